@@ -1,0 +1,58 @@
+import type { z } from 'zod';
+
+/** The interfaces of the API; each has its own base URL (LEDGERLAKE_RPC_URL, …_WALLET_URL, …_WEBHOOK_URL). */
+export type Transport = 'rpc' | 'wallet' | 'webhook';
+
+/** Rate pools: requests in one pool share one limit. */
+export const pools = ['das', 'compression', 'proof', 'fee', 'wallet', 'webhook'] as const;
+export type Pool = (typeof pools)[number];
+
+/**
+ * How an operation's answer goes on.
+ * - `keyset`: cursor when the server gives one, else page numbers (the asset and token-account lists)
+ * - `cursor`: opaque cursors only
+ * - `feed`: opaque cursors, newest first, kept as intervals in `meta.coverage`
+ * - `batch`: a frozen list of ids, sliced at the operation's limit
+ * - `none`: one answer
+ */
+export type Paging = 'keyset' | 'cursor' | 'feed' | 'batch' | 'none';
+
+/** Where the records stand in an answer, below `result` when the answer is enveloped. */
+export interface RecordsAt {
+  /** Keys from the result down to the records: `['value', 'items']`. */
+  path: readonly string[];
+  /** `array`: one record an element. `keyed`: one record a member, its key is the record's id. `single`: the value itself. */
+  form: 'array' | 'keyed' | 'single';
+}
+
+/** One operation of the API: everything the crawl, the client and the loader need to know about it. */
+export interface Operation {
+  /** The JSON-RPC method, or the name given to a REST endpoint. */
+  readonly name: string;
+  /** One sentence for `ledgerlake methods`. */
+  readonly describe: string;
+  readonly transport: Transport;
+  /** REST only: HTTP method and path; `{name}` is filled from the parameter of that name. */
+  readonly rest?: { method: 'GET' | 'POST' | 'PATCH'; path: string };
+  /** Parameters a caller may give (without the paging ones, which the crawl sets). */
+  readonly params: z.ZodObject;
+  readonly paging: Paging;
+  /** `batch` only: the parameter that takes the ids. */
+  readonly batchParam?: string;
+  /** Largest page (or batch) the API takes; null when it has no such parameter. */
+  readonly limit: number | null;
+  readonly records: RecordsAt;
+  /** Key paths below the result where the page's slot may stand; the first that holds an integer counts. */
+  readonly slotAt: readonly (readonly string[])[];
+  /** Key path below the result of the next cursor. */
+  readonly cursorAt?: readonly string[];
+  readonly pool: Pool;
+  /** Credits one call costs by default (`api.credits` overrides). */
+  readonly credits: number;
+  /** SQL shape that reads the records: `sql/shapes/<shape>.sql`. */
+  readonly shape: string;
+  /** The table the records end up in. */
+  readonly table: string;
+  /** Asset answers only: `{}` for content is a value here, not "not carried" (getAsset, getAssetBatch). */
+  readonly emptyContentIsValue?: boolean;
+}

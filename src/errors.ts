@@ -1,0 +1,74 @@
+/**
+ * The program's own errors: one class per exit code, each with a hint that says what to type or change.
+ * Anything else that reaches the CLI is a bug and exits 1.
+ *
+ * Source of the codes: docs/reference/exit-codes.md.
+ */
+export abstract class LedgerlakeError extends Error {
+  abstract readonly exitCode: number;
+  /** What to do about it, in one sentence. */
+  readonly hint: string;
+
+  constructor(message: string, hint: string, options?: ErrorOptions) {
+    super(message, options);
+    this.hint = hint;
+    this.name = new.target.name;
+  }
+}
+
+/** Exit 2: something the user wrote (arguments, environment, config, a job file) cannot be meant. */
+export class UsageError extends LedgerlakeError {
+  readonly exitCode = 2;
+}
+
+/** Exit 4: an audit or the quarantine limit refused a task's rows; everything else was published. */
+export class AuditFailed extends LedgerlakeError {
+  readonly exitCode = 4;
+}
+
+/** Exit 74: the disk is full, or a file cannot be read or written. */
+export class DiskError extends LedgerlakeError {
+  readonly exitCode = 74;
+}
+
+/** Exit 75: stopped early with everything received kept; running again goes on. */
+export class StoppedEarly extends LedgerlakeError {
+  readonly exitCode = 75;
+}
+
+/** Exit 77: the API refused the key. */
+export class KeyRefused extends LedgerlakeError {
+  readonly exitCode = 77;
+}
+
+const diskErrorCodes = new Set([
+  'ENOSPC',
+  'EDQUOT',
+  'EIO',
+  'EROFS',
+  'EACCES',
+  'EPERM',
+  'EFBIG',
+  'EMFILE',
+  'ENFILE',
+]);
+
+/**
+ * Turns an error of the file system or of DuckDB's file layer into a DiskError; returns others unchanged.
+ * DuckDB reports a full disk only in words, so its message is read.
+ */
+export function asDiskError(error: unknown): unknown {
+  if (error instanceof LedgerlakeError || !(error instanceof Error)) return error;
+  const code = (error as NodeJS.ErrnoException).code;
+  if (
+    (code !== undefined && diskErrorCodes.has(code)) ||
+    /No space left on device|Could not write file|Disk quota/i.test(error.message)
+  ) {
+    return new DiskError(
+      `cannot write: ${error.message}`,
+      'Free some space or mend the permissions, then run the same command again: nothing received is lost.',
+      { cause: error },
+    );
+  }
+  return error;
+}
