@@ -36,6 +36,8 @@ export interface Operation {
   readonly rest?: { method: 'GET' | 'POST' | 'PATCH'; path: string };
   /** Parameters a caller may give (without the paging ones, which the crawl sets). */
   readonly params: z.ZodObject;
+  /** At least one of these parameters must be given. */
+  readonly anyOf?: readonly string[];
   readonly paging: Paging;
   /** `batch` only: the parameter that takes the ids. */
   readonly batchParam?: string;
@@ -53,6 +55,6 @@ export interface Operation {
   readonly shape: string;
   /** The table the records end up in. */
   readonly table: string;
-  /** Asset answers only: `{}` for content is a value here, not "not carried" (getAsset, getAssetBatch). */
-  readonly emptyContentIsValue?: boolean;
+  /** Row groups an absent key or `{}` is a value for (getAsset, getAssetBatch); elsewhere absence says nothing. */
+  readonly carries?: readonly string[];
 }

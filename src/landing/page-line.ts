@@ -1,0 +1,81 @@
+/**
+ * What the landing log says of a page: one line of `<n>.pages.ndjson`. Together with the record lines before
+ * `end_offset` it is the crawl's resume point, so it holds everything the crawl needs to go on.
+ */
+export interface PageLine {
+  kind: 'page';
+  /** Identity of the task: hash of job, operation, parameters, target and range. */
+  task: string;
+  /** The run that began this crawl of the task; (task, crawl) names one crawl. */
+  crawl: string;
+  /** The run that received this page. */
+  run: string;
+  job: string;
+  target: string;
+  operation: string;
+  shape: string;
+  /** Groups of a row that this answer carries even when their key is absent. */
+  carries: readonly string[];
+  /** Parameters that choose the page, as sent: `{limit, cursor}`, `{limit, page}`, … Null for a batch slice. */
+  position: Position | null;
+  /** Counts from 1 in the order received; for a batch, the number of the slice. */
+  page: number;
+  /** How the crawl goes on, or null when this page ended it. */
+  next: Position | null;
+  /** Why the crawl ended with this page, or null while it is open. */
+  end: EndReason | null;
+  /** The slot the answer says it reflects; null where the source has none. */
+  slot: number | null;
+  records: number;
+  /** Records that DuckDB could not read, kept as text beside the others. */
+  set_aside: number;
+  /** `null` answers of a batch. */
+  nulls: number;
+  /** Slot of the last record (feeds only): what the page covers down to. */
+  last_slot: number | null;
+  /** Bytes of the record file up to and including this page. */
+  end_offset: number;
+  /** CRC-32 of this page's bytes in the record file. */
+  crc32: number;
+  /** ISO 8601, UTC. */
+  received_at: string;
+  /** The answer without its records. */
+  envelope: unknown;
+}
+
+/**
+ * The parameters that choose a page. Exactly one of `cursor`, `page`, `after` is set, none for the first page
+ * of a cursor walk.
+ */
+export interface Position {
+  limit: number;
+  cursor?: string;
+  page?: number;
+  after?: string;
+}
+
+/**
+ * - `exhausted`: the source has no more
+ * - `unchanged`: the first page was not newer than the last complete crawl
+ * - `covered`: a feed reached what is already covered
+ * - `since`: a feed reached the oldest slot or the last page asked for
+ */
+export type EndReason = 'exhausted' | 'unchanged' | 'covered' | 'since';
+
+/** The frozen ids of one slice of a batch task, written before its first request. */
+export interface IdsLine {
+  kind: 'ids';
+  task: string;
+  crawl: string;
+  run: string;
+  job: string;
+  target: string;
+  operation: string;
+  shape: string;
+  page: number;
+  ids: readonly string[];
+  /** True on the last slice: the list is frozen in full. */
+  last: boolean;
+}
+
+export type LandingLine = PageLine | IdsLine;

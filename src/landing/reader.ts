@@ -1,0 +1,227 @@
+import { createReadStream } from 'node:fs';
+import { open, rm, stat, truncate } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { crc32 } from 'node:zlib';
+import type { IdsLine, LandingLine, PageLine } from './page-line.ts';
+import { listSegments, pageFile, recordFile, syncDirectory } from './segment-files.ts';
+import { sealedLine } from './writer.ts';
+
+/** What the landing log knows of one crawl of one task. */
+export interface LandedCrawl {
+  task: string;
+  crawl: string;
+  job: string;
+  target: string;
+  operation: string;
+  shape: string;
+  /** Runs that received its pages, in order. */
+  runs: string[];
+  /** Numbers of the pages received (a batch receives them in any order). */
+  pages: Set<number>;
+  records: number;
+  nulls: number;
+  /** The highest-numbered page: how the crawl goes on, or that it ended. */
+  last: PageLine | null;
+  /** The first page: a feed's head. */
+  first: PageLine | null;
+  minSlot: number | null;
+  maxSlot: number | null;
+  startedAt: string | null;
+  finishedAt: string | null;
+  /** Batch only: where each slice's frozen ids stand, and whether the list is complete. */
+  slices: Map<number, LinePlace>;
+  frozen: boolean;
+}
+
+interface LinePlace {
+  file: string;
+  start: number;
+  length: number;
+}
+
+/** Whether every page of a crawl has landed. */
+export function isEnded(crawl: LandedCrawl): boolean {
+  if (crawl.slices.size > 0 || crawl.frozen) return crawl.frozen && crawl.slices.size === crawl.pages.size;
+  return crawl.last?.end != null;
+}
+
+/** Name of a crawl in maps: (task, crawl). */
+export function crawlKey(of: { task: string; crawl: string }): string {
+  return `${of.task}/${of.crawl}`;
+}
+
+/**
+ * Cuts the torn tail of every segment that a killed process left unsealed, and seals it. A page counts when its
+ * line is whole and its bytes match its checksum; everything after the first that does not is cut.
+ */
+export async function recoverLanding(dir: string): Promise<void> {
+  for (const segment of await listSegments(dir)) {
+    const lines = await readSegment(dir, segment);
+    if (lines.sealed) continue;
+    const whole = await countWholeBytes(dir, segment, lines.entries);
+    if (whole.pageBytes === 0) {
+      await rm(recordFile(dir, segment), { force: true });
+      await rm(pageFile(dir, segment));
+      await syncDirectory(dir);
+      continue;
+    }
+    await truncate(recordFile(dir, segment), whole.recordBytes);
+    await truncate(pageFile(dir, segment), whole.pageBytes);
+    const pages = await open(pageFile(dir, segment), 'a');
+    try {
+      await pages.appendFile(sealedLine);
+      await pages.datasync();
+    } finally {
+      await pages.close();
+    }
+  }
+}
+
+/** Every crawl that has lines in the landing log, by `crawlKey`. */
+export async function readLanding(dir: string): Promise<Map<string, LandedCrawl>> {
+  const crawls = new Map<string, LandedCrawl>();
+  for (const segment of await listSegments(dir)) {
+    const { entries } = await readSegment(dir, segment);
+    for (const { line, place } of entries) {
+      const key = crawlKey(line);
+      let crawl = crawls.get(key);
+      if (crawl === undefined) {
+        crawl = newCrawl(line);
+        crawls.set(key, crawl);
+      }
+      if (line.kind === 'ids') {
+        crawl.slices.set(line.page, place);
+        if (line.last) crawl.frozen = true;
+      } else {
+        addPage(crawl, line);
+      }
+    }
+  }
+  return crawls;
+}
+
+/** The shape that all records of a segment have. */
+export async function segmentShape(dir: string, segment: number): Promise<string> {
+  const { entries } = await readSegment(dir, segment, 1);
+  const first = entries[0];
+  if (first === undefined) throw new Error(`segment ${segment} has no page`);
+  return first.line.shape;
+}
+
+/** The frozen ids of one slice. */
+export async function readSlice(crawl: LandedCrawl, page: number): Promise<readonly string[]> {
+  const place = crawl.slices.get(page);
+  if (place === undefined) throw new Error(`no frozen ids for page ${page} of ${crawl.job}`);
+  const handle = await open(place.file, 'r');
+  try {
+    const { buffer } = await handle.read(Buffer.alloc(place.length), 0, place.length, place.start);
+    return (JSON.parse(buffer.toString('utf8')) as IdsLine).ids;
+  } finally {
+    await handle.close();
+  }
+}
+
+function newCrawl(line: LandingLine): LandedCrawl {
+  return {
+    task: line.task,
+    crawl: line.crawl,
+    job: line.job,
+    target: line.target,
+    operation: line.operation,
+    shape: line.shape,
+    runs: [],
+    pages: new Set(),
+    records: 0,
+    nulls: 0,
+    last: null,
+    first: null,
+    minSlot: null,
+    maxSlot: null,
+    startedAt: null,
+    finishedAt: null,
+    slices: new Map(),
+    frozen: false,
+  };
+}
+
+function addPage(crawl: LandedCrawl, line: PageLine): void {
+  if (!crawl.runs.includes(line.run)) crawl.runs.push(line.run);
+  crawl.pages.add(line.page);
+  crawl.records += line.records;
+  crawl.nulls += line.nulls;
+  if (crawl.first === null || line.page < crawl.first.page) crawl.first = line;
+  if (crawl.last === null || line.page > crawl.last.page) crawl.last = line;
+  if (line.slot !== null) {
+    crawl.minSlot = Math.min(crawl.minSlot ?? line.slot, line.slot);
+    crawl.maxSlot = Math.max(crawl.maxSlot ?? line.slot, line.slot);
+  }
+  crawl.startedAt ??= line.received_at;
+  crawl.finishedAt = line.received_at;
+}
+
+interface Entry {
+  line: LandingLine;
+  place: LinePlace;
+}
+
+/** Reads a page file up to its first line that is not whole JSON. */
+async function readSegment(
+  dir: string,
+  segment: number,
+  most = Number.POSITIVE_INFINITY,
+): Promise<{ entries: Entry[]; sealed: boolean }> {
+  const file = pageFile(dir, segment);
+  const size = (await stat(file)).size;
+  const stream = createReadStream(file, { encoding: 'utf8' });
+  const entries: Entry[] = [];
+  let start = 0;
+  try {
+    for await (const text of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
+      const length = Buffer.byteLength(text);
+      // A last line without its newline may be cut in the middle of a number: it is not whole.
+      if (start + length + 1 > size) break;
+      const line = parseLine(text);
+      if (line === null) break;
+      if (line.kind === 'sealed') return { entries, sealed: true };
+      entries.push({ line, place: { file, start, length } });
+      if (entries.length >= most) break;
+      start += length + 1;
+    }
+  } finally {
+    stream.destroy();
+  }
+  return { entries, sealed: false };
+}
+
+function parseLine(text: string): LandingLine | { kind: 'sealed' } | null {
+  try {
+    return JSON.parse(text) as LandingLine;
+  } catch {
+    // After a power loss a tail may be anything; the first line that is not JSON ends the segment.
+    return null;
+  }
+}
+
+async function countWholeBytes(
+  dir: string,
+  segment: number,
+  entries: readonly Entry[],
+): Promise<{ recordBytes: number; pageBytes: number }> {
+  let recordBytes = 0;
+  let pageBytes = 0;
+  const records = await open(recordFile(dir, segment), 'r');
+  try {
+    for (const { line, place } of entries) {
+      if (line.kind === 'page') {
+        const length = line.end_offset - recordBytes;
+        const { bytesRead, buffer } = await records.read(Buffer.alloc(length), 0, length, recordBytes);
+        if (bytesRead !== length || crc32(buffer) !== line.crc32) break;
+        recordBytes = line.end_offset;
+      }
+      pageBytes = place.start + place.length + 1;
+    }
+  } finally {
+    await records.close();
+  }
+  return { recordBytes, pageBytes };
+}

@@ -1,0 +1,44 @@
+import { open, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Names of the landing log's files. A segment's number is the millisecond it was opened at, so it is never reused. */
+export function recordFile(dir: string, segment: number): string {
+  return join(dir, `${segment}.ndjson`);
+}
+
+export function pageFile(dir: string, segment: number): string {
+  return join(dir, `${segment}.pages.ndjson`);
+}
+
+/** Segments in a landing folder, oldest first. A missing folder has none. */
+export async function listSegments(dir: string): Promise<number[]> {
+  const names = await readdir(dir).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  return names
+    .map((name) => /^(\d+)\.pages\.ndjson$/.exec(name)?.[1])
+    .filter((digits) => digits !== undefined)
+    .map(Number)
+    .sort((a, b) => a - b);
+}
+
+/** Makes a folder's entries (new, renamed or removed files) survive a power loss. */
+export async function syncDirectory(dir: string): Promise<void> {
+  const handle = await open(dir, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Makes a finished file's bytes survive a power loss. */
+export async function syncFile(path: string): Promise<void> {
+  const handle = await open(path, 'r+');
+  try {
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
+}

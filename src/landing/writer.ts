@@ -1,0 +1,189 @@
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { crc32 } from 'node:zlib';
+import type { IdsLine, PageLine } from './page-line.ts';
+import { pageFile, recordFile, syncDirectory } from './segment-files.ts';
+
+/** One record to land: its own bytes, and why DuckDB could not read them if it could not. */
+export interface LandingRecord {
+  bytes: Buffer;
+  /** The member's name, where records stand in an object keyed by id. */
+  key?: string;
+  /** Set when the text is kept as a string beside the readable records, to be quarantined by the load. */
+  refusal?: string;
+}
+
+/** A page as the crawl knows it; the log adds where it landed. */
+export type NewPage = Omit<PageLine, 'kind' | 'end_offset' | 'crc32' | 'records' | 'set_aside'>;
+
+export interface LandingLog {
+  /**
+   * Appends a page and its records. Resolves when both are with the kernel (a killed process loses nothing);
+   * they survive a power loss after the next group sync. Rejects with the first write error, and then for ever.
+   */
+  appendPage(page: NewPage, records: readonly LandingRecord[]): Promise<PageLine>;
+  /** Freezes a batch task's ids; durable when it resolves. */
+  appendIds(lines: AsyncIterable<IdsLine> | Iterable<IdsLine>): Promise<void>;
+  /** Everything appended so far survives a power loss when this resolves. */
+  sync(): Promise<void>;
+  /** Seals every open segment. */
+  close(): Promise<void>;
+}
+
+export interface LandingOptions {
+  dir: string;
+  /** A segment is sealed when its records pass this many bytes. Default 64 MiB. */
+  rotateBytes?: number;
+  /** … or when it is this old, so that a slow crawl is loaded as it goes. Default 10 minutes. */
+  rotateMs?: number;
+  /** Group sync interval. Default 250 ms. */
+  syncMs?: number;
+  /** Unsynced bytes at which appends wait for the sync. Default 32 MiB. */
+  maxUnsyncedBytes?: number;
+  /** Told when a segment is whole and may be loaded. */
+  onSealed?: (segment: number, shape: string) => void;
+}
+
+interface OpenSegment {
+  number: number;
+  shape: string;
+  records: FileHandle;
+  pages: FileHandle;
+  offset: number;
+  openedAt: number;
+}
+
+/** The line that says that a segment is whole; without it the next run looks for a torn tail first. */
+export const sealedLine = `${JSON.stringify({ kind: 'sealed' })}\n`;
+
+/**
+ * The append side of the landing log. One open segment a shape, so that a segment loads with one query.
+ * Writes are in order: a page's records first, then its line, so a line never speaks of bytes that are missing.
+ */
+export function createLandingLog(options: LandingOptions): LandingLog {
+  const {
+    dir,
+    rotateBytes = 64 << 20,
+    rotateMs = 600_000,
+    syncMs = 250,
+    maxUnsyncedBytes = 32 << 20,
+  } = options;
+  const segments = new Map<string, OpenSegment>();
+  let lastNumber = 0;
+  let unsynced = 0;
+  let failure: unknown;
+  let tail: Promise<unknown> = Promise.resolve();
+  const timer = setInterval(() => void sync().catch(() => undefined), syncMs).unref();
+
+  /** Runs one step after all before it; the first failure is everyone's. */
+  function inOrder<T>(step: () => Promise<T>): Promise<T> {
+    const result = tail.then(() => {
+      if (failure !== undefined) throw failure;
+      return step();
+    });
+    tail = result.catch((error) => {
+      failure ??= error;
+    });
+    return result;
+  }
+
+  async function segmentFor(shape: string): Promise<OpenSegment> {
+    const current = segments.get(shape);
+    if (current !== undefined && current.offset < rotateBytes && Date.now() - current.openedAt < rotateMs)
+      return current;
+    if (current !== undefined) await seal(current);
+    await mkdir(dir, { recursive: true, mode: 0o700 });
+    lastNumber = Math.max(Date.now(), lastNumber + 1);
+    const segment: OpenSegment = {
+      number: lastNumber,
+      shape,
+      records: await open(recordFile(dir, lastNumber), 'ax', 0o600),
+      pages: await open(pageFile(dir, lastNumber), 'ax', 0o600),
+      offset: 0,
+      openedAt: Date.now(),
+    };
+    segments.set(shape, segment);
+    await syncDirectory(dir);
+    return segment;
+  }
+
+  async function seal(segment: OpenSegment): Promise<void> {
+    await segment.records.datasync();
+    await segment.pages.appendFile(sealedLine);
+    await segment.pages.datasync();
+    await segment.records.close();
+    await segment.pages.close();
+    segments.delete(segment.shape);
+    options.onSealed?.(segment.number, segment.shape);
+  }
+
+  async function syncOpen(): Promise<void> {
+    if (unsynced === 0) return;
+    unsynced = 0;
+    for (const segment of segments.values()) {
+      await segment.records.datasync();
+      await segment.pages.datasync();
+    }
+  }
+
+  function sync(): Promise<void> {
+    return inOrder(syncOpen);
+  }
+
+  return {
+    appendPage: (page, records) =>
+      inOrder(async () => {
+        const segment = await segmentFor(page.shape);
+        const block = renderRecords(page, records);
+        await segment.records.appendFile(block);
+        segment.offset += block.length;
+        const line: PageLine = {
+          kind: 'page',
+          ...page,
+          records: records.length,
+          set_aside: records.filter((record) => record.refusal !== undefined).length,
+          end_offset: segment.offset,
+          crc32: crc32(block),
+        };
+        await segment.pages.appendFile(`${JSON.stringify(line)}\n`);
+        unsynced += block.length + 1;
+        if (unsynced > maxUnsyncedBytes) await syncOpen();
+        return line;
+      }),
+    appendIds: (lines) =>
+      inOrder(async () => {
+        for await (const line of lines) {
+          const segment = await segmentFor(line.shape);
+          await segment.pages.appendFile(`${JSON.stringify(line)}\n`);
+          unsynced += 1;
+        }
+        await syncOpen();
+      }),
+    sync,
+    async close() {
+      clearInterval(timer);
+      await inOrder(async () => {
+        for (const segment of [...segments.values()]) await seal(segment);
+      });
+    },
+  };
+}
+
+/** `{"task":…,"page":…,"n":…,"slot":…,"record":<bytes>}` a line; `n` counts a page's records from 0. */
+function renderRecords(page: NewPage, records: readonly LandingRecord[]): Buffer {
+  const head = `{"task":${JSON.stringify(page.task)},"page":${page.page},"slot":${page.slot ?? 'null'},"n":`;
+  const parts: Buffer[] = [];
+  records.forEach((record, n) => {
+    const key = record.key === undefined ? '' : `,"key":${JSON.stringify(record.key)}`;
+    if (record.refusal === undefined) {
+      parts.push(Buffer.from(`${head}${n}${key},"record":`), record.bytes, lineEnd);
+    } else {
+      const raw = JSON.stringify(record.bytes.toString('utf8'));
+      parts.push(
+        Buffer.from(`${head}${n}${key},"record":null,"refusal":"${record.refusal}","raw":${raw}}\n`),
+      );
+    }
+  });
+  return Buffer.concat(parts);
+}
+
+const lineEnd = Buffer.from('}\n');
