@@ -1,0 +1,88 @@
+/** Finds the rate an API allows when nobody said: grows additively, halves on a throttle, remembers what held. */
+export interface AdaptiveRate {
+  /** The rate to send at now, in requests a second; Infinity until the first throttle when it started there. */
+  readonly rps: number;
+  /**
+   * An attempt was not throttled.
+   * @param sentAt when it was sent, ms
+   * @param waited true when requests were waiting for their turn: only a rate that was really used can be said to hold
+   */
+  accepted(now: number, sentAt: number, waited: boolean): void;
+  /** An attempt was throttled. Those sent before the last cut tell nothing new and are ignored. */
+  throttled(now: number, sentAt: number): void;
+  /** The rate that held, worth keeping for the next run; null when nothing was learnt. */
+  learnt(): number | null;
+}
+
+export const startRps = 2;
+const minRps = 0.1;
+const windowMs = 10_000;
+const firstProbeMs = 15_000;
+const longestProbeMs = 10 * 60_000;
+
+/**
+ * @param start requests a second to begin with: `startRps`, or Infinity for a loopback server
+ * @param learntRps what an earlier run found, or null
+ * @param now ms; times are arguments everywhere, so that a test can replay an hour in a moment
+ */
+export function createAdaptiveRate(start: number, learntRps: number | null, now: number): AdaptiveRate {
+  let rps = learntRps ?? start;
+  // What held: below it the rate recovers fast, at it it rests, above it it probes.
+  let ceiling = learntRps;
+  let cutAt = now;
+  let grownAt = now;
+  let grownMs = 0;
+  let probeAfterMs = firstProbeMs;
+  let acceptedAt: number[] = [];
+
+  const grow = (elapsedMs: number): void => {
+    const seconds = elapsedMs / 1000;
+    if (ceiling === null) {
+      grownMs += elapsedMs;
+      // The step widens with time: 2 → 100 a second within a minute, and little overshoot where the limit is 2.
+      rps += (0.5 + (0.06 * grownMs) / 1000) * seconds;
+    } else if (rps < ceiling) {
+      rps = Math.min(ceiling, rps + Math.max(0.5, ceiling / 4) * seconds);
+    } else {
+      rps += Math.max(0.05, ceiling / 100) * seconds;
+      ceiling = rps;
+    }
+  };
+
+  return {
+    get rps() {
+      return rps;
+    },
+    accepted(at, sentAt, waited) {
+      if (sentAt >= cutAt) acceptedAt.push(at);
+      if (acceptedAt.length > 64 && acceptedAt[acceptedAt.length >> 1]! < at - windowMs) {
+        acceptedAt = acceptedAt.filter((time) => time >= at - windowMs);
+      }
+      const elapsedMs = Math.min(1000, Math.max(0, at - grownAt));
+      grownAt = Math.max(grownAt, at);
+      const isResting = ceiling !== null && rps >= ceiling && at - cutAt < probeAfterMs;
+      if (rps === Number.POSITIVE_INFINITY || !waited || isResting) return;
+      grow(elapsedMs);
+    },
+    throttled(at, sentAt) {
+      if (sentAt < cutAt) return;
+      const held = heldRate(acceptedAt, Math.max(cutAt, at - windowMs), at);
+      if (ceiling !== null && rps >= ceiling) probeAfterMs = Math.min(longestProbeMs, probeAfterMs * 2);
+      ceiling = Math.max(
+        minRps,
+        Math.min(0.9 * rps, Math.max(0.95 * held, rps === Infinity ? startRps : rps / 2)),
+      );
+      rps = Math.max(minRps, Math.min(rps / 2, ceiling / 2));
+      cutAt = at;
+      grownAt = at;
+      acceptedAt = [];
+    },
+    learnt: () => ceiling ?? (rps === Number.POSITIVE_INFINITY || rps === start ? null : rps),
+  };
+}
+
+/** What got through since the last cut is the best estimate of the limit: both times the server's bucket was empty. */
+function heldRate(acceptedAt: readonly number[], since: number, now: number): number {
+  const count = acceptedAt.filter((time) => time >= since).length;
+  return count / (Math.max(500, now - since) / 1000);
+}

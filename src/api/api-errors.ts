@@ -1,0 +1,108 @@
+import { LedgerlakeError, StoppedEarly } from '../errors.ts';
+
+/**
+ * Why one request cannot be answered while others can.
+ * - `rejected`: the API does not take the request (parameters, unknown method, wrong path)
+ * - `forbidden`: plan or IP; stop this operation
+ * - `no_data`: the thing asked for does not exist; a wallet's 404 is an answer, not a failure
+ * - `too_big`: ask for less (halve `limit`)
+ * - `server`, `node_behind`: the API failed on this request in every attempt
+ */
+export type ApiErrorKind = 'rejected' | 'forbidden' | 'no_data' | 'too_big' | 'server' | 'node_behind';
+
+export interface ApiErrorFields {
+  operation: string;
+  /** Scheme, host and port; never a URL with path or query. */
+  origin: string;
+  /** What the server said, without the key, at most 300 characters. */
+  said: string;
+  /** HTTP status; null when there was no complete answer. */
+  status: number | null;
+  /** JSON-RPC or provider error code. */
+  code: number | null;
+  attempts: number;
+}
+
+const apiHints: Record<ApiErrorKind, string> = {
+  rejected:
+    'Check the parameters: `ledgerlake methods --json` lists the operations, api.param_names renames them.',
+  forbidden:
+    'The plan does not include this operation, or this IP address is not allowed: check both in the dashboard.',
+  no_data: 'The API has nothing under this id.',
+  too_big: 'Lower page_size in the job.',
+  server: 'Run again later; if only this target fails, try it alone with `ledgerlake call`.',
+  node_behind: "Run again in a few minutes: the API's index is catching up.",
+};
+
+/** One request failed for good; its target fails, the run goes on. Exit 1 where there is no run (`ledgerlake call`). */
+export class ApiError extends LedgerlakeError {
+  readonly exitCode = 1;
+  readonly kind: ApiErrorKind;
+  readonly operation: string;
+  readonly origin: string;
+  readonly said: string;
+  readonly status: number | null;
+  readonly code: number | null;
+  readonly attempts: number;
+
+  constructor(kind: ApiErrorKind, fields: ApiErrorFields) {
+    super(describe(fields, kind.replace('_', ' ')), apiHints[kind]);
+    this.kind = kind;
+    this.operation = fields.operation;
+    this.origin = fields.origin;
+    this.said = fields.said;
+    this.status = fields.status;
+    this.code = fields.code;
+    this.attempts = fields.attempts;
+  }
+}
+
+/**
+ * Why the API cannot be used at the moment at all.
+ * - `unreachable`: no connection in any attempt
+ * - `down`: five requests in a row failed in every attempt
+ * - `throttled`: it keeps throttling, or asks to wait longer than 15 minutes
+ * - `credits_gone`: the provider's usage limit is reached
+ */
+export type ApiStopReason = 'unreachable' | 'down' | 'throttled' | 'credits_gone';
+
+const stopHints: Record<ApiStopReason, (origin: string) => string> = {
+  unreachable: (origin) =>
+    `Check the network and LEDGERLAKE_RPC_URL (try: curl -I ${origin}), then run again: it goes on.`,
+  down: () => "Look at the provider's status page and run again later: it goes on where it stopped.",
+  throttled: () => 'Set api.limits.<pool>.rps to what your plan allows, then run again: it goes on.',
+  credits_gone: () =>
+    'Wait for the next billing period or buy credits, then run again: it goes on where it stopped.',
+};
+
+/** Exit 75 because of the API: everything received is kept. */
+export class ApiStopped extends StoppedEarly {
+  readonly reason: ApiStopReason;
+  readonly operation: string;
+  readonly origin: string;
+
+  constructor(reason: ApiStopReason, fields: ApiErrorFields) {
+    super(describe(fields, `the API is ${stopWords[reason]}`), stopHints[reason](fields.origin));
+    this.reason = reason;
+    this.operation = fields.operation;
+    this.origin = fields.origin;
+  }
+}
+
+const stopWords: Record<ApiStopReason, string> = {
+  unreachable: 'unreachable',
+  down: 'down',
+  throttled: 'throttling',
+  credits_gone: 'out of credits',
+};
+
+/** `getAsset at https://api.example.com: rejected (HTTP 400, code -32602, 1 attempt): Invalid params`. */
+export function describe(fields: ApiErrorFields, what: string): string {
+  const details = [
+    fields.status === null ? null : `HTTP ${fields.status}`,
+    fields.code === null ? null : `code ${fields.code}`,
+    fields.attempts === 1 ? '1 attempt' : `${fields.attempts} attempts`,
+  ].filter((detail) => detail !== null);
+  const said = fields.said === '' ? '' : `: ${fields.said}`;
+  return `${fields.operation} at ${fields.origin}: ${what} (${details.join(', ')})${said}`;
+}

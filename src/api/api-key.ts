@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { UsageError } from '../errors.ts';
+import type { Transport } from './operation.ts';
+
+/**
+ * The API key, closed over: the value has no accessor, so it cannot be logged, inspected or serialised by accident.
+ * Only http.ts calls `authorize`, and what that returns goes to the socket and nowhere else.
+ */
+export interface ApiKey {
+  readonly isSet: boolean;
+  /** Adds the key where the transport wants it (spec, Authentication): `api-key=` in the query, or a header for wallet. */
+  authorize(transport: Transport, target: WireTarget): WireTarget;
+  /** True when the bytes repeat the key, raw, percent-encoded or with JSON's escaped slashes. */
+  isIn(bytes: Buffer): boolean;
+  /** The text with every occurrence of the key (raw, percent-encoded, base64, hex) replaced by `[key]`. */
+  redact(text: string): string;
+}
+
+/** Path and headers of one request, as they go to the socket. */
+export interface WireTarget {
+  path: string;
+  headers: Record<string, string>;
+}
+
+// A shorter "key" (`test`, `sandbox`) is an ordinary word that honest answers contain.
+const minSecretLength = 8;
+
+/**
+ * Reads the key from LEDGERLAKE_API_KEY, else from the file LEDGERLAKE_API_KEY_FILE names. Empty means unset.
+ * @throws UsageError when the file cannot be read, or the key has characters no header or URL can carry
+ */
+export function readApiKey(env: NodeJS.ProcessEnv = process.env): ApiKey {
+  const direct = env.LEDGERLAKE_API_KEY?.trim() ?? '';
+  if (direct !== '') return closeOver(direct);
+  const path = env.LEDGERLAKE_API_KEY_FILE?.trim() ?? '';
+  return closeOver(path === '' ? '' : readKeyFile(path));
+}
+
+function readKeyFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unreadable';
+    throw new UsageError(
+      `cannot read the file LEDGERLAKE_API_KEY_FILE names (${code})`,
+      'Check that the file exists and that this user may read it.',
+    );
+  }
+}
+
+function closeOver(value: string): ApiKey {
+  if (!/^[\x21-\x7e]*$/.test(value)) {
+    throw new UsageError(
+      'the API key has spaces or characters outside ASCII',
+      'Copy the key again: one line, no quotes, no spaces.',
+    );
+  }
+  const encoded = encodeURIComponent(value);
+  const echoes = value.length < minSecretLength ? [] : spellings(value, encoded);
+  const secrets = value.length < 4 ? [] : [...spellings(value, encoded), ...disguises(value)];
+  return {
+    isSet: value !== '',
+    authorize(transport, { path, headers }) {
+      if (value === '') return { path, headers };
+      if (transport === 'wallet') return { path, headers: { ...headers, 'x-api-key': value } };
+      return { path: `${path}${path.includes('?') ? '&' : '?'}api-key=${encoded}`, headers };
+    },
+    isIn: (bytes) => echoes.some((echo) => bytes.includes(echo)),
+    redact: (text) => secrets.reduce((clean, secret) => clean.replaceAll(secret, '[key]'), text),
+  };
+}
+
+function spellings(value: string, encoded: string): string[] {
+  const lower = encoded.replace(/%[0-9A-F]{2}/g, (hex) => hex.toLowerCase());
+  return [...new Set([value, encoded, lower, value.replaceAll('/', '\\/')])];
+}
+
+function disguises(value: string): string[] {
+  const bytes = Buffer.from(value);
+  const base64 = bytes.toString('base64').replace(/=+$/, '');
+  return [base64, bytes.toString('base64url'), bytes.toString('hex'), bytes.toString('hex').toUpperCase()];
+}

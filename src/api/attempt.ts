@@ -1,0 +1,170 @@
+import { ApiStopped } from './api-errors.ts';
+import { classify, type Outcome } from './classify.ts';
+import type { AttemptEntry, Session } from './client.ts';
+import type { HttpAnswer } from './http.ts';
+import { HttpFailure } from './http-body.ts';
+import type { Limiter } from './limiter.ts';
+import type { Operation } from './operation.ts';
+import { decideRetry, type Failure, maxRetryAfterMs, type RetryDecision } from './retry.ts';
+import { encodeRequest, type Params } from './wire.ts';
+
+/** What to send, and how often it was tried. */
+export interface AttemptRequest<T> {
+  operation: Operation;
+  params: Params;
+  read: (body: Buffer) => T;
+  /** From 1. */
+  attempt: number;
+  signal: AbortSignal | undefined;
+}
+
+/** A failed attempt with all that its error will say. */
+export interface FailedAttempt {
+  ok: false;
+  kind: AttemptEntry['outcome'];
+  status: number | null;
+  code: number | null;
+  /** The server's words: without the key, one line, at most 300 characters. */
+  said: string;
+  decision: RetryDecision;
+}
+
+export type Attempted<T> = { ok: true; page: T; receivedAt: Date } | FailedAttempt;
+
+interface Judged<T> {
+  outcome: Omit<Outcome, 'kind'> & { kind: AttemptEntry['outcome'] };
+  status: number | null;
+  bytes: number;
+  page?: T;
+}
+
+/**
+ * One attempt, inside its turn of the limiter: budget, wire, judgement, accounting.
+ * The hold is set before the turn ends, so that no other request slips out in between.
+ */
+export async function attemptRequest<T extends { envelope: unknown }>(
+  session: Session,
+  limiter: Limiter,
+  request: AttemptRequest<T>,
+): Promise<Attempted<T>> {
+  const { operation, attempt } = request;
+  const { timing, options, breaker, retryBudget } = session;
+  const origin = session.http.origin(operation.transport);
+  if (breaker.isOpen(operation.pool)) {
+    const said = 'not asked any more after five failures in a row';
+    const fields = {
+      operation: operation.name,
+      origin,
+      said,
+      status: null,
+      code: null,
+      attempts: attempt - 1,
+    };
+    throw new ApiStopped('down', fields);
+  }
+  const id = session.nextId();
+  const wire = encodeRequest(operation, request.params, options.paramNames[operation.name] ?? {}, id);
+  const credits = options.credits[operation.name] ?? operation.credits;
+  options.budget?.takeAttempt(credits);
+  if (attempt === 1) retryBudget.countFirstAttempt();
+
+  const sentAt = timing.now();
+  const signal = request.signal ? { signal: request.signal } : {};
+  const judged = await session.http.request({ ...wire, ...signal }).then(
+    (answer) => judgeAnswer(session, request, answer, id),
+    (error) => judgeFailure<T>(error),
+  );
+  const receivedMs = timing.now();
+  options.onAttempt({
+    at: new Date(sentAt).toISOString(),
+    operation: operation.name,
+    pool: operation.pool,
+    credits,
+    outcome: judged.outcome.kind,
+    status: judged.status,
+    latencyMs: receivedMs - sentAt,
+    bytes: judged.bytes,
+    attempt,
+  });
+  return settle(session, limiter, request, judged, { sentAt, receivedMs });
+}
+
+/** Tells limiter, breaker and retry budget how it went, and decides what comes next. */
+function settle<T>(
+  { timing, breaker, retryBudget }: Session,
+  limiter: Limiter,
+  { operation, attempt, signal }: AttemptRequest<T>,
+  { outcome, status, page }: Judged<T>,
+  { sentAt, receivedMs }: { sentAt: number; receivedMs: number },
+): Attempted<T> {
+  const { kind, message, code, retryAfterMs } = outcome;
+  if (kind === 'aborted') throw signal?.reason ?? new Error(message);
+  if (kind === 'throttled' || kind === 'try_again') limiter.settle('throttled', sentAt);
+  else if (status !== null) limiter.settle('accepted', sentAt);
+  if (retryAfterMs !== null && retryAfterMs <= maxRetryAfterMs) limiter.hold(retryAfterMs);
+  if (kind === 'ok' || kind === 'no_data' || kind === 'rejected') breaker.answered(operation.pool);
+  if (kind === 'ok') return { ok: true, page: page!, receivedAt: new Date(receivedMs) };
+
+  const failure: Failure = { kind, status, retryAfterMs };
+  const decision = decideRetry(failure, attempt, timing.random(), retryBudget.mayRetry());
+  if (decision.retry) retryBudget.countRetry();
+  return { ok: false, kind, status, code, said: message, decision };
+}
+
+// Long enough for any error; the text of a page of records is never needed.
+const judgedBytes = 64 * 1024;
+
+function judgeAnswer<T extends { envelope: unknown }>(
+  { key, timing }: Session,
+  { operation, read }: AttemptRequest<T>,
+  { status, retryAfter, body, bytes }: HttpAnswer,
+  id: string,
+): Judged<T> {
+  const isSuccess = status >= 200 && status < 300;
+  const echoesKey = key.isIn(body);
+  const page = isSuccess && !echoesKey ? tryRead(read, body) : undefined;
+  const outcome = classify({
+    transport: operation.transport,
+    status,
+    retryAfter,
+    text: page ? '' : key.redact(body.toString('utf8', 0, judgedBytes)),
+    sentId: operation.rest ? null : id,
+    records: operation.records,
+    now: timing.now(),
+    ...(page ? { envelope: envelopeOf(page, body) } : {}),
+  });
+  const said = isSuccess && echoesKey ? 'the answer repeats the API key and was refused' : outcome.message;
+  const judged = { outcome: { ...outcome, message: oneLine(key.redact(said)) }, status, bytes };
+  return page && outcome.kind === 'ok' ? { ...judged, page } : judged;
+}
+
+/**
+ * The envelope to judge. An error without `jsonrpc` looks like a bare record to the splitter, which then leaves
+ * nothing in the envelope: a short answer is read again as a whole.
+ */
+function envelopeOf({ envelope }: { envelope: unknown }, body: Buffer): unknown {
+  const isLeftEmpty = envelope === null || JSON.stringify(envelope) === '{}';
+  return isLeftEmpty && body.length < 4096 ? JSON.parse(body.toString()) : envelope;
+}
+
+function tryRead<T>(read: (body: Buffer) => T, body: Buffer): T | undefined {
+  try {
+    return read(body);
+  } catch {
+    // A body that cannot be read is the server's failure, judged from its text.
+    return undefined;
+  }
+}
+
+function judgeFailure<T>(error: unknown): Judged<T> {
+  if (!(error instanceof HttpFailure)) throw error;
+  const kind = error.reason === 'broken' ? 'server' : error.reason;
+  const outcome = { kind, message: error.message, code: null, retryAfterMs: null } as const;
+  return { outcome, status: null, bytes: error.bytes };
+}
+
+/** Server text for a terminal: control characters (escape sequences among them) become spaces. */
+function oneLine(text: string): string {
+  const clean = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
+  return clean.length > 300 ? `${clean.slice(0, 299)}…` : clean;
+}

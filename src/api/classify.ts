@@ -1,0 +1,199 @@
+import type { RecordsAt, Transport } from './operation.ts';
+
+/** What an answer means for the crawl; the words also stand in `data/requests.ndjson`. */
+export type OutcomeKind =
+  | 'ok'
+  | 'throttled'
+  | 'credits_gone'
+  | 'key_refused'
+  | 'try_again'
+  | 'forbidden'
+  | 'no_data'
+  | 'too_big'
+  | 'server'
+  | 'rejected'
+  | 'node_behind';
+
+export interface Outcome {
+  kind: OutcomeKind;
+  /** What the server said, as sent (the caller removes the key and shortens it). */
+  message: string;
+  /** JSON-RPC or provider error code, when there was one. */
+  code: number | null;
+  /** How long the server asked to wait, in ms; null when it did not say. */
+  retryAfterMs: number | null;
+}
+
+/** What was received, before it is judged. */
+export interface Received {
+  transport: Transport;
+  status: number;
+  /** Retry-After header as sent. */
+  retryAfter: string | null;
+  /** The body's text, or its beginning when it is long. */
+  text: string;
+  /** The envelope, when the body could be read as a page; absent otherwise. */
+  envelope?: unknown;
+  /** The JSON-RPC id that was sent; null for REST. */
+  sentId: string | null;
+  /** Where the operation's records stand: a list answer without its list is a broken one, not an empty page. */
+  records: RecordsAt;
+  now: number;
+}
+
+interface Said {
+  message: string;
+  code: number | null;
+  isHtml: boolean;
+}
+
+/**
+ * Judges one answer: HTTP status first, then the message, then the code, because codes collide
+ * (-32000 is both "server error" and "not found"; API.md, Errors and limits).
+ * Text is only read where an error stands, never in records: an asset may be called "rate limited".
+ */
+export function classify(received: Received): Outcome {
+  const { status, transport } = received;
+  const retryAfterMs = parseRetryAfter(received.retryAfter, received.now);
+  if (status >= 200 && status < 300) return { ...judgeSuccess(received), retryAfterMs };
+  const said = readError(received.text);
+  const kind = judgeStatus(status, said, transport);
+  const message = said.message || `HTTP ${status}`;
+  return { kind, message, code: said.code, retryAfterMs };
+}
+
+function judgeSuccess(received: Received): Omit<Outcome, 'retryAfterMs'> {
+  if (received.envelope === undefined) {
+    const said = readError(received.text);
+    if (said.code === null && said.message === '') return broken('the answer is cut or not JSON');
+    return {
+      kind: judgeMessage(said, received.transport) ?? 'server',
+      message: said.message,
+      code: said.code,
+    };
+  }
+  const { envelope } = received;
+  if (!isObject(envelope)) return { kind: 'ok', message: '', code: null };
+  if (received.sentId !== null && envelope.id != null && String(envelope.id) !== received.sentId) {
+    return broken("the answer carries another request's id");
+  }
+  if (envelope.error == null) {
+    if (!hasRecords(envelope, received.records)) return broken('the answer has no records where they belong');
+    return { kind: 'ok', message: '', code: null };
+  }
+  const said = errorIn(envelope);
+  return {
+    kind: judgeMessage(said, received.transport) ?? 'server',
+    message: said.message || 'an error without a message',
+    code: said.code,
+  };
+}
+
+/** False when a key on the way to the records is missing. Null is an answer: nothing there. */
+function hasRecords(envelope: Record<string, unknown>, { path, form }: RecordsAt): boolean {
+  if ('jsonrpc' in envelope && !('result' in envelope)) return false;
+  if (form === 'single') return true;
+  let value: unknown = 'result' in envelope ? envelope.result : envelope;
+  for (const key of path) {
+    if (value === null) return true;
+    if (!isObject(value) || !(key in value)) return false;
+    value = value[key];
+  }
+  return true;
+}
+
+function judgeStatus(status: number, said: Said, transport: Transport): OutcomeKind {
+  if (status === 401) return /try again/i.test(said.message) ? 'try_again' : 'key_refused';
+  if (status === 402 || saysCreditsGone(said.message)) return 'credits_gone';
+  if (status === 403) return 'forbidden';
+  if (status === 429) return 'throttled';
+  if (status === 413 || status === 504) return 'too_big';
+  if (status === 404 && transport === 'wallet') {
+    // A wrong base URL also answers 404; taken as "no data" it would make every wallet look empty.
+    return said.isHtml || /route|cannot (get|post)|endpoint/i.test(said.message) ? 'rejected' : 'no_data';
+  }
+  if (status === 408 || status === 425 || status < 400) return 'server';
+  const byMessage = judgeMessage(said, transport);
+  if (status >= 500) {
+    const passes = byMessage === 'throttled' || byMessage === 'too_big' || byMessage === 'node_behind';
+    return passes ? byMessage : 'server';
+  }
+  return byMessage === undefined || byMessage === 'server' ? 'rejected' : byMessage;
+}
+
+function saysCreditsGone(message: string): boolean {
+  return /max(imum)? usage reached|credits? (exhausted|exceeded)|out of credits/i.test(message);
+}
+
+const kindByCode: Record<number, OutcomeKind> = {
+  [-32429]: 'throttled',
+  [-32029]: 'throttled',
+  [-32005]: 'throttled',
+  [-32401]: 'key_refused',
+  [-32403]: 'forbidden',
+  [-32600]: 'rejected',
+  [-32601]: 'rejected',
+  [-32602]: 'rejected',
+};
+
+/** Message, then code. Undefined when neither says anything known. */
+function judgeMessage({ message, code }: Said, transport: Transport): OutcomeKind | undefined {
+  if (saysCreditsGone(message)) return 'credits_gone';
+  if (/rate.?limit|too many requests/i.test(message)) return 'throttled';
+  if (/node is behind|no data has been indexed/i.test(message)) return 'node_behind';
+  if (/response is too (big|large)/i.test(message)) return 'too_big';
+  if (/invalid api.?key/i.test(message)) return 'key_refused';
+  if (code === -32401 && /try again/i.test(message)) return 'try_again';
+  if (transport === 'rpc' && code === -32000 && /not found/i.test(message)) return 'no_data';
+  return code === null ? undefined : kindByCode[code];
+}
+
+function broken(message: string): Omit<Outcome, 'retryAfterMs'> {
+  return { kind: 'server', message, code: null };
+}
+
+/** Finds the error in a body of any form: JSON-RPC, `{error, code}`, `{message, statusCode}`, plain text, HTML. */
+function readError(text: string): Said {
+  const trimmed = text.trim();
+  if (trimmed.startsWith('{')) {
+    try {
+      const body: unknown = JSON.parse(trimmed);
+      if (isObject(body)) return errorIn(body);
+    } catch {
+      // A cut answer: nothing in it can be trusted, records may hold any words.
+    }
+    return { message: '', code: null, isHtml: false };
+  }
+  if (trimmed.startsWith('[')) return { message: '', code: null, isHtml: false };
+  if (trimmed.startsWith('<')) {
+    const title = /<title>([^<]*)<\/title>/i.exec(trimmed)?.[1]?.trim();
+    return { message: title ? `an HTML page: ${title}` : 'an HTML page', code: null, isHtml: true };
+  }
+  return { message: trimmed, code: null, isHtml: false };
+}
+
+function errorIn(body: Record<string, unknown>): Said {
+  const inner = isObject(body.error) ? body.error : body;
+  const words = [inner.message, inner.error, inner.details].filter((word) => typeof word === 'string');
+  return {
+    message: [...new Set(words)].join(': '),
+    code: Number.isInteger(inner.code) ? (inner.code as number) : null,
+    isHtml: false,
+  };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Retry-After in ms from now: seconds or an HTTP date; a past date is 0; negative numbers and junk are null.
+ * Dates must begin with a weekday: Date.parse alone takes "-1" for a day in 2001.
+ */
+export function parseRetryAfter(header: string | null, now: number): number | null {
+  const text = header?.trim() ?? '';
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
+  if (!/^[A-Za-z]{3,9},? /.test(text)) return null;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? null : Math.max(0, at - now);
+}

@@ -1,0 +1,192 @@
+import { randomBytes } from 'node:crypto';
+import { LedgerlakeError, StoppedEarly } from '../errors.ts';
+import { type ApiKey, readApiKey } from './api-key.ts';
+import { type Attempted, attemptRequest } from './attempt.ts';
+import { type Breaker, createBreaker } from './breaker.ts';
+import type { OutcomeKind } from './classify.ts';
+import { createHttp, type Http, isLoopback } from './http.ts';
+import { createLimiter, type Limiter, type LimiterConfig } from './limiter.ts';
+import type { Operation, Pool, Transport } from './operation.ts';
+import { createRetryBudget, type RetryBudget } from './retry.ts';
+import { realTiming, type Timing } from './timing.ts';
+import { toError } from './to-error.ts';
+import type { Params } from './wire.ts';
+
+export interface ClientOptions {
+  /** Base URLs; https only, except loopback. */
+  endpoints: Partial<Record<Transport, string>>;
+  /** Known limits by pool; a pool without rps finds its own (loopback: none until the first throttle). */
+  limits: Partial<Record<Pool, LimiterConfig>>;
+  /** Credits a call by operation, where they differ from the catalogue's. */
+  credits: Record<string, number>;
+  /** One deadline for a whole answer, ms; 60,000 is a good value. */
+  timeoutMs: number;
+  /** api.param_names: operation → our parameter name → the provider's. */
+  paramNames: Record<string, Record<string, string>>;
+  /** Asked before every attempt; throws StoppedEarly when the run may not spend more. */
+  budget?: { takeAttempt(credits: number): void };
+  /** Told of every attempt that was sent, whatever came of it. */
+  onAttempt(entry: AttemptEntry): void;
+  userAgent: string;
+  /** Ends everything: waiting, sending, receiving. */
+  signal?: AbortSignal;
+  /** What `learntRates()` of an earlier run returned. */
+  learntRates?: Partial<Record<Pool, number>>;
+}
+
+/** One line of `data/requests.ndjson`. */
+export interface AttemptEntry {
+  /** ISO time it was sent. */
+  at: string;
+  operation: string;
+  pool: Pool;
+  credits: number;
+  outcome: OutcomeKind | 'unreachable' | 'timeout' | 'aborted';
+  status: number | null;
+  latencyMs: number;
+  /** Bytes of the body on the wire. */
+  bytes: number;
+  /** From 1. */
+  attempt: number;
+}
+
+export interface Answer<T> {
+  page: T;
+  receivedAt: Date;
+  attempts: number;
+}
+
+export interface SendOptions {
+  signal?: AbortSignal;
+  /** Higher goes first within the pool; default 0. */
+  priority?: number;
+}
+
+export interface ApiClient {
+  /**
+   * Sends one request and returns its page, after as many attempts as it takes (at most 4).
+   * @param read slices the body into a page; anything it throws makes the answer a broken one
+   * @throws ApiError when this request fails for good: its target fails, others may go on
+   * @throws ApiStopped, StoppedEarly when nothing more can be asked now (down, credits, budget, signal)
+   * @throws KeyRefused when the API refuses the key
+   */
+  send<T extends { envelope: unknown }>(
+    operation: Operation,
+    params: Params,
+    read: (body: Buffer) => T,
+    options?: SendOptions,
+  ): Promise<Answer<T>>;
+  /** Scheme, host and port of a transport's endpoint. */
+  origin(transport: Transport): string;
+  /** Requests a second that held, by pool without a configured rate: keep them for the next run. */
+  learntRates(): Partial<Record<Pool, number>>;
+  close(): Promise<void>;
+}
+
+/** What tests and a process with several clients replace; the defaults are right otherwise. */
+export interface ClientParts {
+  key?: ApiKey;
+  timing?: Timing;
+  retryBudget?: RetryBudget;
+}
+
+/** Everything the attempts of one client share. */
+export interface Session {
+  options: ClientOptions;
+  key: ApiKey;
+  http: Http;
+  timing: Timing;
+  retryBudget: RetryBudget;
+  breaker: Breaker;
+  nextId(): string;
+}
+
+// Sockets open only as needed, so this only bounds a pool whose concurrency somebody set very high.
+const maxConnections = 128;
+
+/** @throws UsageError for an endpoint or a key that cannot be meant */
+export function createClient(options: ClientOptions, parts: ClientParts = {}): ApiClient {
+  const key = parts.key ?? readApiKey();
+  const { endpoints, timeoutMs, userAgent } = options;
+  const http = createHttp({ endpoints, key, timeoutMs, userAgent, connections: maxConnections });
+  const prefix = randomBytes(4).toString('hex');
+  let requests = 0;
+  const session: Session = {
+    options,
+    key,
+    http,
+    timing: parts.timing ?? realTiming,
+    retryBudget: parts.retryBudget ?? createRetryBudget(),
+    breaker: createBreaker(),
+    nextId: () => {
+      requests += 1;
+      return `${prefix}-${requests}`;
+    },
+  };
+  const limiters = new Map<Pool, Limiter>();
+  return {
+    send: (operation, params, read, sendOptions = {}) =>
+      send(session, limiterFor(session, limiters, operation), operation, params, read, sendOptions),
+    origin: (transport) => http.origin(transport),
+    learntRates() {
+      const entries = [...limiters].map(([pool, limiter]) => [pool, limiter.learntRps()] as const);
+      return Object.fromEntries(entries.filter(([, rps]) => rps !== null));
+    },
+    async close() {
+      for (const limiter of limiters.values()) limiter.close();
+      await http.close();
+    },
+  };
+}
+
+function limiterFor(session: Session, limiters: Map<Pool, Limiter>, { pool, transport }: Operation): Limiter {
+  const existing = limiters.get(pool);
+  if (existing) return existing;
+  const learntRps = session.options.learntRates?.[pool];
+  const limiter = createLimiter({
+    ...session.options.limits[pool],
+    startUnlimited: isLoopback(session.http.origin(transport)),
+    timing: session.timing,
+    ...(learntRps === undefined ? {} : { learntRps }),
+  });
+  limiters.set(pool, limiter);
+  return limiter;
+}
+
+async function send<T extends { envelope: unknown }>(
+  session: Session,
+  limiter: Limiter,
+  operation: Operation,
+  params: Params,
+  read: (body: Buffer) => T,
+  { signal: own, priority = 0 }: SendOptions,
+): Promise<Answer<T>> {
+  const signal = eitherSignal(session.options.signal, own);
+  for (let attempt = 1; ; attempt += 1) {
+    const attempted: Attempted<T> = await limiter
+      .run(() => attemptRequest(session, limiter, { operation, params, read, attempt, signal }), {
+        // A retry goes before new requests: its task is further along.
+        priority: priority + (attempt > 1 ? 1 : 0),
+        ...(signal ? { signal } : {}),
+      })
+      .catch((error) => {
+        throw asInterruption(error, signal);
+      });
+    if (attempted.ok) return { page: attempted.page, receivedAt: attempted.receivedAt, attempts: attempt };
+    const { decision } = attempted;
+    if (!decision.retry) throw toError(session, operation, attempted, attempt);
+    await session.timing.sleep(decision.delayMs, signal).catch((error) => {
+      throw asInterruption(error, signal);
+    });
+  }
+}
+
+function eitherSignal(first?: AbortSignal, second?: AbortSignal): AbortSignal | undefined {
+  return first && second ? AbortSignal.any([first, second]) : (first ?? second);
+}
+
+function asInterruption(error: unknown, signal?: AbortSignal): unknown {
+  if (!signal?.aborted || error instanceof LedgerlakeError) return error;
+  if (signal.reason instanceof LedgerlakeError) return signal.reason;
+  return new StoppedEarly('interrupted', 'Run the same command again: it goes on where it stopped.');
+}

@@ -1,0 +1,96 @@
+import type { Readable } from 'node:stream';
+import { constants, createGunzip } from 'node:zlib';
+
+/**
+ * Why there is no answer to judge.
+ * - `unreachable`: no connection (refused, DNS, TLS)
+ * - `broken`: the connection or the encoding broke off
+ * - `timeout`: the deadline passed
+ * - `too_big`: more decoded bytes than allowed
+ * - `aborted`: the caller's signal
+ */
+export type HttpFailureReason = 'unreachable' | 'broken' | 'timeout' | 'too_big' | 'aborted';
+
+/** A request that got no complete answer. Built from an error code only: causes of the HTTP stack may hold the URL. */
+export class HttpFailure extends Error {
+  readonly reason: HttpFailureReason;
+  /** Bytes received on the wire before it failed. */
+  readonly bytes: number;
+
+  constructor(reason: HttpFailureReason, message: string, bytes: number) {
+    super(message);
+    this.name = 'HttpFailure';
+    this.reason = reason;
+    this.bytes = bytes;
+  }
+}
+
+interface Encoded {
+  headers: Record<string, string | string[] | undefined>;
+  body: Readable;
+}
+
+/**
+ * Reads a whole body, decoding gzip on the way. `wire.bytes` counts what arrived, also when it fails.
+ * @throws HttpFailure `too_big` as soon as more than maxBytes were decoded, `broken` for another encoding
+ */
+export async function readBody(answer: Encoded, wire: { bytes: number }, maxBytes: number): Promise<Buffer> {
+  const encoding = String(answer.headers['content-encoding'] ?? 'identity').toLowerCase();
+  const isGzip = encoding === 'gzip' || encoding === 'x-gzip';
+  if (!isGzip && encoding !== 'identity') {
+    answer.body.on('error', () => {}).destroy();
+    throw new HttpFailure('broken', 'encoded in a way that was not asked for', wire.bytes);
+  }
+  answer.body.on('data', (chunk: Buffer) => {
+    wire.bytes += chunk.length;
+  });
+  const chunks: Buffer[] = [];
+  let decoded = 0;
+  const source = isGzip ? gunzip(answer.body) : answer.body;
+  try {
+    for await (const chunk of source) {
+      decoded += (chunk as Buffer).length;
+      if (decoded > maxBytes) throw new HttpFailure('too_big', `more than ${maxBytes} bytes`, wire.bytes);
+      chunks.push(chunk as Buffer);
+    }
+  } finally {
+    // Leaving early must close the socket: an unread body would hold its connection for ever.
+    answer.body.destroy();
+    source.destroy();
+  }
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, decoded);
+}
+
+function gunzip(body: Readable): Readable {
+  const decoder = createGunzip({ chunkSize: 256 * 1024, finishFlush: constants.Z_FINISH });
+  body.on('error', (error) => decoder.destroy(error));
+  return body.pipe(decoder);
+}
+
+const unreachableCodes = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'EADDRNOTAVAIL',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/** Turns whatever the HTTP stack threw into a HttpFailure that keeps its code and nothing else. */
+export function asHttpFailure(error: unknown, bytes: number): HttpFailure {
+  if (error instanceof HttpFailure) return error;
+  const code = errorCode(error);
+  const isTls = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(code);
+  if (unreachableCodes.has(code) || isTls) {
+    return new HttpFailure('unreachable', `no connection (${code})`, bytes);
+  }
+  return new HttpFailure('broken', `the connection broke off (${code})`, bytes);
+}
+
+function errorCode(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return errorCode(error.errors[0]);
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' && /^[A-Z0-9_]+$/.test(code) ? code : 'unknown';
+}

@@ -1,0 +1,179 @@
+import { Pool } from 'undici';
+import { UsageError } from '../errors.ts';
+import type { ApiKey } from './api-key.ts';
+import { asHttpFailure, HttpFailure, readBody } from './http-body.ts';
+import type { Transport } from './operation.ts';
+
+/** One request below a transport's base URL; the key is added here and never seen outside. */
+export interface HttpRequest {
+  transport: Transport;
+  method: 'GET' | 'POST' | 'PATCH';
+  /** Starts with `/`; percent-encoded; may carry a query. */
+  path: string;
+  /** JSON text, for POST and PATCH. */
+  body?: string;
+  signal?: AbortSignal;
+}
+
+/** An answer as received: any status, the whole decoded body. */
+export interface HttpAnswer {
+  status: number;
+  /** The Retry-After header as sent, the only header that is passed on. */
+  retryAfter: string | null;
+  /** Decoded. UTF-8 is not checked here: the splitter validates every byte it keeps. */
+  body: Buffer;
+  /** Bytes on the wire, before decoding. */
+  bytes: number;
+}
+
+export interface HttpOptions {
+  endpoints: Partial<Record<Transport, string>>;
+  key: ApiKey;
+  /** One deadline for connect, headers and the whole body. */
+  timeoutMs: number;
+  /** Most open connections to one origin. */
+  connections: number;
+  userAgent: string;
+  /** Most decoded bytes of one answer; default 64 MB. */
+  maxBytes?: number;
+}
+
+export interface Http {
+  /** @throws HttpFailure when there is no complete answer */
+  request(request: HttpRequest): Promise<HttpAnswer>;
+  /** Scheme, host and port: what errors and logs may show. */
+  origin(transport: Transport): string;
+  close(): Promise<void>;
+}
+
+const defaultMaxBytes = 64 * 1024 * 1024;
+const variables = {
+  rpc: 'LEDGERLAKE_RPC_URL',
+  wallet: 'LEDGERLAKE_WALLET_URL',
+  webhook: 'LEDGERLAKE_WEBHOOK_URL',
+};
+
+/**
+ * The one HTTP module: keep-alive pools of one connection set per origin, gzip, no redirects, one deadline.
+ * @throws UsageError for an endpoint that is not https (loopback excepted), or that carries credentials or a query
+ */
+export function createHttp(options: HttpOptions): Http {
+  const bases = new Map<Transport, URL>();
+  for (const transport of ['rpc', 'wallet', 'webhook'] as const) {
+    const text = options.endpoints[transport];
+    if (text) bases.set(transport, parseEndpoint(text, variables[transport]));
+  }
+  const connections = new Map<string, Pool>();
+  for (const { origin } of bases.values()) {
+    if (!connections.has(origin)) connections.set(origin, openPool(origin, options));
+  }
+  const baseOf = (transport: Transport): URL => {
+    const base = bases.get(transport);
+    if (!base) throw new UsageError(`no ${transport} endpoint is set`, `Set ${variables[transport]}.`);
+    return base;
+  };
+  return {
+    origin: (transport) => baseOf(transport).origin,
+    request: (request) => {
+      const base = baseOf(request.transport);
+      return exchange(connections.get(base.origin)!, base, request, options);
+    },
+    async close() {
+      await Promise.all([...connections.values()].map((pool) => pool.destroy()));
+    },
+  };
+}
+
+function openPool(origin: string, options: HttpOptions): Pool {
+  // undici's own timeouts restart with every byte, so a slow drip never trips them: the deadline in exchange() rules.
+  return new Pool(origin, {
+    connections: options.connections,
+    pipelining: 1,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: { timeout: Math.min(options.timeoutMs, 10_000) },
+  });
+}
+
+async function exchange(
+  pool: Pool,
+  base: URL,
+  request: HttpRequest,
+  options: HttpOptions,
+): Promise<HttpAnswer> {
+  if (request.signal?.aborted) throw new HttpFailure('aborted', 'interrupted before it was sent', 0);
+  const stop = new AbortController();
+  let late = false;
+  const timer = setTimeout(() => {
+    late = true;
+    stop.abort();
+  }, options.timeoutMs);
+  const onAbort = () => stop.abort();
+  request.signal?.addEventListener('abort', onAbort, { once: true });
+  const wire = { bytes: 0 };
+  try {
+    const { path, headers } = options.key.authorize(request.transport, {
+      path: base.pathname.replace(/\/+$/, '') + request.path,
+      headers: headersFor(request, options.userAgent),
+    });
+    const answer = await pool.request({
+      path,
+      method: request.method,
+      headers,
+      body: request.body ?? null,
+      signal: stop.signal,
+    });
+    const body = await readBody(answer, wire, options.maxBytes ?? defaultMaxBytes);
+    const retryAfter = answer.headers['retry-after'];
+    return {
+      status: answer.statusCode,
+      retryAfter: typeof retryAfter === 'string' ? retryAfter : (retryAfter?.[0] ?? null),
+      body,
+      bytes: wire.bytes,
+    };
+  } catch (error) {
+    if (late) throw new HttpFailure('timeout', `no complete answer in ${options.timeoutMs} ms`, wire.bytes);
+    if (request.signal?.aborted) throw new HttpFailure('aborted', 'interrupted', wire.bytes);
+    throw asHttpFailure(error, wire.bytes);
+  } finally {
+    clearTimeout(timer);
+    request.signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+function headersFor(request: HttpRequest, userAgent: string): Record<string, string> {
+  const headers = { 'user-agent': userAgent, accept: 'application/json', 'accept-encoding': 'gzip' };
+  return request.body === undefined ? headers : { ...headers, 'content-type': 'application/json' };
+}
+
+function parseEndpoint(text: string, variable: string): URL {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    // The text itself is not shown: people paste URLs with the key in them.
+    throw new UsageError(
+      `${variable} is not a URL`,
+      `Set ${variable} to something like https://api.example.com.`,
+    );
+  }
+  if (url.username || url.password || url.search || url.hash) {
+    throw new UsageError(
+      `${variable} carries a query or credentials`,
+      `Keep only scheme, host and path in ${variable}; the key belongs in LEDGERLAKE_API_KEY.`,
+    );
+  }
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.origin))) {
+    throw new UsageError(
+      `${variable} is not https`,
+      'Use https://: over plain http everybody on the way could read the key.',
+    );
+  }
+  return url;
+}
+
+/** True for localhost, 127.0.0.0/8 and [::1]: the embedded sandbox and test servers. */
+export function isLoopback(origin: string): boolean {
+  const { hostname } = new URL(origin);
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}

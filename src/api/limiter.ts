@@ -1,0 +1,176 @@
+import Bottleneck from 'bottleneck';
+import PQueue from 'p-queue';
+import { type AdaptiveRate, createAdaptiveRate, startRps } from './adaptive-rate.ts';
+import type { Timing } from './timing.ts';
+
+export interface LimiterConfig {
+  /** Requests a second the plan allows; absent: found out (AIMD). */
+  rps?: number;
+  /** How many may go at once after a quiet time, above the even rate. Default 1: evenly spaced. */
+  burst?: number;
+  /** Most requests in flight. Default: what two seconds of the rate need, 2 to 32. */
+  concurrency?: number;
+}
+
+export interface LimiterOptions extends LimiterConfig {
+  /** Without `rps`: no limit until the server throttles for the first time (loopback servers). */
+  startUnlimited: boolean;
+  /** Without `rps`: what an earlier run learnt. */
+  learntRps?: number;
+  timing: Timing;
+}
+
+/** One rate pool's limit: order and concurrency by p-queue, rate and burst by bottleneck. */
+export interface Limiter {
+  /** Runs the task when the pool allows. Higher priority first, then first come first served. */
+  run<T>(task: () => Promise<T>, options?: { priority?: number; signal?: AbortSignal }): Promise<T>;
+  /** Nothing of the pool goes before ms have passed; a longer hold in force stays. */
+  hold(ms: number): void;
+  /** Tells the limiter how an attempt ended, so that an unknown rate can be learnt. */
+  settle(outcome: 'accepted' | 'throttled', sentAt: number): void;
+  /** Requests a second in force; Infinity when nothing limits. */
+  readonly rps: number;
+  /** The rate that held, for the next run; null when rps is configured or nothing was learnt. */
+  learntRps(): number | null;
+  /** Drops what still waits for its turn. */
+  close(): void;
+}
+
+// Real clocks drift and requests jitter: 1 % below the limit keeps the server's bucket from ever running dry.
+const safety = 0.99;
+
+export function createLimiter(options: LimiterOptions): Limiter {
+  const { timing } = options;
+  const adaptive = options.rps === undefined ? startAdaptive(options) : null;
+  let rps = adaptive ? adaptive.rps : options.rps!;
+  const queue = new PQueue({ concurrency: options.concurrency ?? concurrencyFor(rps) });
+  const bucket = createBucket(rps, options.burst ?? 1);
+  let heldUntil = 0;
+  let waiting = 0;
+
+  const follow = (adaptive: AdaptiveRate): void => {
+    if (Math.abs(adaptive.rps - rps) < rps / 100) return;
+    rps = adaptive.rps;
+    bucket.setRate(rps);
+    if (options.concurrency === undefined) queue.concurrency = concurrencyFor(rps);
+  };
+  const takeTurn = async (signal?: AbortSignal): Promise<void> => {
+    for (;;) {
+      // Those who waited out a hold take a new token each, or they would all return in the same moment.
+      for (let left = heldUntil - timing.now(); left > 0; left = heldUntil - timing.now()) {
+        await timing.sleep(left, signal);
+      }
+      waiting += 1;
+      await untilAborted(bucket.take(), signal).finally(() => {
+        waiting -= 1;
+      });
+      if (heldUntil <= timing.now()) return;
+    }
+  };
+  return {
+    run: (task, { priority = 0, signal } = {}) =>
+      queue.add(
+        async () => {
+          signal?.throwIfAborted();
+          await takeTurn(signal);
+          return task();
+        },
+        { priority },
+      ),
+    hold(ms) {
+      heldUntil = Math.max(heldUntil, timing.now() + ms);
+    },
+    settle(outcome, sentAt) {
+      if (!adaptive) return;
+      if (outcome === 'throttled') adaptive.throttled(timing.now(), sentAt);
+      else adaptive.accepted(timing.now(), sentAt, waiting + queue.size > 0);
+      follow(adaptive);
+    },
+    get rps() {
+      return rps;
+    },
+    learntRps: () => adaptive?.learnt() ?? null,
+    close: () => bucket.close(),
+  };
+}
+
+/** Waits, but no longer than until the signal aborts: a slow rate must not delay the end of a run. */
+async function untilAborted(turn: Promise<void>, signal?: AbortSignal): Promise<void> {
+  if (!signal) return turn;
+  let onAbort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  turn.catch(() => {});
+  try {
+    signal.throwIfAborted();
+    await Promise.race([turn, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+function startAdaptive({ startUnlimited, learntRps, timing }: LimiterOptions): AdaptiveRate {
+  return createAdaptiveRate(
+    startUnlimited ? Number.POSITIVE_INFINITY : startRps,
+    learntRps ?? null,
+    timing.now(),
+  );
+}
+
+function concurrencyFor(rps: number): number {
+  // A full page takes up to 1.5 s (API.md): two seconds' worth in flight keeps the rate used.
+  return rps === Number.POSITIVE_INFINITY ? 8 : Math.max(2, Math.min(32, Math.ceil(rps * 2)));
+}
+
+interface Bucket {
+  take(): Promise<void>;
+  setRate(rps: number): void;
+  close(): void;
+}
+
+/**
+ * A token bucket on bottleneck, which by itself only spaces evenly (its reservoir refills in clumps of 250 ms).
+ * A burst is credit: whoever takes it goes at once, and a debt job takes the even slot it should have waited for.
+ * Credit is spent from idle only, so under load the bucket stays full and absorbs jitter.
+ */
+function createBucket(startRate: number, burst: number): Bucket {
+  const settings = (rps: number) => ({
+    minTime: rps === Number.POSITIVE_INFINITY ? 0 : 1000 / (rps * safety),
+    // Jobs beyond these wait in bottleneck's queue, where a new rate still reaches them; 10 ms ahead hides its overhead.
+    maxConcurrent: rps === Number.POSITIVE_INFINITY ? null : 1 + Math.ceil(rps / 100),
+  });
+  const spacer = new Bottleneck(settings(startRate));
+  let rate = startRate;
+  let credit = Math.max(1, Math.floor(burst)) - 1;
+  let queued = 0;
+  const takeSlot = (): Promise<void> => spacer.schedule(async () => {});
+  return {
+    async take() {
+      if (rate === Number.POSITIVE_INFINITY) return;
+      if (credit > 0 && queued === 0) {
+        credit -= 1;
+        takeSlot().then(
+          () => {
+            credit += 1;
+          },
+          // Dropped by close(): nobody needs the credit any more.
+          () => {},
+        );
+        return;
+      }
+      queued += 1;
+      await takeSlot().finally(() => {
+        queued -= 1;
+      });
+    },
+    setRate(rps) {
+      rate = rps;
+      void spacer.updateSettings(settings(rps));
+    },
+    close() {
+      void spacer.stop({ dropWaitingJobs: true }).catch(() => {});
+    },
+  };
+}
