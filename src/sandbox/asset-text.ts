@@ -1,0 +1,192 @@
+import { collectionName, contentText, tokenSymbol } from './asset-content-text.ts';
+import { specimenAt } from './asset-specimens.ts';
+import { tokenInfoText } from './asset-token-text.ts';
+import { mintIndex } from './asset-traits.ts';
+import { createKeyTable, type KeyTable } from './key-table.ts';
+import type { Random } from './random.ts';
+import type { AssetState, WorldAssets } from './world-assets.ts';
+
+/** How an answer wants its records; the options are those of the spec's getAsset. */
+export interface AssetView {
+  /** `full`: always. `list`: `{}` for a third of the assets. */
+  content: 'full' | 'list';
+  /** The slot the answer stands for; when given, the record and its content say theirs. */
+  slot?: number;
+  showUnverifiedCollections?: boolean;
+  showCollectionMetadata?: boolean;
+  showInscription?: boolean;
+}
+
+/** Writes the record of an asset as it is now, as one line of JSON text. Numbers are exact: never a double. */
+export interface AssetWriter {
+  write(index: number, view: AssetView): string;
+}
+
+export function createAssetWriter(
+  seed: number,
+  assets: WorldAssets,
+  owners: KeyTable,
+  quirks: boolean,
+): AssetWriter {
+  const names: KeyNames = {
+    owner: owners.text,
+    tree: createKeyTable(seed, 'tree', 0).text,
+    hash: createKeyTable(seed, 'leaf-hash', 0).text,
+    delegate: createKeyTable(seed, 'delegate', 0).text,
+    collection: remember(assets.collectionKeys.text),
+    creator: remember(assets.creatorKeys.text),
+    authority: remember(createKeyTable(seed, 'authority', 0).text),
+  };
+  return {
+    write(index, view) {
+      const state = assets.state(index);
+      const hidden = view.content === 'list' && assets.traits.hidesContent(index);
+      const content = hidden ? '' : contentText(assets, state, quirks);
+      const ownSlot = view.slot === undefined || hidden ? '' : `,"last_indexed_slot":${state.updatedSlot}`;
+      const slot = view.slot === undefined ? '' : `"last_indexed_slot":${view.slot},`;
+      return (
+        `{${slot}"interface":"${interfaceOf(state)}","id":"${assets.keys.text(index)}",` +
+        `"content":{${content}${ownSlot}},${bodyText(assets, state, names, view, quirks)}}`
+      );
+    },
+  };
+}
+
+type KeyName = (index: number) => string;
+type KeyNames = Record<
+  'owner' | 'tree' | 'hash' | 'delegate' | 'collection' | 'creator' | 'authority',
+  KeyName
+>;
+
+/** Keeps the texts of a kind of key of which there are few. */
+function remember(text: KeyName): KeyName {
+  const known = new Map<number, string>();
+  return (index) => {
+    const value = known.get(index) ?? text(index);
+    known.set(index, value);
+    return value;
+  };
+}
+
+const plainInterfaces = [
+  'V1_NFT',
+  'V1_NFT',
+  'V1_NFT',
+  'LEGACY_NFT',
+  'V2_NFT',
+  'V1_PRINT',
+  'Custom',
+  'Identity',
+];
+
+function interfaceOf(state: AssetState): string {
+  if (state.kind === 'compressed') return 'V1_NFT';
+  if (state.kind === 'programmable') return 'ProgrammableNFT';
+  if (state.kind === 'core') return 'MplCoreAsset';
+  if (state.kind === 'fungible') return state.index % 3 === 0 ? 'FungibleAsset' : 'FungibleToken';
+  return plainInterfaces[state.index % plainInterfaces.length] as string;
+}
+
+function bodyText(assets: WorldAssets, state: AssetState, names: KeyNames, view: AssetView, quirks: boolean) {
+  const random = assets.traits.random(state.index, 'body');
+  const authority = names.authority(state.collection);
+  const points = random.pick([0, 250, 420, 500, 550, 700, 1000]);
+  // The reference server multiplies in floating point: 550 becomes 0.055000000000000004.
+  const percent = points === 0 ? '0.0' : `${points * 0.0001}`;
+  const creators = state.creators
+    .map(
+      (one) => `{"address":"${names.creator(one.creator)}","share":${one.share},"verified":${one.verified}}`,
+    )
+    .join(',');
+  return (
+    `"authorities":[{"address":"${authority}","scopes":["full"]}],` +
+    `"compression":{${compressionText(state, names, random, quirks)}},` +
+    `"grouping":[${groupingText(state, names, view)}],` +
+    `"royalty":{"royalty_model":"creators","target":null,"percent":${percent},"basis_points":${points},` +
+    `"primary_sale_happened":${!random.oneIn(3)},"locked":false},"creators":[${creators}],` +
+    `"ownership":{${ownershipText(state, names, random, quirks)}}${supplyText(state, random)},` +
+    `"mutable":${!random.oneIn(4)},"burnt":${state.burnt}` +
+    tokenInfoText(assets, state, { symbol: tokenSymbol(state), authority, quirks }) +
+    extrasText(state, authority, names, view, quirks)
+  );
+}
+
+function compressionText(state: AssetState, names: KeyNames, random: Random, quirks: boolean): string {
+  if (state.kind !== 'compressed') {
+    return `"eligible":${random.oneIn(9)},"compressed":false,"data_hash":"","creator_hash":"","asset_hash":"","tree":"","seq":0,"leaf_id":0`;
+  }
+  // Hashes follow the leaf: every rewrite gives new ones.
+  const leaf = Math.imul(state.index * 4, 1) + Math.imul(state.rewrites, 0x1000_0001);
+  const second = quirks && state.index % 16 === 1;
+  const extra = second ? `"collection_hash":"${names.hash(leaf + 3)}","flags":0,` : '';
+  return (
+    `"eligible":false,"compressed":true,"data_hash":"${names.hash(leaf)}","creator_hash":"${names.hash(leaf + 1)}",` +
+    `${extra}"asset_hash":"${names.hash(leaf + 2)}","tree":"${names.tree(state.index >>> 14)}",` +
+    `"seq":${state.index * 3 + 1 + state.rewrites},"leaf_id":${state.index & 16383}`
+  );
+}
+
+function groupingText(state: AssetState, names: KeyNames, view: AssetView): string {
+  const metadata = view.showCollectionMetadata
+    ? `,"collection_metadata":{"name":"${collectionName(state.collection)}","symbol":"LLK"}`
+    : '';
+  const group = `{"group_key":"collection","group_value":"${names.collection(state.collection)}"${metadata}}`;
+  if (!view.showUnverifiedCollections) return group;
+  // One in eight claims a second collection that never confirmed it; it is no member of that collection's list.
+  const claimed = `{"group_key":"collection","group_value":"${names.authority(state.index % 7)}","verified":false}`;
+  return state.index % 8 === 3 ? `${group},${claimed}` : group;
+}
+
+function ownershipText(state: AssetState, names: KeyNames, random: Random, quirks: boolean): string {
+  const delegated = random.oneIn(6);
+  const none = quirks && random.oneIn(4) ? '""' : 'null';
+  const delegate = delegated ? `"${names.delegate(random.below(500))}"` : none;
+  const owner = state.owner === null ? '' : names.owner(state.owner);
+  const bound = quirks && random.oneIn(12) ? `"non_transferable":${random.oneIn(2)},` : '';
+  return (
+    `"frozen":${random.oneIn(7)},${bound}"delegated":${delegated},"delegate":${delegate},` +
+    `"ownership_model":"${state.kind === 'fungible' ? 'token' : 'single'}","owner":"${owner}"`
+  );
+}
+
+function supplyText(state: AssetState, random: Random): string {
+  if (state.kind === 'fungible' || state.kind === 'core') return '';
+  const nonce = random.oneIn(9) ? 'null' : 250 + random.below(6);
+  const printed = state.kind === 'plain' && random.oneIn(6);
+  const [max, current] = printed ? [100, random.below(100)] : [0, 0];
+  return `,"supply":{"print_max_supply":${max},"print_current_supply":${current},"edition_nonce":${nonce}}`;
+}
+
+function extrasText(state: AssetState, authority: string, names: KeyNames, view: AssetView, quirks: boolean) {
+  const specimen = quirks ? (specimenAt(state.index)?.extra ?? '') : '';
+  const inscribed = view.showInscription && state.index % 50 === 16;
+  return (
+    specimen +
+    coreText(state, authority) +
+    spl20Text(state) +
+    (inscribed ? inscriptionText(state, authority, names) : '')
+  );
+}
+
+function coreText(state: AssetState, authority: string): string {
+  if (state.kind !== 'core') return '';
+  return (
+    ',"plugins":{"royalties":{"data":{"rule_set":"None","basis_points":500,"creators":[]},"index":0,"offset":155,' +
+    `"authority":{"type":"UpdateAuthority","address":null}},"freeze_delegate":{"data":{"frozen":${state.index % 5 === 0}},` +
+    `"index":1,"offset":231,"authority":{"type":"Address","address":"${authority}"}}},` +
+    `"mpl_core_info":{"num_minted":${state.index},"current_size":${state.index},"plugins_json_version":1}`
+  );
+}
+
+function spl20Text(state: AssetState): string {
+  if (state.kind !== 'plain' || state.index % 50 !== 18) return '';
+  return `,"spl20":{"p":"spl-20","op":"deploy","tick":"t${state.index}","max":"21000000","lim":"1000"}`;
+}
+
+function inscriptionText(state: AssetState, authority: string, names: KeyNames): string {
+  return (
+    `,"inscription":{"order":${state.index},"size":${200 + (state.index % 900)},"contentType":"image/png",` +
+    `"encoding":"base64","validationHash":"${(mintIndex(state.index) * 0x9e3779b1).toString(16)}",` +
+    `"inscriptionDataAccount":"${names.hash(state.index * 4 + 2)}","authority":"${authority}"}`
+  );
+}

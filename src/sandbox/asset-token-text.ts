@@ -1,0 +1,50 @@
+import { specimenAt } from './asset-specimens.ts';
+import type { Random } from './random.ts';
+import type { AssetState, WorldAssets } from './world-assets.ts';
+
+const programs = [
+  'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+  'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
+] as const;
+
+/**
+ * The `token_info` member of a fungible asset with its leading comma, '' for others. About one supply in ten is
+ * above 2^53 and some are texts, as in captured wallets. The price moves with every tick, and no slot with it.
+ */
+export function tokenInfoText(
+  assets: WorldAssets,
+  state: AssetState,
+  as: { symbol: string | null; authority: string; quirks: boolean },
+): string {
+  if (state.kind !== 'fungible') return '';
+  const random = assets.traits.random(state.index, 'token');
+  const decimals = random.pick([0, 5, 6, 6, 8, 9, 9]);
+  const specimen = as.quirks ? specimenAt(state.index)?.supply : undefined;
+  const supply = specimen ?? supplyText(random, state.issues, as.quirks);
+  const extended = as.quirks && random.oneIn(5);
+  const extensions = extended
+    ? `,"mint_extensions":{"transfer_fee_config":{"maximum_fee":${random.u64()},"transfer_fee_basis_points":25}}`
+    : '';
+  return (
+    `,"token_info":{"symbol":"${as.symbol}",${supply === '' ? '' : `"supply":${supply},`}"decimals":${decimals},` +
+    `"token_program":"${programs[extended ? 1 : 0]}"${priceText(assets, state.index)},` +
+    `"mint_authority":"${as.authority}","freeze_authority":"${random.oneIn(4) ? '' : as.authority}"}${extensions}`
+  );
+}
+
+function supplyText(random: Random, issues: number, quirks: boolean): string {
+  const large = quirks ? random.below(10) : 9;
+  // Kept below 2^63 × 2, so that a thousand later issues still fit 64 bits.
+  const born = large === 0 ? random.u64() >> 1n : random.u64() >> BigInt(16 + random.below(30));
+  const supply = born + BigInt(issues) * 1_000_000_007n;
+  return quirks && random.oneIn(12) ? `"${supply}"` : `${supply}`;
+}
+
+function priceText(assets: WorldAssets, index: number): string {
+  const listed = assets.traits.random(index, 'price');
+  if (listed.oneIn(2)) return '';
+  const base = 10 ** (listed.below(9) - 6) * (1 + listed.below(1000) / 100);
+  const today = assets.traits.random(index, 'price', assets.priceVersion + 1);
+  const price = base * (0.9 + today.below(2000) / 10_000);
+  return `,"price_info":{"price_per_token":${price},"currency":"USDC"}`;
+}

@@ -1,0 +1,50 @@
+import type { World } from './world.ts';
+
+/** A JSON-RPC error the API answers with, over HTTP 200 unless `status` says otherwise. */
+export class RpcError extends Error {
+  readonly code: number;
+  readonly status: number;
+
+  constructor(code: number, message: string, status = 200) {
+    super(message);
+    this.code = code;
+    this.status = status;
+  }
+}
+
+/** -32602: names the parameter and what it may be. */
+export function badParams(message: string): RpcError {
+  return new RpcError(-32602, `Invalid params: ${message}`);
+}
+
+/** What a parameter may be; a record of rules is an object with these members, a list one of these words. */
+export type ParamRule =
+  | 'string'
+  | 'integer'
+  | 'boolean'
+  | 'strings'
+  | readonly string[]
+  | { readonly [name: string]: ParamRule };
+
+/** What a method needs to know besides its parameters. */
+export interface AnswerContext {
+  world: World;
+  /** The slot this answer stands for. */
+  slot: number;
+  /** Lists never give a cursor, and ignore one they are sent, like the reference server. */
+  pageOnly: boolean;
+}
+
+/** One JSON-RPC method: all the server knows about it. */
+export interface RpcMethod {
+  readonly name: string;
+  /** Requests of one pool share one rate limit. */
+  readonly pool: 'das' | 'compression' | 'proof' | 'fee';
+  readonly params: { readonly [name: string]: ParamRule };
+  readonly required: readonly string[];
+  /**
+   * The `result` as JSON text; parameters have been checked against the rules, and null ones removed.
+   * @throws RpcError
+   */
+  answer(params: Record<string, unknown>, context: AnswerContext): string;
+}

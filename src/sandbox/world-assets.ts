@@ -1,0 +1,154 @@
+import { specimenAt } from './asset-specimens.ts';
+import { type AssetKind, type AssetTraits, type CreatorShare, createAssetTraits } from './asset-traits.ts';
+import { createKeyTable, type KeyTable } from './key-table.ts';
+import { hashStream, Random } from './random.ts';
+
+/** What happened to an asset since the world was made. Assets nothing happened to have none. */
+interface AssetChange {
+  slot: number;
+  /** Set for assets minted since. */
+  createdSlot?: number;
+  owner?: number;
+  collection?: number;
+  burnt?: boolean;
+  /** How often it was renamed, its leaf rewritten, its creators turned round, its supply raised. */
+  renames: number;
+  rewrites: number;
+  turns: number;
+  issues: number;
+}
+
+/** An asset as it is now, in numbers; `createAssetWriter` turns it into a record. */
+export interface AssetState {
+  index: number;
+  kind: AssetKind;
+  /** Null for fungible assets and half of the burnt ones: their records name no owner. */
+  owner: number | null;
+  collection: number;
+  creators: CreatorShare[];
+  burnt: boolean;
+  createdSlot: number;
+  updatedSlot: number;
+  renames: number;
+  rewrites: number;
+  issues: number;
+}
+
+/** Every asset of the world, numbered from 0; a million cost a few bytes each. */
+export interface WorldAssets {
+  readonly keys: KeyTable;
+  readonly traits: AssetTraits;
+  readonly collectionKeys: KeyTable;
+  readonly creatorKeys: KeyTable;
+  /** Counts the ticks; prices are a function of it. */
+  readonly priceVersion: number;
+  state(index: number): AssetState;
+  isBurnt(index: number): boolean;
+  createdSlot(index: number): number;
+  updatedSlot(index: number): number;
+  /** Burnt ones included, ascending by id. The answer holds until the next tick. */
+  inCollection(collection: number): Uint32Array;
+  byCreator(creator: number, onlyVerified: boolean): Uint32Array;
+  /** Moves content: transfers, renames, burns, mints; each change gets a slot from `slotAt`. */
+  tick(ticks: number, slotAt: (random: Random) => number): void;
+}
+
+export interface AssetCounts {
+  assets: number;
+  owners: number;
+  collections: number;
+  creators: number;
+  quirks: boolean;
+}
+
+const untouched: AssetChange = { slot: 0, renames: 0, rewrites: 0, turns: 0, issues: 0 };
+
+export function createWorldAssets(seed: number, counts: AssetCounts): WorldAssets {
+  const keys = createKeyTable(seed, 'asset', counts.assets);
+  const traits = createAssetTraits(seed, counts.owners, counts.collections);
+  const changes = new Map<number, AssetChange>();
+  const lists = new Map<string, Uint32Array>();
+  const tickWords = hashStream(seed, 'asset-tick');
+  const collectionOf = (index: number) => changes.get(index)?.collection ?? traits.collectionOf(index);
+  const list = (name: string, holds: (index: number) => boolean) => {
+    const known = lists.get(name) ?? keys.order().filter(holds);
+    lists.set(name, known);
+    return known;
+  };
+  let ticksSeen = 0;
+  return {
+    keys,
+    traits,
+    collectionKeys: createKeyTable(seed, 'collection', counts.collections),
+    creatorKeys: createKeyTable(seed, 'creator', counts.creators),
+    get priceVersion() {
+      return ticksSeen;
+    },
+    state: (index) => stateOf(traits, index, changes.get(index) ?? untouched),
+    createdSlot: (index) => changes.get(index)?.createdSlot ?? traits.createdSlotOf(index),
+    updatedSlot: (index) => changes.get(index)?.slot ?? traits.updatedSlotOf(index),
+    isBurnt: (index) => changes.get(index)?.burnt ?? traits.burntAtStart(index),
+    inCollection: (collection) =>
+      list(`collection ${collection}`, (index) => collectionOf(index) === collection),
+    byCreator: (creator, onlyVerified) =>
+      list(`creator ${creator} ${onlyVerified}`, (index) =>
+        traits.creatorsOf(index).some((one) => one.creator === creator && (one.verified || !onlyVerified)),
+      ),
+    tick(ticks, slotAt) {
+      ticksSeen = ticks;
+      lists.clear();
+      const random = new Random(tickWords(ticks));
+      for (let n = Math.ceil(keys.size / 100); n > 0; n -= 1) {
+        const index = random.below(keys.size);
+        const change = changes.get(index) ?? untouched;
+        if (counts.quirks && specimenAt(index) !== undefined) continue;
+        if (change.burnt ?? traits.burntAtStart(index)) continue;
+        const moved = { ...change, slot: slotAt(random) };
+        moveAsset(moved, traits.kindOf(index), random, counts);
+        changes.set(index, moved);
+      }
+      const minted = Math.ceil(keys.size / 1000);
+      for (let n = 0; n < minted; n += 1) {
+        const slot = slotAt(random);
+        changes.set(keys.size + n, { ...untouched, slot, createdSlot: slot, burnt: false });
+      }
+      keys.grow(minted);
+    },
+  };
+}
+
+function moveAsset(change: AssetChange, kind: AssetKind, random: Random, counts: AssetCounts): void {
+  const dice = random.below(100);
+  if (kind === 'fungible') {
+    if (dice < 70) change.issues += 1;
+    else change.renames += 1;
+  } else if (dice < 50) change.owner = random.below(counts.owners);
+  else if (dice < 72) change.renames += 1;
+  else if (dice < 84) change.rewrites += 1;
+  else if (dice < 94) change.burnt = true;
+  else if (dice < 97) change.collection = random.below(counts.collections);
+  else change.turns += 1;
+  // Every change of a compressed asset rewrites its leaf, which counts up `seq`.
+  if (kind === 'compressed') change.rewrites += 1;
+}
+
+function stateOf(traits: AssetTraits, index: number, change: AssetChange): AssetState {
+  const creators = traits.creatorsOf(index);
+  const turn = creators.length === 0 ? 0 : change.turns % creators.length;
+  const kind = traits.kindOf(index);
+  const burnt = change.burnt ?? traits.burntAtStart(index);
+  const ownerless = kind === 'fungible' || (burnt && index % 2 === 0);
+  return {
+    index,
+    kind,
+    owner: ownerless ? null : (change.owner ?? traits.ownerOf(index)),
+    collection: change.collection ?? traits.collectionOf(index),
+    creators: [...creators.slice(turn), ...creators.slice(0, turn)],
+    burnt,
+    createdSlot: change.createdSlot ?? traits.createdSlotOf(index),
+    updatedSlot: change.slot === 0 ? traits.updatedSlotOf(index) : change.slot,
+    renames: change.renames,
+    rewrites: change.rewrites,
+    issues: change.issues,
+  };
+}

@@ -1,0 +1,173 @@
+import { mintIndex, startSlot } from './asset-traits.ts';
+import { createKeyTable, type KeyTable } from './key-table.ts';
+import { type HashStream, hashStream, Random, skewed } from './random.ts';
+
+/** What happened to a token account since the world was made. */
+interface TokenAccountChange {
+  slot: number;
+  transfers: number;
+  closed: boolean;
+}
+
+/** A token account as it is now; the amounts are exact. */
+export interface TokenAccountState {
+  index: number;
+  mint: number;
+  owner: number;
+  amount: bigint;
+  delegatedAmount: bigint;
+  frozen: boolean;
+  updatedSlot: number;
+}
+
+/** Every token account, numbered from 0; closed ones keep their number and are in no list. */
+export interface WorldTokenAccounts {
+  readonly keys: KeyTable;
+  /** Mints in use; mint n is the asset with the index `mintIndex(n)`. */
+  readonly mintCount: number;
+  state(index: number): TokenAccountState;
+  isClosed(index: number): boolean;
+  /** The number of a mint by its address, or -1. */
+  findMint(address: string): number;
+  /** Open accounts, ascending by address. The answer holds until the next tick. */
+  ofOwner(owner: number): Uint32Array;
+  ofMint(mint: number): Uint32Array;
+  /** Moves about one account in a hundred; each change gets a slot from `slotAt`. */
+  tick(ticks: number, slotAt: (random: Random) => number): void;
+  /** The record as one line of JSON text. */
+  write(index: number): string;
+}
+
+export interface TokenAccountCounts {
+  assets: number;
+  owners: number;
+  quirks: boolean;
+}
+
+const untouched: TokenAccountChange = { slot: 0, transfers: 0, closed: false };
+
+export function createWorldTokenAccounts(
+  seed: number,
+  counts: TokenAccountCounts,
+  names: { owner: (owner: number) => string; asset: (asset: number) => string },
+): WorldTokenAccounts {
+  const ordinary = Math.floor(counts.owners * 1.5);
+  // The first owner holds enough for several pages of one owner.
+  const hoard = Math.min(2500, Math.ceil(counts.owners / 2));
+  const keys = createKeyTable(seed, 'token-account', ordinary + hoard);
+  const mintCount = Math.min(400, Math.max(1, Math.floor(counts.assets / 10)));
+  const holders = hashStream(seed, 'token-account-owner');
+  const mints = hashStream(seed, 'token-account-mint');
+  const details = hashStream(seed, 'token-account-details');
+  const tickWords = hashStream(seed, 'token-account-tick');
+  const changes = new Map<number, TokenAccountChange>();
+  const ownerOf = (index: number) =>
+    index >= ordinary && index < ordinary + hoard ? 0 : holders(index) % counts.owners;
+  const mintOf = (index: number) => skewed(mints(index), mintCount, 3);
+  let known: Map<string, number> | undefined;
+  const mintNumbers = () => {
+    known ??= new Map(Array.from({ length: mintCount }, (_, mint) => [names.asset(mintIndex(mint)), mint]));
+    return known;
+  };
+  const isClosed = (index: number) => changes.get(index)?.closed ?? false;
+  const owned = groupedRows(keys, counts.owners, ownerOf, isClosed);
+  const minted = groupedRows(keys, mintCount, mintOf, isClosed);
+  const state = (index: number) =>
+    stateOf(index, { mint: mintOf(index), owner: ownerOf(index) }, details, changes.get(index) ?? untouched);
+  return {
+    keys,
+    mintCount,
+    state,
+    isClosed,
+    findMint: (address) => mintNumbers().get(address) ?? -1,
+    ofOwner: owned.rows,
+    ofMint: minted.rows,
+    tick(ticks, slotAt) {
+      const random = new Random(tickWords(ticks));
+      for (let n = Math.ceil(keys.size / 100); n > 0; n -= 1) {
+        const index = random.below(keys.size);
+        const change = changes.get(index) ?? untouched;
+        if (change.closed) continue;
+        const moved = { ...change, slot: slotAt(random), transfers: change.transfers + 1 };
+        changes.set(index, { ...moved, closed: random.oneIn(10) });
+      }
+      const opened = Math.ceil(keys.size / 500);
+      for (let n = 0; n < opened; n += 1) changes.set(keys.size + n, { ...untouched, slot: slotAt(random) });
+      keys.grow(opened);
+      owned.forget();
+      minted.forget();
+    },
+    write: (index) => recordText(state(index), keys.text(index), names, counts.quirks),
+  };
+}
+
+function stateOf(
+  index: number,
+  of: { mint: number; owner: number },
+  details: HashStream,
+  change: TokenAccountChange,
+): TokenAccountState {
+  const born = new Random(details(index));
+  const now =
+    change.transfers === 0 ? born : new Random(details((index + change.transfers * 0x9e3779b1) | 0));
+  const dice = now.below(1000);
+  let amount = now.u64() >> BigInt(20 + now.below(30));
+  if (dice < 60) amount = 0n;
+  else if (dice < 70) amount = now.u64();
+  else if (dice < 72) amount = 2n ** 64n - 1n;
+  const delegated = amount > 0n && now.oneIn(12);
+  return {
+    index,
+    ...of,
+    amount,
+    delegatedAmount: delegated ? amount / 2n : 0n,
+    frozen: now.oneIn(40),
+    updatedSlot: change.slot === 0 ? startSlot - 1 - (details(index) % 5_000_000) : change.slot,
+  };
+}
+
+function recordText(
+  state: TokenAccountState,
+  address: string,
+  names: { owner: (owner: number) => string; asset: (asset: number) => string },
+  quirks: boolean,
+): string {
+  const asText = quirks && state.index % 97 === 5;
+  const amount = asText ? `"${state.amount}"` : `${state.amount}`;
+  const burnt = quirks ? ['', ',"burnt":false', ',"burnt":null', ''][state.index % 4] : ',"burnt":false';
+  const extra = quirks && state.index % 61 === 7 ? ',"token_extensions":{"memo_transfer":true}' : '';
+  return (
+    `{"address":"${address}","mint":"${names.asset(mintIndex(state.mint))}","owner":"${names.owner(state.owner)}",` +
+    `"amount":${amount},"delegated_amount":${state.delegatedAmount},"frozen":${state.frozen}${burnt}${extra}}`
+  );
+}
+
+/** Rows of a key table by the group each belongs to, ascending by key; made when first asked for. */
+function groupedRows(
+  keys: KeyTable,
+  groups: number,
+  groupOf: (index: number) => number,
+  skip: (index: number) => boolean,
+): { rows(group: number): Uint32Array; forget(): void } {
+  let made: { starts: Uint32Array; all: Uint32Array } | null = null;
+  const make = () => {
+    const starts = new Uint32Array(groups + 2);
+    const rows = keys.order().filter((index) => !skip(index));
+    for (const index of rows) starts[groupOf(index) + 2]! += 1;
+    for (let g = 2; g < starts.length; g += 1) starts[g]! += starts[g - 1]!;
+    const all = new Uint32Array(rows.length);
+    // While filling, starts[g + 1] is where group g goes on; afterwards it is where the group ends.
+    for (const index of rows) all[starts[groupOf(index) + 1]!++] = index;
+    return { starts, all };
+  };
+  return {
+    rows(group) {
+      made ??= make();
+      if (group < 0) return new Uint32Array(0);
+      return made.all.subarray(made.starts[group], made.starts[group + 1]);
+    },
+    forget() {
+      made = null;
+    },
+  };
+}

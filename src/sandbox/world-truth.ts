@@ -1,0 +1,130 @@
+import { mintIndex } from './asset-traits.ts';
+import type { World } from './world.ts';
+import type { SignatureItem } from './world-signatures.ts';
+
+/** An asset as the ledger has it now. */
+export interface AssetTruth {
+  id: string;
+  collection: string;
+  /** '' where the record names none: fungible assets, some burnt ones. */
+  owner: string;
+  burnt: boolean;
+  /** Slot of its last change; getAssetBatch gives it as `content.last_indexed_slot`. */
+  slot: number;
+  /** Whether the list operations leave its content out (`{}`). */
+  contentHiddenInLists: boolean;
+  /** The full record on one line, numbers exact, without `last_indexed_slot`. */
+  record: string;
+}
+
+/** A token account as the ledger has it now. */
+export interface TokenAccountTruth {
+  address: string;
+  mint: string;
+  owner: string;
+  amount: bigint;
+  delegatedAmount: bigint;
+  /** The record on one line, numbers exact. */
+  record: string;
+}
+
+/**
+ * The whole ledger, read without the API: what a complete crawl of quiet content must equal. The iterators
+ * make each record when asked, in the order of the things' numbers, and show the world as it is at that moment.
+ */
+export interface Truth {
+  readonly slot: number;
+  readonly ticks: number;
+  /** Collection addresses, the values of getAssetsByGroup's groupValue. */
+  collections(): string[];
+  creators(): string[];
+  owners(): Iterable<string>;
+  /** Mints of token accounts. */
+  mints(): string[];
+  /** Every asset that was ever there, the burnt ones included (no list shows those, getAssetBatch does). */
+  assets(): Iterable<AssetTruth>;
+  /** One asset; undefined for an unknown id. */
+  asset(id: string): AssetTruth | undefined;
+  /** Ids of the assets that a list of this collection or creator must give, ascending by bytes. */
+  idsInCollection(address: string): string[];
+  idsByCreator(address: string, onlyVerified?: boolean): string[];
+  /** Every open token account, those with nothing in them included (hidden without showZeroBalance). */
+  tokenAccounts(): Iterable<TokenAccountTruth>;
+  /** Every signature, newest first as the feed gives them. */
+  signatures(): Iterable<SignatureItem>;
+}
+
+export function createTruth(world: World): Truth {
+  const { assets, owners } = world;
+  const texts = (keys: { size: number; text(index: number): string }) =>
+    Array.from({ length: keys.size }, (_, index) => keys.text(index));
+  const liveIds = (rows: Uint32Array) => {
+    const live = Array.from(rows).filter((index) => !assets.isBurnt(index));
+    return live.map((index) => assets.keys.text(index));
+  };
+  return {
+    get slot() {
+      return world.slot;
+    },
+    get ticks() {
+      return world.ticks;
+    },
+    collections: () => texts(assets.collectionKeys),
+    creators: () => texts(assets.creatorKeys),
+    owners: () => texts(owners),
+    mints: () => Array.from({ length: world.tokenAccounts.mintCount }, (_, mint) => mintText(world, mint)),
+    assets: () => allAssets(world),
+    asset(id) {
+      const index = assets.keys.find(id);
+      return index === -1 ? undefined : assetTruth(world, index);
+    },
+    idsInCollection: (address) => liveIds(assets.inCollection(assets.collectionKeys.find(address))),
+    idsByCreator: (address, onlyVerified = false) =>
+      liveIds(assets.byCreator(assets.creatorKeys.find(address), onlyVerified)),
+    tokenAccounts: () => allTokenAccounts(world),
+    signatures: () => allSignatures(world),
+  };
+}
+
+function mintText(world: World, mint: number): string {
+  return world.assets.keys.text(mintIndex(mint));
+}
+
+function assetTruth(world: World, index: number): AssetTruth {
+  const { assets } = world;
+  const state = assets.state(index);
+  const record = world.assetWriter.write(index, { content: 'full' });
+  return {
+    id: assets.keys.text(index),
+    collection: assets.collectionKeys.text(state.collection),
+    owner: state.owner === null ? '' : world.owners.text(state.owner),
+    burnt: state.burnt,
+    slot: state.updatedSlot,
+    contentHiddenInLists: assets.traits.hidesContent(index),
+    record,
+  };
+}
+
+function* allAssets(world: World): Generator<AssetTruth> {
+  for (let index = 0; index < world.assets.keys.size; index += 1) yield assetTruth(world, index);
+}
+
+function* allTokenAccounts(world: World): Generator<TokenAccountTruth> {
+  const { tokenAccounts } = world;
+  for (let index = 0; index < tokenAccounts.keys.size; index += 1) {
+    if (tokenAccounts.isClosed(index)) continue;
+    const { mint, owner, amount, delegatedAmount } = tokenAccounts.state(index);
+    yield {
+      address: tokenAccounts.keys.text(index),
+      mint: mintText(world, mint),
+      owner: world.owners.text(owner),
+      amount,
+      delegatedAmount,
+      record: tokenAccounts.write(index),
+    };
+  }
+}
+
+function* allSignatures(world: World): Generator<SignatureItem> {
+  for (let n = world.signatures.size - 1; n >= 0; n -= 1) yield world.signatures.at(n);
+}

@@ -1,0 +1,88 @@
+import { type AssetWriter, createAssetWriter } from './asset-text.ts';
+import { creatorCount, startSlot } from './asset-traits.ts';
+import { createKeyTable, type KeyTable } from './key-table.ts';
+import { hashStream } from './random.ts';
+import { createWorldAssets, type WorldAssets } from './world-assets.ts';
+import { createWorldSignatures, type WorldSignatures } from './world-signatures.ts';
+import { createWorldTokenAccounts, type WorldTokenAccounts } from './world-token-accounts.ts';
+import { createTruth, type Truth } from './world-truth.ts';
+
+/** How big the generated ledger is; every default is the sandbox's. */
+export interface WorldOptions {
+  seed?: number;
+  assets?: number;
+  owners?: number;
+  collections?: number;
+  /** Off: no record has odd types, odd texts or odd numbers, and no page is short. */
+  quirks?: boolean;
+}
+
+/** A generated ledger: a function of its options, the ticks so far and (slots only) the requests so far. */
+export interface World {
+  readonly seed: number;
+  readonly quirks: boolean;
+  /** The slot all content is indexed to. */
+  readonly slot: number;
+  readonly ticks: number;
+  readonly owners: KeyTable;
+  readonly assets: WorldAssets;
+  readonly assetWriter: AssetWriter;
+  readonly tokenAccounts: WorldTokenAccounts;
+  readonly signatures: WorldSignatures;
+  /** What the API would have to say about everything, for oracles. */
+  truth(): Truth;
+  /** The ledger goes on without touching this content: 1 or 2 slots. Returns the new slot. */
+  advanceSlot(): number;
+  /** Content moves, at slots above every slot answered so far. */
+  tick(): void;
+}
+
+/** Slots one tick takes; its changes are spread over them. */
+const tickSlots = 64;
+const signatureCount = 2000;
+
+export function createWorld(options: WorldOptions = {}): World {
+  const { seed = 1, assets: assetCount = 30_000, owners: ownerCount = 5000 } = options;
+  const { collections = 3, quirks = true } = options;
+  const counts = { assets: assetCount, owners: ownerCount, collections, creators: creatorCount, quirks };
+  const owners = createKeyTable(seed, 'owner', ownerCount);
+  const assets = createWorldAssets(seed, counts);
+  const tokenAccounts = createWorldTokenAccounts(seed, counts, {
+    owner: owners.text,
+    asset: assets.keys.text,
+  });
+  const steps = hashStream(seed, 'slot-step');
+  let slot = startSlot;
+  let ticks = 0;
+  let advances = 0;
+  const world: World = {
+    seed,
+    quirks,
+    get slot() {
+      return slot;
+    },
+    get ticks() {
+      return ticks;
+    },
+    owners,
+    assets,
+    assetWriter: createAssetWriter(seed, assets, owners, quirks),
+    tokenAccounts,
+    signatures: createWorldSignatures(seed, signatureCount),
+    truth: () => createTruth(world),
+    advanceSlot() {
+      advances += 1;
+      slot += 1 + (steps(advances) & 1);
+      return slot;
+    },
+    tick() {
+      const from = slot + 1;
+      slot += tickSlots;
+      ticks += 1;
+      for (const part of [world.assets, world.tokenAccounts, world.signatures]) {
+        part.tick(ticks, (random) => from + random.below(tickSlots));
+      }
+    },
+  };
+  return world;
+}
