@@ -90,8 +90,8 @@ function interfaceOf(state: AssetState): string {
 function bodyText(assets: WorldAssets, state: AssetState, names: KeyNames, view: AssetView, quirks: boolean) {
   const random = assets.traits.random(state.index, 'body');
   const authority = names.authority(state.collection);
-  const points = random.pick([0, 250, 420, 500, 550, 700, 1000]);
-  // The reference server multiplies in floating point: 550 becomes 0.055000000000000004.
+  const points = random.pick([0, 250, 420, 500, 550, 710, 1000]);
+  // The reference server multiplies in floating point: 710 becomes 0.07100000000000001.
   const percent = points === 0 ? '0.0' : `${points * 0.0001}`;
   const creators = state.creators
     .map(

@@ -145,7 +145,7 @@ test('faults come in a seeded order, each in its own way', async () => {
   const run = async () => {
     const sandbox = await start({ faultRate: 0.5, seed: 3 });
     const seen: string[] = [];
-    for (let n = 0; n < 40; n += 1) {
+    for (let n = 0; n < 80; n += 1) {
       const outcome = await post(sandbox, ask('getAssetsByGroup', group(sandbox, { limit: 5 }))).then(
         async (answer) => {
           const text = await answer.text();

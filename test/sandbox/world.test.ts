@@ -1,18 +1,23 @@
 import { expect, test } from 'vitest';
 import { createWorld } from '../../src/sandbox/world.ts';
 
-const world = createWorld();
+const world = createWorld({ assets: 10_000 });
 const assets = [...world.truth().assets()];
 const recordOf = (index: number) => assets[index]?.record as string;
 
 test('the default world has the sizes it promises', () => {
-  const truth = world.truth();
-  const accounts = [...truth.tokenAccounts()];
-  expect(assets.length).toBe(30_000);
-  expect(truth.collections().length).toBe(3);
-  expect([...truth.owners()].length).toBe(5000);
-  expect(accounts.length).toBe(10_000);
-  expect([...truth.signatures()].length).toBe(2000);
+  const standard = createWorld();
+  const truth = standard.truth();
+  expect({
+    assets: standard.assets.keys.size,
+    collections: truth.collections().length,
+    owners: [...truth.owners()].length,
+    tokenAccounts: standard.tokenAccounts.keys.size,
+    signatures: standard.signatures.size,
+  }).toEqual({ assets: 30_000, collections: 3, owners: 5000, tokenAccounts: 10_000, signatures: 2000 });
+});
+
+test('a full record takes about 2 KB', () => {
   const bytes = assets.reduce((sum, asset) => sum + asset.record.length, 0) / assets.length;
   expect(bytes).toBeGreaterThan(1800);
   expect(bytes).toBeLessThan(2400);
@@ -53,21 +58,21 @@ test('the specimens stand in the text as written', () => {
 test('odd values occur all over, at the rates real data has', () => {
   const count = (pattern: RegExp) => assets.filter((asset) => pattern.test(asset.record)).length;
   expect(count(/\\ud8..(?!\\u)|\\ud83d"|(?<!\\ud8..)\\ude00|\\udc00\\ud800/)).toBe(3);
-  expect(count(/"attributes":\{/)).toBeGreaterThan(500);
-  expect(count(/"attributes":\[\]/)).toBeGreaterThan(500);
-  expect(count(/"attributes":null/)).toBeGreaterThan(500);
-  expect(count(/"metadata"/)).toBeLessThan(29_500);
-  expect(count(/"interface":"MplCoreAsset"/)).toBeGreaterThan(2000);
-  expect(count(/"non_transferable":/)).toBeGreaterThan(1000);
-  expect(count(/"spl20":/)).toBeGreaterThan(50);
-  expect(count(/"percent":0\.055000000000000004/)).toBeGreaterThan(1000);
-  expect(count(/"supply":"\d+"/)).toBeGreaterThan(100);
+  expect(count(/"attributes":\{/)).toBeGreaterThan(200);
+  expect(count(/"attributes":\[\]/)).toBeGreaterThan(200);
+  expect(count(/"attributes":null/)).toBeGreaterThan(200);
+  expect(count(/"metadata"/)).toBeLessThan(9850);
+  expect(count(/"interface":"MplCoreAsset"/)).toBeGreaterThan(800);
+  expect(count(/"non_transferable":/)).toBeGreaterThan(600);
+  expect(count(/"spl20":/)).toBeGreaterThan(20);
+  expect(count(/"percent":0\.07100000000000001/)).toBeGreaterThan(1000);
+  expect(count(/"supply":"\d+"/)).toBeGreaterThan(40);
   const big = assets.filter((asset) => BigInt(/"supply":"?(\d+)/.exec(asset.record)?.[1] ?? 0) > 2n ** 53n);
-  expect(big.length).toBeGreaterThan(200);
+  expect(big.length).toBeGreaterThan(80);
 });
 
 test('quirks off: no odd types, numbers or texts', () => {
-  const plain = [...createWorld({ assets: 3000, quirks: false }).truth().assets()];
+  const plain = [...createWorld({ assets: 1000, quirks: false }).truth().assets()];
   for (const { record } of plain) {
     const { content, token_info: token } = JSON.parse(record);
     expect(typeof content.metadata.name).toBe('string');
@@ -77,7 +82,7 @@ test('quirks off: no odd types, numbers or texts', () => {
 });
 
 test('a tick changes about one asset in a hundred, moves prices, mints, and leaves the rest alone', () => {
-  const moving = createWorld({ assets: 10_000, owners: 500 });
+  const moving = createWorld({ assets: 4000, owners: 500 });
   const before = new Map([...moving.truth().assets()].map((asset) => [asset.id, asset]));
   const slot = moving.slot;
   moving.tick();
@@ -88,10 +93,10 @@ test('a tick changes about one asset in a hundred, moves prices, mints, and leav
     (asset) => before.has(asset.id) && asset.record !== before.get(asset.id)?.record,
   );
   const priced = touched.filter((asset) => asset.slot === before.get(asset.id)?.slot);
-  expect(changed.length).toBeGreaterThan(80);
-  expect(changed.length).toBeLessThanOrEqual(100);
-  expect(minted.length).toBe(10);
-  expect(priced.length).toBeGreaterThan(400);
+  expect(changed.length).toBeGreaterThan(30);
+  expect(changed.length).toBeLessThanOrEqual(40);
+  expect(minted.length).toBe(4);
+  expect(priced.length).toBeGreaterThan(150);
   expect(priced.every((asset) => asset.record.includes('"price_info"'))).toBe(true);
   expect([...changed, ...minted].every((asset) => asset.slot > slot && asset.slot <= moving.slot)).toBe(true);
   expect(changed.some((asset) => asset.burnt)).toBe(true);
@@ -107,7 +112,7 @@ test('a tick moves token accounts: amounts, closed ones, new ones; and brings si
   const closed = [...before.keys()].filter((address) => !after.has(address));
   const opened = [...after.keys()].filter((address) => !before.has(address));
   const changed = [...after].filter(([address, record]) => (before.get(address) ?? record) !== record);
-  expect([closed.length > 5, opened.length, changed.length > 200]).toEqual([true, 63, true]);
+  expect([closed.length > 5, opened.length > 50, changed.length > 200]).toEqual([true, true, true]);
   const signatures = [...moving.truth().signatures()];
   expect(signatures.length).toBe(2060);
   expect(signatures.slice(0, 60).every((item) => item.slot > (newest?.slot as number))).toBe(true);
