@@ -8,7 +8,7 @@ export interface AdaptiveRate {
    * @param waited true when requests were waiting for their turn: only a rate that was really used can be said to hold
    */
   accepted(now: number, sentAt: number, waited: boolean): void;
-  /** An attempt was throttled. Those sent before the last cut tell nothing new and are ignored. */
+  /** An attempt was throttled. Those sent before the last cut, or right after it, tell nothing new and are ignored. */
   throttled(now: number, sentAt: number): void;
   /** The rate that held, worth keeping for the next run; null when nothing was learnt. */
   learnt(): number | null;
@@ -17,6 +17,8 @@ export interface AdaptiveRate {
 export const startRps = 2;
 const minRps = 0.1;
 const windowMs = 10_000;
+// Right after a cut the server's bucket is still empty: a throttle then says nothing about the new rate.
+const graceMs = 500;
 const firstProbeMs = 15_000;
 const longestProbeMs = 10 * 60_000;
 
@@ -29,11 +31,13 @@ export function createAdaptiveRate(start: number, learntRps: number | null, now:
   let rps = learntRps ?? start;
   // What held: below it the rate recovers fast, at it it rests, above it it probes.
   let ceiling = learntRps;
-  let cutAt = now;
+  let cutAt = now - graceMs;
   let grownAt = now;
+  const begunAt = now;
   let grownMs = 0;
   let probeAfterMs = firstProbeMs;
-  let acceptedAt: number[] = [];
+  // When the accepted ones were sent, since the last cut.
+  let passed: number[] = [];
 
   const grow = (elapsedMs: number): void => {
     const seconds = elapsedMs / 1000;
@@ -54,9 +58,9 @@ export function createAdaptiveRate(start: number, learntRps: number | null, now:
       return rps;
     },
     accepted(at, sentAt, waited) {
-      if (sentAt >= cutAt) acceptedAt.push(at);
-      if (acceptedAt.length > 64 && acceptedAt[acceptedAt.length >> 1]! < at - windowMs) {
-        acceptedAt = acceptedAt.filter((time) => time >= at - windowMs);
+      if (sentAt >= cutAt) passed.push(sentAt);
+      if (passed.length > 64 && passed[passed.length >> 1]! < at - windowMs) {
+        passed = passed.filter((time) => time >= at - windowMs);
       }
       const elapsedMs = Math.min(1000, Math.max(0, at - grownAt));
       grownAt = Math.max(grownAt, at);
@@ -65,24 +69,28 @@ export function createAdaptiveRate(start: number, learntRps: number | null, now:
       grow(elapsedMs);
     },
     throttled(at, sentAt) {
-      if (sentAt < cutAt) return;
-      const held = heldRate(acceptedAt, Math.max(cutAt, at - windowMs), at);
+      if (sentAt < cutAt + graceMs) return;
+      const wasUnlimited = rps === Number.POSITIVE_INFINITY;
+      const held = heldRate(passed, Math.max(cutAt, begunAt, sentAt - windowMs), sentAt);
       if (ceiling !== null && rps >= ceiling) probeAfterMs = Math.min(longestProbeMs, probeAfterMs * 2);
-      ceiling = Math.max(
-        minRps,
-        Math.min(0.9 * rps, Math.max(0.95 * held, rps === Infinity ? startRps : rps / 2)),
-      );
-      rps = Math.max(minRps, Math.min(rps / 2, ceiling / 2));
+      // Without a limit, what passed in less than a second was a bucket of about one second.
+      const guess = wasUnlimited ? Math.max(startRps, passed.length) : 0.75 * rps;
+      const estimate = held === null ? guess : 0.95 * held;
+      ceiling = Math.max(minRps, wasUnlimited ? estimate : Math.min(0.9 * rps, Math.max(estimate, rps / 2)));
+      rps = Math.max(minRps, Math.min(rps, ceiling) / 2);
       cutAt = at;
       grownAt = at;
-      acceptedAt = [];
+      passed = [];
     },
     learnt: () => ceiling ?? (rps === Number.POSITIVE_INFINITY || rps === start ? null : rps),
   };
 }
 
-/** What got through since the last cut is the best estimate of the limit: both times the server's bucket was empty. */
-function heldRate(acceptedAt: readonly number[], since: number, now: number): number {
-  const count = acceptedAt.filter((time) => time >= since).length;
-  return count / (Math.max(500, now - since) / 1000);
+/**
+ * What got through between the last cut and now is the best estimate of the limit: at both times the server's
+ * bucket was empty. Null when that was too short a time to tell.
+ */
+function heldRate(passed: readonly number[], since: number, until: number): number | null {
+  if (until - since < 1000) return null;
+  return passed.filter((time) => time >= since && time <= until).length / ((until - since) / 1000);
 }

@@ -144,7 +144,13 @@ function judgeAnswer<T extends { envelope: unknown }>(
  */
 function envelopeOf({ envelope }: { envelope: unknown }, body: Buffer): unknown {
   const isLeftEmpty = envelope === null || JSON.stringify(envelope) === '{}';
-  return isLeftEmpty && body.length < 4096 ? JSON.parse(body.toString()) : envelope;
+  if (!isLeftEmpty || body.length >= 4096) return envelope;
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    // The splitter takes a byte order mark, JSON.parse does not; no error is known to begin with one.
+    return envelope;
+  }
 }
 
 function tryRead<T>(read: (body: Buffer) => T, body: Buffer): T | undefined {

@@ -74,7 +74,14 @@ function judgeSuccess(received: Received): Omit<Outcome, 'retryAfterMs'> {
   }
   const { envelope } = received;
   if (!isObject(envelope)) return { kind: 'ok', message: '', code: null };
-  if (received.sentId !== null && envelope.id != null && String(envelope.id) !== received.sentId) {
+  // Only an envelope's id is an echo: a bare record's `id` is the asset's own.
+  const isEnvelope = 'jsonrpc' in envelope || 'result' in envelope;
+  if (
+    isEnvelope &&
+    received.sentId !== null &&
+    envelope.id != null &&
+    String(envelope.id) !== received.sentId
+  ) {
     return broken("the answer carries another request's id");
   }
   if (envelope.error == null) {

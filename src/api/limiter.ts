@@ -132,8 +132,9 @@ interface Bucket {
 
 /**
  * A token bucket on bottleneck, which by itself only spaces evenly (its reservoir refills in clumps of 250 ms).
- * A burst is credit: whoever takes it goes at once, and a debt job takes the even slot it should have waited for.
- * Credit is spent from idle only, so under load the bucket stays full and absorbs jitter.
+ * The first after a quiet time takes an even slot; the rest of a burst goes on credit, and for each a debt job takes
+ * the slot it should have waited for. With requests waiting no credit is spent: under load the server's bucket stays
+ * full and absorbs jitter.
  */
 function createBucket(startRate: number, burst: number): Bucket {
   const settings = (rps: number) => ({
@@ -143,27 +144,35 @@ function createBucket(startRate: number, burst: number): Bucket {
   });
   const spacer = new Bottleneck(settings(startRate));
   let rate = startRate;
-  let credit = Math.max(1, Math.floor(burst)) - 1;
+  const fullCredit = Math.max(1, Math.floor(burst)) - 1;
+  let credit = fullCredit;
   let queued = 0;
+  let firstWaits = false;
   const takeSlot = (): Promise<void> => spacer.schedule(async () => {});
   return {
     async take() {
       if (rate === Number.POSITIVE_INFINITY) return;
-      if (credit > 0 && queued === 0) {
+      const isFirstAfterQuiet = !firstWaits && credit === fullCredit && queued === 0;
+      if (isFirstAfterQuiet) {
+        firstWaits = true;
+        await takeSlot().finally(() => {
+          firstWaits = false;
+        });
+      } else if (credit > 0 && queued === 0) {
         credit -= 1;
+        // Dropped by close(): nobody needs the credit any more.
         takeSlot().then(
           () => {
             credit += 1;
           },
-          // Dropped by close(): nobody needs the credit any more.
           () => {},
         );
-        return;
+      } else {
+        queued += 1;
+        await takeSlot().finally(() => {
+          queued -= 1;
+        });
       }
-      queued += 1;
-      await takeSlot().finally(() => {
-        queued -= 1;
-      });
     },
     setRate(rps) {
       rate = rps;

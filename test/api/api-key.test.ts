@@ -1,0 +1,91 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readApiKey } from '../../src/api/api-key.ts';
+import { UsageError } from '../../src/errors.ts';
+import { canary } from './local-server.ts';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'api-key-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const queryOf = (env: NodeJS.ProcessEnv) => readApiKey(env).authorize('rpc', { path: '/', headers: {} }).path;
+
+describe('where it is read', () => {
+  test('the variable, else the file, trimmed', () => {
+    const file = join(folder, 'key');
+    writeFileSync(file, 'from-file\n', { mode: 0o600 });
+    expect(queryOf({ LEDGERLAKE_API_KEY: 'direct', LEDGERLAKE_API_KEY_FILE: file })).toBe('/?api-key=direct');
+    expect(queryOf({ LEDGERLAKE_API_KEY: '', LEDGERLAKE_API_KEY_FILE: file })).toBe('/?api-key=from-file');
+    expect(queryOf({ LEDGERLAKE_API_KEY_FILE: file })).toBe('/?api-key=from-file');
+  });
+
+  test('empty means unset', () => {
+    const empty = join(folder, 'empty');
+    writeFileSync(empty, '\n');
+    for (const env of [
+      {},
+      { LEDGERLAKE_API_KEY: ' ' },
+      { LEDGERLAKE_API_KEY_FILE: '' },
+      { LEDGERLAKE_API_KEY_FILE: empty },
+    ]) {
+      expect(readApiKey(env).isSet).toBe(false);
+      expect(queryOf(env)).toBe('/');
+    }
+  });
+
+  test('a file that cannot be read, or a key no URL can carry, is a usage error', () => {
+    expect(() => readApiKey({ LEDGERLAKE_API_KEY_FILE: join(folder, 'none') })).toThrow(UsageError);
+    expect(() => readApiKey({ LEDGERLAKE_API_KEY_FILE: folder })).toThrow(UsageError);
+    expect(() => readApiKey({ LEDGERLAKE_API_KEY: 'two words' })).toThrow(UsageError);
+    expect(() => readApiKey({ LEDGERLAKE_API_KEY: 'two\nlines' })).toThrow(/^(?!.*lines)/s);
+  });
+});
+
+describe('where it goes', () => {
+  const key = readApiKey({ LEDGERLAKE_API_KEY: canary });
+  const encoded = encodeURIComponent(canary);
+
+  test('query for rpc and webhook, header for wallet', () => {
+    const target = { path: '/a?b=1', headers: { accept: 'x' } };
+    expect(key.authorize('rpc', target)).toEqual({
+      path: `/a?b=1&api-key=${encoded}`,
+      headers: { accept: 'x' },
+    });
+    expect(key.authorize('webhook', { path: '/a', headers: {} }).path).toBe(`/a?api-key=${encoded}`);
+    expect(key.authorize('wallet', target)).toEqual({
+      path: '/a?b=1',
+      headers: { accept: 'x', 'x-api-key': canary },
+    });
+  });
+
+  test('never out by accident', () => {
+    expect(inspect(key, { depth: 9, showHidden: true })).not.toContain(canary);
+    expect(JSON.stringify(key)).toBe('{"isSet":true}');
+  });
+});
+
+describe('echoes', () => {
+  const key = readApiKey({ LEDGERLAKE_API_KEY: canary });
+  const encoded = encodeURIComponent(canary);
+
+  test.each([canary, encoded, encoded.toLowerCase(), canary.replaceAll('/', '\\/')])('%s is seen', (echo) => {
+    expect(key.isIn(Buffer.from(`{"a":"x${echo}y"}`))).toBe(true);
+    expect(key.redact(`a ${echo} b ${echo}`)).toBe('a [key] b [key]');
+  });
+
+  test('texts lose it also as base64 and hex', () => {
+    const bytes = Buffer.from(canary);
+    expect(key.redact(bytes.toString('base64'))).not.toContain(bytes.toString('base64').slice(0, 12));
+    expect(key.redact(bytes.toString('hex'))).toBe('[key]');
+  });
+
+  test('an ordinary word used as a key does not condemn honest answers', () => {
+    expect(readApiKey({ LEDGERLAKE_API_KEY: 'sandbox' }).isIn(Buffer.from('"sandbox"'))).toBe(false);
+    expect(readApiKey({}).isIn(Buffer.from('{}'))).toBe(false);
+  });
+});

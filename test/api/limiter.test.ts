@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest';
+import { createLimiter, type Limiter, type LimiterConfig } from '../../src/api/limiter.ts';
+import { realTiming } from '../../src/api/timing.ts';
+import { clientOf, operation, readJson, reply, replyResult, startServer } from './local-server.ts';
+
+function limiterOf(config: LimiterConfig, startUnlimited = false): Limiter {
+  return createLimiter({ ...config, startUnlimited, timing: realTiming });
+}
+
+/** Runs n empty tasks at once; returns when each went, ms from now. */
+async function departures(limiter: Limiter, n: number): Promise<number[]> {
+  const start = performance.now();
+  return Promise.all(Array.from({ length: n }, () => limiter.run(async () => performance.now() - start)));
+}
+
+describe('a known limit', () => {
+  test('is used and never exceeded: a token bucket of the same rate sees no reason to throttle', async () => {
+    const rps = 50;
+    // A fifth of a second: enough for a busy machine's pauses, too little to hide a rate 5 % too high.
+    const most = 10;
+    let tokens = most;
+    let filledAt = performance.now();
+    let throttled = 0;
+    const { url, seen } = await startServer((request, response) => {
+      const now = performance.now();
+      tokens = Math.min(most, tokens + ((now - filledAt) * rps) / 1000);
+      filledAt = now;
+      if (tokens < 1) {
+        throttled += 1;
+        reply(response, 429, '');
+        return;
+      }
+      tokens -= 1;
+      replyResult(response, request);
+    });
+    const { client } = clientOf(url, { limits: { das: { rps, concurrency: 20 } } }, realTiming);
+    const end = performance.now() + 3_000;
+    const worker = async () => {
+      while (performance.now() < end) await client.send(operation(), {}, readJson);
+    };
+    await Promise.all(Array.from({ length: 20 }, worker));
+    const seconds = (performance.now() - end + 3_000) / 1000;
+    expect(throttled).toBe(0);
+    expect(seen.length / seconds / rps).toBeGreaterThanOrEqual(0.95);
+  });
+
+  test('burst: so many go at once after a quiet time, then the even rate', async () => {
+    const limiter = limiterOf({ rps: 50, burst: 5, concurrency: 20 });
+    const gone = await departures(limiter, 8);
+    expect(gone.filter((at) => at < 15)).toHaveLength(5);
+    expect(Math.max(...gone)).toBeGreaterThan(3 * 19);
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    expect((await departures(limiter, 5)).filter((at) => at < 15)).toHaveLength(5);
+  });
+
+  test('never more than burst + rate · time, in any window', async () => {
+    const [rps, burst] = [100, 4];
+    const gone = await departures(limiterOf({ rps, burst, concurrency: 50 }), 60);
+    const windows = gone.flatMap((from, first) =>
+      gone.slice(first).map((to, last) => last + 1 - burst - ((to - from) * rps) / 1000),
+    );
+    // One request of tolerance: timers fire up to a millisecond early.
+    expect(Math.max(...windows)).toBeLessThanOrEqual(1);
+  });
+});
+
+describe('order and concurrency', () => {
+  test('never more in flight than configured; priority goes first', async () => {
+    const limiter = limiterOf({ concurrency: 2 }, true);
+    let inFlight = 0;
+    let most = 0;
+    const order: string[] = [];
+    const task = (name: string) => async () => {
+      order.push(name);
+      inFlight += 1;
+      most = Math.max(most, inFlight);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      inFlight -= 1;
+    };
+    const names = ['a', 'b', 'c', 'd'];
+    const tasks = names.map((name) => limiter.run(task(name)));
+    await Promise.all([...tasks, limiter.run(task('urgent'), { priority: 1 })]);
+    expect(most).toBe(2);
+    expect(order).toEqual(['a', 'b', 'urgent', 'c', 'd']);
+  });
+
+  test('a hold stops the whole pool, also those already waiting for their slot', async () => {
+    const limiter = limiterOf({ rps: 100, concurrency: 10 });
+    const gone = departures(limiter, 6);
+    limiter.hold(120);
+    limiter.hold(20);
+    const times = (await gone).sort((a, b) => a - b);
+    expect(times.filter((at) => at < 119)).toHaveLength(0);
+    // And they return one by one.
+    expect(times.at(-1)! - times[0]!).toBeGreaterThan(4 * 9);
+  });
+
+  test('an abort ends the wait at once', async () => {
+    const limiter = limiterOf({ rps: 0.1 });
+    const stop = new AbortController();
+    await limiter.run(async () => {});
+    const waiting = limiter.run(async () => 'sent', { signal: stop.signal });
+    setTimeout(() => stop.abort(new Error('enough')), 10);
+    await expect(waiting).rejects.toThrow('enough');
+    limiter.close();
+  });
+});
+
+describe('an unknown limit', () => {
+  test('loopback: none until the first throttle, which is remembered', async () => {
+    const limiter = limiterOf({}, true);
+    expect([limiter.rps, limiter.learntRps()]).toEqual([Number.POSITIVE_INFINITY, null]);
+    expect((await departures(limiter, 50)).at(-1)).toBeLessThan(100);
+    limiter.settle('throttled', Date.now());
+    expect(limiter.rps).toBeLessThan(10);
+    expect(limiter.learntRps()).toBeGreaterThan(0);
+  });
+
+  test('elsewhere: starts at two a second', () => {
+    expect(limiterOf({}).rps).toBe(2);
+  });
+});
