@@ -1,0 +1,141 @@
+import { z } from 'zod';
+import { findOperation, listOperations } from './api/catalogue.ts';
+import { pools } from './api/operation.ts';
+import { suggestion } from './yaml-issues.ts';
+
+/** The fields of `ledgerlake.yaml`. Every one is optional; the descriptions are the reference documentation's. */
+
+const url = z.string().trim();
+
+const poolLimit = z.strictObject({
+  rps: z
+    .number()
+    .positive()
+    .optional()
+    .describe('Requests a second the plan allows; left out, it is found out'),
+  burst: z.int().min(1).optional().describe('How many may go at once above the even rate, 1 if not said'),
+  concurrency: z
+    .int()
+    .min(1)
+    .max(256)
+    .optional()
+    .describe('Most requests in flight; left out, it follows the rate'),
+});
+
+const limits = z
+  .strictObject(Object.fromEntries(pools.map((pool) => [pool, poolLimit.optional()])) as PoolLimits)
+  .prefault({})
+  .describe('Rate limits by pool of operations');
+type PoolLimits = Record<(typeof pools)[number], z.ZodOptional<typeof poolLimit>>;
+
+/** Paging parameters are the crawl's and stand in no operation's `params`, but may be called otherwise too. */
+const pagingParams = ['limit', 'cursor', 'page', 'before', 'after', 'sortBy'];
+
+const operationName = z.string().superRefine((name, context) => {
+  if (findOperation(name) !== undefined) return;
+  const names = listOperations().map((operation) => operation.name);
+  const meant = suggestion(name, names) || `, expected one of ${names.join(', ')}`;
+  context.addIssue({ code: 'custom', message: `no operation is called so${meant}` });
+});
+
+const paramNames = z
+  .record(operationName, z.record(z.string(), z.string().min(1)))
+  .superRefine((byOperation, context) => {
+    for (const [name, renames] of Object.entries(byOperation)) {
+      const known = [...Object.keys(findOperation(name)?.params.shape ?? {}), ...pagingParams];
+      for (const param of Object.keys(renames)) {
+        if (known.includes(param)) continue;
+        const message = `no parameter of ${name}, expected one of ${known.join(', ')}`;
+        context.addIssue({ code: 'custom', path: [name, param], message });
+      }
+    }
+  });
+
+const api = z
+  .strictObject({
+    rpc_url: url.optional().describe('Base URL of the JSON-RPC interface; LEDGERLAKE_RPC_URL wins'),
+    wallet_url: url.optional().describe('Base URL of the wallet interface; LEDGERLAKE_WALLET_URL wins'),
+    webhook_url: url.optional().describe('Base URL of the webhook interface; LEDGERLAKE_WEBHOOK_URL wins'),
+    limits,
+    monthly_credits: z
+      .int()
+      .min(0)
+      .optional()
+      .describe('Credits that may be spent in a billing month; left out, no budget'),
+    billing_day: z
+      .int()
+      .min(1)
+      .max(28)
+      .default(1)
+      .describe('Day of the month (UTC) on which the credits start anew; a 29th to 31st is written as 28'),
+    credits: z
+      .record(operationName, z.number().min(0))
+      .default({})
+      .describe("What one call costs, by operation, where the provider's price is another"),
+    param_names: paramNames
+      .default({})
+      .describe('Parameters the provider calls otherwise: {getTokenAccounts: {mint: mintAddress}}'),
+    timeout_s: z
+      .number()
+      .positive()
+      .max(600)
+      .default(30)
+      .describe('Seconds until a whole answer must be there'),
+  })
+  .prefault({})
+  .describe('The API that is crawled. The key never stands here: set LEDGERLAKE_API_KEY');
+
+const memorySize = z.string().regex(/^\d+(\.\d+)?\s?[KMGT]i?B$/i, 'expected a size such as 256MB or 2GB');
+
+const warehouse = z
+  .strictObject({
+    memory_limit: memorySize.default('256MB').describe('Memory DuckDB may take; it spills to disk above it'),
+    threads: z.int().min(1).max(256).optional().describe('Threads of DuckDB; left out, the cores, at most 4'),
+    keep_raw_days: z
+      .int()
+      .min(0)
+      .default(30)
+      .describe('Days the raw records are kept after they were published'),
+    quarantine_limit: z
+      .number()
+      .min(0)
+      .max(1)
+      .default(0.01)
+      .describe('Share of a task that may be quarantined (and always 50 records) before it is not published'),
+    file_mode: z
+      .string('expected octal digits in quotes, such as "0640"')
+      // Bare 0640 is the decimal number 640 in YAML 1.2, so only text is taken.
+      .regex(/^0?[4-7][0-7]{2}$/, 'expected octal digits that let the owner read, such as "0640"')
+      .default('0640')
+      .describe('Permissions of the snapshot (less its write bits) and the lake, in quotes'),
+  })
+  .prefault({})
+  .describe('The local DuckDB files');
+
+const name = z.string().regex(/^[a-z][a-z0-9_]*$/, 'expected a name of a-z, 0-9 and _');
+
+const lake = z
+  .strictObject({
+    uri: z
+      .string()
+      .trim()
+      .min(1)
+      .refine((uri) => !/^[^/]*:\/\/[^/]*@/.test(uri), 'carries credentials; keep them in the environment')
+      .optional()
+      .describe(
+        'Folder (relative to this file) or object store of the exports; left out, `lake` in the data folder',
+      ),
+    tables: z.array(name).min(1).optional().describe('Tables to export; left out, all'),
+    partition_by: z
+      .record(name, z.array(name).min(1))
+      .default({})
+      .describe('Columns the files of a table are split by: {assets: [collection]}'),
+    keep: z.int().min(1).default(2).describe('Exports of a table that are kept'),
+  })
+  .prefault({})
+  .describe('Parquet datasets for others to read');
+
+/** `ledgerlake.yaml`. */
+export const configSchema = z.strictObject({ api, warehouse, lake }).describe('Configuration of ledgerlake');
+
+export type ConfigFile = z.output<typeof configSchema>;

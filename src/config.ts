@@ -1,0 +1,195 @@
+import { access } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { isLoopback } from './api/http.ts';
+import type { Pool } from './api/operation.ts';
+import { type ConfigFile, configSchema } from './config-schema.ts';
+import { UsageError } from './errors.ts';
+import { type Problem, problemsError, readYamlFile, validateYaml, type YamlFile } from './yaml-file.ts';
+
+/** One rate pool's limit as the plan states it; what is left out is found out. */
+export interface PoolLimit {
+  /** Requests a second. */
+  rps?: number;
+  /** How many may go at once above the even rate. */
+  burst?: number;
+  /** Most requests in flight. */
+  concurrency?: number;
+}
+
+/** Everything a run is told by its environment and `ledgerlake.yaml`; defaults filled in. */
+export interface Config {
+  rpcUrl: string | undefined;
+  walletUrl: string | undefined;
+  webhookUrl: string | undefined;
+  limits: Partial<Record<Pool, PoolLimit>>;
+  /** Credits one call costs, by operation; what is not listed costs what the catalogue says. */
+  credits: Readonly<Record<string, number>>;
+  /** Credits that may be spent in a billing month; null: no budget. */
+  monthlyCredits: number | null;
+  /** Day of the month (1 to 28, UTC) on which the budget starts anew. */
+  billingDay: number;
+  /** By operation: our parameter's name → the provider's. */
+  paramNames: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  timeoutMs: number;
+  warehouse: {
+    memoryLimit: string;
+    threads: number;
+    keepRawDays: number;
+    /** Share of a task's records that may be quarantined before it is not published. */
+    quarantineLimit: number;
+    /** Permission bits of the snapshot (less its write bits) and the lake. */
+    fileMode: number;
+  };
+  lake: {
+    /** Absolute path or `scheme://…`; null: `lake` in the data folder. */
+    uri: string | null;
+    /** null: every table. */
+    tables: string[] | null;
+    /** By table: columns its files are split by. */
+    partitionBy: Readonly<Record<string, readonly string[]>>;
+    keep: number;
+  };
+  /** No URL is set at all: the embedded sample API answers. */
+  sandbox: boolean;
+}
+
+export interface ConfigOptions {
+  /** `--config`: must exist. Absent: `ledgerlake.yaml` in cwd when there is one. */
+  file?: string;
+  env: NodeJS.ProcessEnv;
+  cwd: string;
+}
+
+const urls = {
+  rpcUrl: { variable: 'LEDGERLAKE_RPC_URL', field: 'rpc_url' },
+  walletUrl: { variable: 'LEDGERLAKE_WALLET_URL', field: 'wallet_url' },
+  webhookUrl: { variable: 'LEDGERLAKE_WEBHOOK_URL', field: 'webhook_url' },
+} as const;
+
+type UrlName = keyof typeof urls;
+
+/**
+ * Reads the environment and the config file; the environment wins, empty variables count as unset. The key is
+ * not read here, only missed: a URL without LEDGERLAKE_API_KEY or LEDGERLAKE_API_KEY_FILE is an error.
+ * @throws UsageError (exit 2) with everything that is wrong with the file, or with the first wrong variable
+ */
+export async function readConfig(options: ConfigOptions): Promise<Config> {
+  const yaml = await readConfigFile(options);
+  const file = yaml === null ? configSchema.parse({}) : validateConfig(yaml);
+  const endpoints = readUrls(options.env, file);
+  const sandbox = Object.values(endpoints).every((url) => url === undefined);
+  if (!sandbox) requireKey(options.env, endpoints);
+  const { api, warehouse, lake } = file;
+  return {
+    ...endpoints,
+    limits: withoutUndefined(api.limits),
+    credits: api.credits,
+    monthlyCredits: api.monthly_credits ?? null,
+    billingDay: api.billing_day,
+    paramNames: api.param_names,
+    timeoutMs: api.timeout_s * 1000,
+    warehouse: {
+      memoryLimit: warehouse.memory_limit,
+      threads: warehouse.threads ?? defaultThreads(),
+      keepRawDays: warehouse.keep_raw_days,
+      quarantineLimit: warehouse.quarantine_limit,
+      fileMode: Number.parseInt(warehouse.file_mode, 8),
+    },
+    lake: {
+      uri: resolveUri(lake.uri, yaml === null ? options.cwd : dirname(resolve(options.cwd, yaml.file))),
+      tables: lake.tables ?? null,
+      partitionBy: lake.partition_by,
+      keep: lake.keep,
+    },
+    sandbox,
+  };
+}
+
+async function readConfigFile({ file, cwd }: ConfigOptions): Promise<YamlFile | null> {
+  const path = file ?? 'ledgerlake.yaml';
+  const place = isAbsolute(path) ? path : join(cwd, path);
+  if (file === undefined && !(await exists(place))) return null;
+  const yaml = await readYamlFile(place);
+  if (yaml.problems) throw configError(yaml.problems);
+  // A file of comments only is a config file with nothing set.
+  return { ...yaml.value, value: yaml.value.value ?? {} };
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
+  );
+}
+
+function validateConfig(yaml: YamlFile): ConfigFile {
+  const checked = validateYaml<ConfigFile>(yaml, configSchema);
+  if (checked.problems) throw configError(checked.problems);
+  const problems: Problem[] = [];
+  for (const { field } of Object.values(urls)) {
+    const fault = urlFault(checked.value.api[field] ?? '');
+    if (fault !== null) problems.push(yaml.problem(['api', field], `${fault.what}; ${fault.remedy}`));
+  }
+  if (problems.length > 0) throw configError(problems);
+  return checked.value;
+}
+
+function configError(problems: readonly Problem[]): UsageError {
+  return problemsError(problems, 'Correct the config file, or name another with --config.');
+}
+
+function readUrls(env: NodeJS.ProcessEnv, file: ConfigFile): Record<UrlName, string | undefined> {
+  const read = (name: UrlName): string | undefined => {
+    const { variable, field } = urls[name];
+    const fromEnv = env[variable]?.trim() ?? '';
+    const fault = urlFault(fromEnv);
+    if (fault !== null) throw new UsageError(`${variable} ${fault.what}`, `${sentence(fault.remedy)}.`);
+    return fromEnv || file.api[field] || undefined;
+  };
+  return { rpcUrl: read('rpcUrl'), walletUrl: read('walletUrl'), webhookUrl: read('webhookUrl') };
+}
+
+/** What is wrong with an endpoint; null when nothing is, or when it is empty. The URL is not repeated: it may hold a key. */
+function urlFault(text: string): { what: string; remedy: string } | null {
+  if (text === '') return null;
+  if (!URL.canParse(text))
+    return { what: 'is not a URL', remedy: 'write something like https://api.example.com' };
+  const url = new URL(text);
+  if (url.username || url.password || url.search || url.hash) {
+    return {
+      what: 'carries a query or credentials',
+      remedy: 'keep only scheme, host and path; the key belongs in LEDGERLAKE_API_KEY',
+    };
+  }
+  if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.origin))) return null;
+  return { what: 'is not https', remedy: 'use https://, plain http is for this machine only' };
+}
+
+function requireKey(env: NodeJS.ProcessEnv, endpoints: Record<UrlName, string | undefined>): void {
+  const given = (name: string) => (env[name]?.trim() ?? '') !== '';
+  if (given('LEDGERLAKE_API_KEY') || given('LEDGERLAKE_API_KEY_FILE')) return;
+  const name = (Object.keys(urls) as UrlName[]).find((url) => endpoints[url] !== undefined)!;
+  throw new UsageError(
+    `${urls[name].variable} (or api.${urls[name].field}) is set, but no API key`,
+    'Set LEDGERLAKE_API_KEY, or LEDGERLAKE_API_KEY_FILE to a file that holds it; unset every URL for the sandbox.',
+  );
+}
+
+/** DuckDB wants about 64 MB a thread when it sorts; more threads than four only divide the memory limit further. */
+function defaultThreads(): number {
+  return Math.min(4, availableParallelism());
+}
+
+function resolveUri(uri: string | undefined, base: string): string | null {
+  if (uri === undefined) return null;
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(uri) ? uri : resolve(base, uri);
+}
+
+function withoutUndefined(limits: ConfigFile['api']['limits']): Config['limits'] {
+  return JSON.parse(JSON.stringify(limits)) as Config['limits'];
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

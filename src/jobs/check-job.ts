@@ -1,0 +1,219 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import { z } from 'zod';
+import { findOperation } from '../api/catalogue.ts';
+import type { Operation } from '../api/operation.ts';
+import type { Checked, Problem, YamlFile } from '../yaml-file.ts';
+import { unwrapSchema } from '../yaml-issues.ts';
+import { checkParams } from './check-params.ts';
+import type { Job, Since, TargetSource } from './job-file.ts';
+import { forEachNames, type JobFile } from './job-schema.ts';
+
+/** A job file whose fields have the right form, on its way to being checked against its operation. */
+export interface JobDraft {
+  /** The jobs folder: paths in the file are relative to it. */
+  dir: string;
+  name: string;
+  yaml: YamlFile;
+  fields: JobFile;
+}
+
+const dayMs = 86_400_000;
+const unitMs: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: dayMs, w: 7 * dayMs };
+
+/** Checks a job against the operation it calls; every problem is told, none stops the others. */
+export async function checkJob(draft: JobDraft): Promise<Checked<Job>> {
+  const { yaml, fields } = draft;
+  const operation = findOperation(fields.method)!;
+  const forEach = readSource(draft);
+  const params = sortedParams(fields, operation);
+  const problems = [
+    ...checkSource(draft, operation, forEach),
+    ...checkParams(yaml, operation, params, forEach),
+    ...checkModes(draft, operation),
+    ...checkPaging(draft, operation),
+  ];
+  if (problems.length > 0) return { problems };
+  const incremental = fields.mode === 'incremental';
+  return {
+    value: {
+      name: draft.name,
+      file: yaml.file,
+      describe: fields.describe,
+      operation,
+      params,
+      forEach,
+      mode: fields.mode,
+      fullEveryMs: incremental ? durationMs(fields.full_every ?? '7d') : null,
+      after: [...new Set(fields.after)],
+      since: operation.paging === 'feed' ? readSince(fields.since) : null,
+      pageSize: fields.page_size ?? operation.limit ?? 1,
+      partitions: fields.partitions,
+    },
+  };
+}
+
+function readSource({ dir, fields }: JobDraft): TargetSource | null {
+  if (fields.for_each === undefined) return null;
+  if (fields.for_each.sql !== undefined) return { params: [], kind: 'sql', sql: fields.for_each.sql };
+  const [[param, source] = []] = Object.entries(fields.for_each as Record<string, SourceFields>);
+  if (param === undefined || source === undefined) return null;
+  if (source.values !== undefined) return { params: [param], kind: 'values', values: source.values };
+  if (source.sql !== undefined) return { params: [param], kind: 'sql', sql: source.sql };
+  const path = source.file ?? '';
+  return { params: [param], kind: 'file', path: isAbsolute(path) ? path : join(dir, path) };
+}
+
+interface SourceFields {
+  values?: string[];
+  file?: string;
+  sql?: string;
+}
+
+function checkSource({ yaml }: JobDraft, operation: Operation, source: TargetSource | null): Problem[] {
+  const { name, paging, batchParam = '' } = operation;
+  if (source === null) {
+    if (paging !== 'batch') return [];
+    return [yaml.problem(['for_each'], `missing, ${name} takes its ids from for_each: {${batchParam}: …}`)];
+  }
+  const [param] = source.params;
+  if (param === undefined) {
+    // Ids that are mappings come from the columns of one SELECT; plain ids have a parameter to name.
+    if (paging !== 'batch' || idsAreMappings(operation)) return [];
+    return [
+      yaml.problem(
+        ['for_each', 'sql'],
+        `${name} takes one list of ids, write for_each: {${batchParam}: {sql: …}}`,
+      ),
+    ];
+  }
+  const names = forEachNames(operation);
+  if (!names.includes(param)) {
+    return [
+      yaml.problem(['for_each', param], `no parameter of ${name} a job can fill, expected ${oneOf(names)}`),
+    ];
+  }
+  const problems: Problem[] = [];
+  if (!takesText(operation, param)) {
+    problems.push(yaml.problem(['for_each', param], `${name} takes no text there, so it belongs in params`));
+  }
+  if (source.kind === 'file') problems.push(...checkFile(yaml, param, source.path));
+  return problems;
+}
+
+function checkFile(yaml: YamlFile, param: string, path: string): Problem[] {
+  try {
+    accessSync(path, constants.R_OK);
+    if (!statSync(path).isDirectory()) return [];
+    return [yaml.problem(['for_each', param, 'file'], `expected a file, ${path} is a folder`)];
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unreadable';
+    return [
+      yaml.problem(
+        ['for_each', param, 'file'],
+        `cannot read ${path} (${code}); paths are relative to the job file`,
+      ),
+    ];
+  }
+}
+
+function checkModes({ yaml, fields }: JobDraft, operation: Operation): Problem[] {
+  const problems: Problem[] = [];
+  const refuse = (field: string[], message: string) => problems.push(yaml.problem(field, message));
+  const incremental = fields.mode === 'incremental';
+  if (incremental && !canSort(operation)) {
+    refuse(['mode'], `${operation.name} has no sort, so incremental cannot tell what is new; expected full`);
+  } else if (incremental && !sortsByChange(sortedParams(fields, operation).sortBy)) {
+    refuse(
+      ['params', 'sortBy'],
+      'incremental needs {sortBy: updated, sortDirection: desc} or recent_action, which it takes when sortBy is left out',
+    );
+  }
+  if (fields.full_every !== undefined && !incremental) {
+    refuse(['full_every'], 'only for mode: incremental; a full job is a full crawl every time');
+  }
+  if (fields.since !== undefined && operation.paging !== 'feed') {
+    refuse(['since'], `only for feeds; ${operation.name} is crawled whole`);
+  }
+  return problems;
+}
+
+function checkPaging({ yaml, fields }: JobDraft, operation: Operation): Problem[] {
+  const problems: Problem[] = [];
+  const { name, limit } = operation;
+  if (fields.page_size !== undefined && limit === null) {
+    problems.push(yaml.problem(['page_size'], `${name} gives one answer and takes no page size`));
+  } else if (fields.page_size !== undefined && fields.page_size > limit!) {
+    problems.push(yaml.problem(['page_size'], `expected at most ${limit}, the limit of ${name}`));
+  }
+  if (fields.partitions === 1) return problems;
+  if (operation.paging !== 'keyset' || !canSort(operation)) {
+    problems.push(yaml.problem(['partitions'], `${name} cannot be split into ranges of ids; expected 1`));
+  } else if (fields.mode === 'incremental') {
+    problems.push(yaml.problem(['partitions'], 'an incremental crawl walks one list; expected 1'));
+  } else if (!sortsById(sortedParams(fields, operation).sortBy)) {
+    const wanted = '{sortBy: id, sortDirection: asc}';
+    problems.push(
+      yaml.problem(
+        ['params', 'sortBy'],
+        `partitions need ${wanted}, which they take when sortBy is left out`,
+      ),
+    );
+  }
+  return problems;
+}
+
+/** The file's params, with the order that an incremental or partitioned crawl depends on. */
+function sortedParams(fields: JobFile, operation: Operation): Record<string, unknown> {
+  const { params, mode, partitions } = fields;
+  if (params.sortBy !== undefined || !canSort(operation)) return params;
+  if (mode === 'incremental') return { ...params, sortBy: { sortBy: 'updated', sortDirection: 'desc' } };
+  if (partitions > 1) return { ...params, sortBy: { sortBy: 'id', sortDirection: 'asc' } };
+  return params;
+}
+
+function canSort(operation: Operation): boolean {
+  return 'sortBy' in operation.params.shape;
+}
+
+function sortsByChange(sort: unknown): boolean {
+  const { sortBy, sortDirection } = (sort ?? {}) as Record<string, unknown>;
+  return (sortBy === 'updated' || sortBy === 'recent_action') && sortDirection === 'desc';
+}
+
+function sortsById(sort: unknown): boolean {
+  const { sortBy, sortDirection } = (sort ?? {}) as Record<string, unknown>;
+  return sortBy === 'id' && sortDirection === 'asc';
+}
+
+function takesText(operation: Operation, param: string): boolean {
+  const schema = unwrapSchema(operation.params.shape[param] as z.ZodType);
+  if (operation.paging === 'batch') return !idsAreMappings(operation);
+  return schema instanceof z.ZodString || schema instanceof z.ZodEnum;
+}
+
+/** True for a batch operation whose ids are mappings of several members (getMultipleNewAddressProofsV2). */
+export function idsAreMappings(operation: Operation): boolean {
+  return idSchema(operation) instanceof z.ZodObject;
+}
+
+/** What one id of a batch operation must be; null for other operations. */
+export function idSchema(operation: Operation): z.ZodType | null {
+  const list = operation.batchParam === undefined ? undefined : operation.params.shape[operation.batchParam];
+  const inner = list === undefined ? null : unwrapSchema(list as z.ZodType);
+  return inner instanceof z.ZodArray ? unwrapSchema(inner.element as z.ZodType) : null;
+}
+
+function readSince(since: JobFile['since']): Since {
+  if (since === 'all') return { kind: 'all' };
+  if (since === undefined || typeof since === 'string') return { kind: 'age', ms: durationMs(since ?? '1d') };
+  return 'slot' in since ? { kind: 'slot', slot: since.slot } : { kind: 'pages', pages: since.pages };
+}
+
+function durationMs(text: string): number {
+  return Number.parseInt(text, 10) * unitMs[text.at(-1)!]!;
+}
+
+export function oneOf(names: readonly string[]): string {
+  return names.length === 1 ? names[0]! : `one of ${names.join(', ')}`;
+}

@@ -1,0 +1,49 @@
+import type { Operation } from '../api/operation.ts';
+import type { Problem, YamlFile } from '../yaml-file.ts';
+import { describeIssue } from '../yaml-issues.ts';
+import type { TargetSource } from './job-file.ts';
+
+/**
+ * Checks `params` and `for_each` together against the operation: each parameter known and well formed, every
+ * required one given exactly once. What the columns of `for_each: {sql: …}` fill is known only when it has run,
+ * so missing ones are left to resolveTargets there.
+ */
+export function checkParams(
+  yaml: YamlFile,
+  operation: Operation,
+  params: Record<string, unknown>,
+  source: TargetSource | null,
+): Problem[] {
+  const filled = source?.params ?? [];
+  const columnsDecide = source !== null && filled.length === 0;
+  const problems: Problem[] = [];
+  for (const name of new Set([...filled, ...batchNames(operation)])) {
+    if (!(name in params)) continue;
+    const message = `filled by for_each${filled.includes(name) ? ' too' : ''}; leave it out of params`;
+    problems.push(yaml.problem(['params', name], message));
+  }
+  const parsed = operation.params.safeParse(params);
+  for (const issue of parsed.error?.issues ?? []) {
+    const [name] = issue.path;
+    if (name !== undefined && [...filled, ...batchNames(operation)].includes(String(name))) continue;
+    const missing = name !== undefined && issue.path.length === 1 && !(name in params);
+    if (missing && columnsDecide) continue;
+    problems.push(
+      ...describeIssue(issue, operation.params, params).map(({ path, message }) =>
+        yaml.problem(['params', ...path], missing ? `${message}; give it in params or for_each` : message),
+      ),
+    );
+  }
+  const given = [...Object.keys(params), ...filled, ...batchNames(operation)];
+  if (!columnsDecide && operation.anyOf && !operation.anyOf.some((name) => given.includes(name))) {
+    const wanted = operation.anyOf.join(', ');
+    problems.push(
+      yaml.problem(['params'], `${operation.name} needs at least one of ${wanted}, in params or for_each`),
+    );
+  }
+  return problems;
+}
+
+function batchNames(operation: Operation): string[] {
+  return operation.batchParam === undefined ? [] : [operation.batchParam];
+}

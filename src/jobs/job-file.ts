@@ -1,0 +1,137 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Operation } from '../api/operation.ts';
+import { UsageError } from '../errors.ts';
+import { type Problem, problemsError, readYamlFile, validateYaml, type YamlFile } from '../yaml-file.ts';
+import { suggestion } from '../yaml-issues.ts';
+import { checkJob } from './check-job.ts';
+import { checkDisplayOptions } from './display-options.ts';
+import { checkOrder, orderJobs } from './job-order.ts';
+import { type JobFile, jobSchema } from './job-schema.ts';
+
+/** One job: what to crawl, read from `jobs/<name>.yaml` and checked against its operation. */
+export interface Job {
+  /** The file's name without `.yaml`. */
+  name: string;
+  file: string;
+  describe: string;
+  operation: Operation;
+  /** Parameters every target shares; sorted modes have their `sortBy` filled in. */
+  params: Record<string, unknown>;
+  /** null: the job has one target. */
+  forEach: TargetSource | null;
+  mode: 'full' | 'incremental';
+  /** Incremental jobs: how old the last full crawl may be before the next one is full; null for full jobs. */
+  fullEveryMs: number | null;
+  /** Names of jobs that must have published before this one's targets are read. */
+  after: string[];
+  /** Feeds: how far back to go (1 day when the file does not say); null for everything else. */
+  since: Since | null;
+  /** Records (or ids) a request; 1 where the operation has no such parameter. */
+  pageSize: number;
+  /** Ranges the id space is split into. */
+  partitions: number;
+}
+
+/**
+ * Where a job's targets come from. `params` are the parameters a value fills; it is empty for
+ * `for_each: {sql: …}`, where the columns of the answer name them.
+ */
+export type TargetSource = { params: string[] } & (
+  | { kind: 'values'; values: string[] }
+  | { kind: 'file'; path: string }
+  | { kind: 'sql'; sql: string }
+);
+
+/** How far back a feed's first crawl goes. */
+export type Since =
+  | { kind: 'age'; ms: number }
+  | { kind: 'slot'; slot: number }
+  | { kind: 'pages'; pages: number }
+  | { kind: 'all' };
+
+/** A job together with the file it came from, while problems are still being collected. */
+export interface ReadJob {
+  job: Job;
+  yaml: YamlFile;
+}
+
+const jobName = /^[a-z0-9][a-z0-9_-]*$/;
+
+/**
+ * Reads the job files of a folder in `after` order. All files are validated whatever `names` says, because jobs
+ * are checked against each other; `names` chooses which are returned (none or empty: all).
+ * @throws UsageError naming file, line, field and what was expected, for all problems at once; or listing the
+ *   known jobs when an unknown one is asked for
+ */
+export async function readJobs(dir: string, names: readonly string[] = []): Promise<Job[]> {
+  const files = await listJobFiles(dir);
+  const problems: Problem[] = [];
+  const read: ReadJob[] = [];
+  for (const file of files) {
+    const one = await readJob(dir, file);
+    if (one.problems) problems.push(...one.problems);
+    else read.push(one.value);
+  }
+  const known = files.map(nameOf);
+  problems.push(...checkOrder(read, known), ...checkDisplayOptions(read));
+  if (problems.length > 0) {
+    throw problemsError(problems, 'Correct the job files, then run `ledgerlake jobs check`.');
+  }
+  for (const name of names) refuseUnknown(name, known);
+  const asked = new Set(names.length > 0 ? names : known);
+  return orderJobs(read.map(({ job }) => job)).filter(({ name }) => asked.has(name));
+}
+
+async function listJobFiles(dir: string): Promise<string[]> {
+  let entries: string[];
+  try {
+    entries = await readdir(dir);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unreadable';
+    throw new UsageError(
+      `cannot read the jobs folder ${dir} (${code})`,
+      'Name another with --jobs-dir, or make one with `ledgerlake init <dir>`.',
+    );
+  }
+  const files = entries.filter((file) => /\.ya?ml$/i.test(file) && !file.startsWith('.')).sort();
+  if (files.length > 0) return files;
+  throw new UsageError(
+    `the jobs folder ${dir} has no job files`,
+    'Write a <name>.yaml there, name another folder with --jobs-dir, or make one with `ledgerlake init <dir>`.',
+  );
+}
+
+function nameOf(file: string): string {
+  return file.replace(/\.ya?ml$/i, '');
+}
+
+async function readJob(dir: string, fileName: string) {
+  const file = join(dir, fileName);
+  const nameProblem = checkName(file, fileName);
+  const yaml = await readYamlFile(file);
+  if (yaml.problems) return { problems: [...nameProblem, ...yaml.problems] };
+  const fields = validateYaml<JobFile>(yaml.value, jobSchema);
+  if (fields.problems) return { problems: [...nameProblem, ...fields.problems] };
+  const checked = await checkJob({ dir, name: nameOf(fileName), yaml: yaml.value, fields: fields.value });
+  if (checked.problems) return { problems: [...nameProblem, ...checked.problems] };
+  if (nameProblem.length > 0) return { problems: nameProblem };
+  return { value: { job: checked.value, yaml: yaml.value } };
+}
+
+function checkName(file: string, fileName: string): Problem[] {
+  const refuse = (message: string): Problem[] => [{ file, line: 0, field: '', message }];
+  if (!fileName.endsWith('.yaml')) return refuse('expected a name that ends in .yaml');
+  if (fileName.startsWith('_'))
+    return refuse('names that begin with _ belong to built-in jobs; rename the file');
+  if (jobName.test(nameOf(fileName))) return [];
+  return refuse('expected a name of a-z, 0-9, - and _ that begins with a letter or digit');
+}
+
+function refuseUnknown(name: string, known: readonly string[]): void {
+  if (known.includes(name)) return;
+  throw new UsageError(
+    `no job is called "${name}"${suggestion(name, known)}`,
+    `The jobs here are ${[...known].sort().join(', ')}.`,
+  );
+}

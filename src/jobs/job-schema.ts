@@ -1,0 +1,136 @@
+import { z } from 'zod';
+import { listOperations } from '../api/catalogue.ts';
+import type { Operation } from '../api/operation.ts';
+
+/** The fields of a job file. Everything an operation adds to the rules is checked in check-job.ts. */
+
+export const maxPartitions = 256;
+
+const nonEmptyText = z.string().trim().min(1);
+
+const selectText = nonEmptyText.describe(
+  'Exactly one SELECT, read-only, run on what has been published so far; interrupted after 60 s',
+);
+
+const oneKind = 'expected exactly one of values, file, sql';
+
+const source = z
+  .strictObject({
+    values: z.array(nonEmptyText).min(1).optional().describe('The values themselves'),
+    file: nonEmptyText
+      .optional()
+      .describe(
+        'A file beside the job file: one value a line, `#` starts a comment, repeated values count once',
+      ),
+    sql: selectText.optional(),
+  })
+  .refine((kinds) => Object.keys(kinds).length === 1, oneKind)
+  .meta({ description: 'Where the values of this parameter come from', minProperties: 1, maxProperties: 1 });
+
+const forEach = z
+  .object({
+    sql: selectText.optional().describe('One SELECT whose columns are named after the parameters they fill'),
+  })
+  .catchall(source)
+  .refine(
+    (sources) => Object.keys(sources).length === 1,
+    'expected one parameter; to fill several, write for_each: {sql: "select owner, mint from …"}',
+  )
+  .meta({
+    description: 'What the job runs for, one target a value (or row). Omitted: the job has one target',
+    minProperties: 1,
+    maxProperties: 1,
+  });
+
+const slotNumber = z.int().min(0).describe('Go back to this slot');
+const pageCount = z.int().min(1).describe('Go back this many pages');
+
+export const durationText = z
+  .string()
+  .regex(/^[1-9]\d{0,5}[smhdw]$/, 'expected a whole number and s, m, h, d or w, such as 12h or 1d');
+
+const since = z
+  .union(
+    [
+      durationText,
+      z.literal('all'),
+      z.strictObject({ slot: slotNumber }),
+      z.strictObject({ pages: pageCount }),
+    ],
+    { error: 'expected an age such as 1d or 12h, {slot: n}, {pages: n} or all' },
+  )
+  .describe('Feeds only: how far back the first crawl goes, 1d if not said');
+
+/** `jobs/<name>.yaml`. */
+export const jobSchema = z
+  .strictObject({
+    describe: nonEmptyText.describe('What the job brings, in one sentence'),
+    method: z
+      .enum(listOperations().map(({ name }) => name) as [string, ...string[]])
+      .describe('The operation to call; `ledgerlake methods` lists them'),
+    params: z
+      .record(z.string(), z.unknown())
+      .default({})
+      .describe("The operation's parameters that are the same for every target; paging is the crawl's"),
+    for_each: forEach.optional(),
+    mode: z
+      .enum(['full', 'incremental'])
+      .default('full')
+      .describe('incremental stops where everything is known; only for operations that sort'),
+    full_every: durationText
+      .optional()
+      .describe('Incremental jobs: how often the list is crawled in full all the same, 7d if not said'),
+    after: z
+      .array(z.string())
+      .default([])
+      .describe("Jobs that must have published before this one's targets are read"),
+    since: since.optional(),
+    page_size: z.int().min(1).optional().describe("Records a request; the operation's limit if not said"),
+    partitions: z
+      .int()
+      .min(1)
+      .max(maxPartitions)
+      .default(1)
+      .describe('Above 1: split the id space into this many ranges and walk them in parallel'),
+  })
+  .describe('A ledgerlake job: what to crawl');
+
+export type JobFile = z.infer<typeof jobSchema>;
+
+/**
+ * The JSON schema editors use: the fields, and for each method which parameters it takes.
+ * `scripts/write-job-schema.ts` writes it to jobs/job.schema.json.
+ */
+export function jobJsonSchema(): Record<string, unknown> {
+  const schema = z.toJSONSchema(jobSchema, { io: 'input' });
+  return {
+    ...schema,
+    title: 'ledgerlake job',
+    allOf: listOperations().map((operation) => ({
+      // biome-ignore lint/suspicious/noThenProperty: JSON Schema's own keyword
+      then: { properties: paramsFor(operation) },
+      if: { properties: { method: { const: operation.name } }, required: ['method'] },
+    })),
+  };
+}
+
+function paramsFor(operation: Operation): Record<string, unknown> {
+  // What is required may come from for_each; only ledgerlake itself can tell.
+  const { properties = {} } = z.toJSONSchema(operation.params, { io: 'input' });
+  const fixed = Object.entries(properties).filter(([name]) => name !== operation.batchParam);
+  return {
+    params: { type: 'object', properties: Object.fromEntries(fixed), additionalProperties: false },
+    for_each: { propertyNames: { enum: ['sql', ...forEachNames(operation)] } },
+  };
+}
+
+/** Parameters a `for_each` may name. */
+export function forEachNames(operation: Operation): string[] {
+  if (operation.paging === 'batch') return operation.batchParam === undefined ? [] : [operation.batchParam];
+  return Object.keys(operation.params.shape);
+}
+
+/** The text of jobs/job.schema.json. */
+export function jobSchemaText(): string {
+  return `${JSON.stringify(jobJsonSchema(), null, 2)}\n`;
+}

@@ -1,0 +1,152 @@
+import { z } from 'zod';
+import type { Operation } from '../api/operation.ts';
+import { UsageError } from '../errors.ts';
+import { type Problem, problemsError } from '../yaml-file.ts';
+import { idSchema } from './check-job.ts';
+import type { Job, TargetSource } from './job-file.ts';
+
+/** The parameters of one target before it is known to be good. */
+export interface TargetRow {
+  params: Record<string, string>;
+  /** Line of a target file or row of an answer (from 1), index in `values` (from 0). */
+  at: number;
+}
+
+type SqlSource = Extract<TargetSource, { kind: 'sql' }>;
+
+// A file of the wrong kind is wrong on every line: enough to see it.
+const maxProblems = 20;
+
+/**
+ * Turns the rows of a job's SQL into parameters. One named parameter takes one column of any name; without a
+ * name, the columns are the parameters.
+ * @throws UsageError for columns that fit no parameter, and for values that are NULL or not text
+ */
+export function checkColumns(
+  job: Job,
+  source: SqlSource,
+  answer: readonly Record<string, unknown>[],
+): TargetRow[] {
+  const [first] = answer;
+  if (first === undefined) return [];
+  const columns = Object.keys(first);
+  const problem = columnsProblem(job, source, columns);
+  if (problem !== null) refuse([problemAt(job, source, null, problem)]);
+  const names = source.params.length === 0 ? columns : source.params;
+  const problems: Problem[] = [];
+  const rows = answer.map((row, index) => {
+    const params: Record<string, string> = {};
+    for (const [n, column] of columns.entries()) {
+      const value = row[column];
+      if (typeof value === 'string') params[names[n]!] = value;
+      else problems.push(problemAt(job, source, index + 1, notText(column, value)));
+    }
+    return { params, at: index + 1 };
+  });
+  refuse(problems);
+  return rows;
+}
+
+/**
+ * Checks every value against what its parameter takes.
+ * @throws UsageError with the first 20 problems and how many more there are
+ */
+export function checkRows(job: Job, source: TargetSource, rows: readonly TargetRow[]): void {
+  const schemas = valueSchemas(job.operation);
+  const problems: Problem[] = [];
+  for (const { params, at } of rows) {
+    for (const [name, value] of Object.entries(params)) {
+      const message = valueProblem(value, schemas[name]);
+      if (message === null) continue;
+      // Only what came out of the warehouse is shown: a file may hold a key pasted by mistake.
+      const shown = source.kind === 'sql' ? `, got ${JSON.stringify(value.slice(0, 60))}` : '';
+      const column = source.kind === 'sql' && source.params.length === 0 ? `${name}: ` : '';
+      problems.push(problemAt(job, source, at, `${column}${message}${shown}`));
+    }
+  }
+  refuse(problems);
+}
+
+function columnsProblem(job: Job, source: SqlSource, columns: readonly string[]): string | null {
+  const { operation, params } = job;
+  if (source.params.length === 1) {
+    if (columns.length === 1) return null;
+    return `expected one column, the SELECT gives ${columns.length} (${columns.join(', ')})`;
+  }
+  const known = Object.keys(valueSchemas(operation));
+  const unknown = columns.filter((column) => !known.includes(column));
+  if (unknown.length > 0) {
+    const list = known.join(', ');
+    return `${operation.name} has no parameter ${unknown.join(', ')}; name the columns after ${list}`;
+  }
+  const twice = columns.filter((column) => column in params);
+  if (twice.length > 0)
+    return `${twice.join(', ')} stands in params too; leave it out there or in the SELECT`;
+  const missing = missingNames(job, columns);
+  return missing === '' ? null : `${operation.name} needs ${missing} too, in params or as a column`;
+}
+
+function missingNames({ operation, params }: Job, columns: readonly string[]): string {
+  const given = new Set([...Object.keys(params), ...columns]);
+  if (operation.paging === 'batch') {
+    return requiredNames(idShape(operation))
+      .filter((name) => !given.has(name))
+      .join(', ');
+  }
+  const missing = requiredNames(operation.params.shape).filter((name) => !given.has(name));
+  if (missing.length > 0) return missing.join(', ');
+  return operation.anyOf === undefined || operation.anyOf.some((name) => given.has(name))
+    ? ''
+    : `one of ${operation.anyOf.join(', ')}`;
+}
+
+function requiredNames(shape: Readonly<Record<string, z.core.$ZodType>>): string[] {
+  return Object.keys(shape).filter((name) => !(shape[name] as z.ZodType).safeParse(undefined).success);
+}
+
+/** What each parameter's value must be; of a batch operation, what one id (or a member of it) must be. */
+function valueSchemas(operation: Operation): Record<string, z.ZodType | undefined> {
+  if (operation.paging !== 'batch') return operation.params.shape as Record<string, z.ZodType>;
+  const id = idSchema(operation);
+  if (id instanceof z.ZodObject) return idShape(operation);
+  return { [operation.batchParam ?? '']: id ?? undefined };
+}
+
+function idShape(operation: Operation): Record<string, z.ZodType> {
+  const id = idSchema(operation);
+  return id instanceof z.ZodObject ? (id.shape as Record<string, z.ZodType>) : {};
+}
+
+function valueProblem(value: string, schema: z.ZodType | undefined): string | null {
+  // Quotes and commas are what is left of a JSON or CSV file; some parameters would take them as they are.
+  if (/^["'`[{]|["'`,]$/.test(value)) return 'expected the bare value, without quotes, commas or brackets';
+  const parsed = schema?.safeParse(value);
+  return parsed === undefined || parsed.success
+    ? null
+    : (parsed.error.issues[0]?.message ?? 'not a value for it');
+}
+
+function notText(column: string, value: unknown): string {
+  if (value === null || value === undefined) {
+    return `${column} is null; add \`where ${column} is not null\``;
+  }
+  return `${column} is not text; write \`${column}::varchar\``;
+}
+
+function problemAt(job: Job, source: TargetSource, at: number | null, message: string): Problem {
+  const [param] = source.params;
+  if (source.kind === 'file') return { file: source.path, line: at ?? 0, field: '', message };
+  const field = ['for_each', param, source.kind].filter((part) => part !== undefined).join('.');
+  if (source.kind === 'values') return { file: job.file, line: 0, field: `${field}[${at}]`, message };
+  return { file: job.file, line: 0, field, message: at === null ? message : `row ${at}: ${message}` };
+}
+
+function refuse(problems: readonly Problem[]): void {
+  if (problems.length === 0) return;
+  const { message, hint } = problemsError(
+    problems.slice(0, maxProblems),
+    'Correct the targets, then run `ledgerlake jobs check`.',
+  );
+  const more = problems.length - maxProblems;
+  throw new UsageError(more > 0 ? `${message}\nand ${more} more` : message, hint);
+}

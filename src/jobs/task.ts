@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto';
+import type { Operation } from '../api/operation.ts';
+import { canonicalJson } from './canonical-json.ts';
+import type { Job, Since } from './job-file.ts';
+import type { Target } from './targets.ts';
+
+/** The unit of resume: one job over one target. */
+export interface Task {
+  /** Hash of job, operation, parameters and target: changed parameters make another task. */
+  id: string;
+  job: string;
+  target: string;
+  operation: Operation;
+  /** Parameters as sent, without the ones that choose the page. */
+  params: Readonly<Record<string, unknown>>;
+  pageSize: number;
+  /** Feeds: how far back to go. */
+  since: Since | null;
+}
+
+/** The task of one target of a job. Pure: the same job and target make the same id on every night. */
+export function makeTask(job: Job, target: Target): Task {
+  const params = { ...job.params, ...target.params };
+  const identity = canonicalJson({ job: job.name, operation: job.operation.name, params, target: target.name });
+  return {
+    id: createHash('sha256').update(identity).digest('hex').slice(0, 16),
+    job: job.name,
+    target: target.name,
+    operation: job.operation,
+    params,
+    pageSize: job.pageSize,
+    since: job.since,
+  };
+}

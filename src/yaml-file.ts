@@ -1,0 +1,144 @@
+import { readFile } from 'node:fs/promises';
+import { isMap, isNode, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
+import type { z } from 'zod';
+import { UsageError } from './errors.ts';
+import { describeIssue } from './yaml-issues.ts';
+
+/** Where something stands in a parsed YAML file: `['for_each', 'owner']`. */
+export type FieldPath = readonly PropertyKey[];
+
+/** One thing wrong with one file; a run of them becomes one UsageError. */
+export interface Problem {
+  file: string;
+  /** Counted from 1; 0 when it is the file as a whole. */
+  line: number;
+  /** Dotted path of the field; '' when it is the file as a whole. */
+  field: string;
+  /** What was expected, and what to write instead. */
+  message: string;
+}
+
+/** A YAML file that was read and parsed. */
+export interface YamlFile {
+  file: string;
+  /** The content as plain values; a mapping's empty (`null`) members are left out: `params:` alone means absent. */
+  value: unknown;
+  /** A problem at a field of this file; of a field that is not there, the line of what should hold it. */
+  problem(field: FieldPath, message: string): Problem;
+}
+
+/** Either the thing or everything that is wrong with it. */
+export type Checked<T> = { value: T; problems?: never } | { value?: never; problems: Problem[] };
+
+/**
+ * Reads a YAML file. Syntax errors and repeated keys come back as problems.
+ * @throws UsageError when the file cannot be read
+ */
+export async function readYamlFile(file: string): Promise<Checked<YamlFile>> {
+  const text = await readText(file);
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, { lineCounter, prettyErrors: false });
+  const lineAt = (offset: number) => lineCounter.linePos(offset).line;
+  if (document.errors.length > 0) {
+    const problems = document.errors.map(({ pos, message }) => ({
+      file,
+      line: lineAt(pos[0]),
+      field: '',
+      message: `not valid YAML: ${message}`,
+    }));
+    return { problems };
+  }
+  const root = document.contents;
+  return {
+    value: {
+      file,
+      value: withoutNulls(document.toJS()),
+      problem: (field, message) => ({
+        file,
+        line: root === null ? 0 : lineAt(offsetOf(root, field)),
+        field: fieldText(field),
+        message,
+      }),
+    },
+  };
+}
+
+/** Checks a file's content against a schema; every problem is named by line and field, none stops the others. */
+export function validateYaml<T>(yaml: YamlFile, schema: z.ZodType<T>): Checked<T> {
+  const parsed = schema.safeParse(yaml.value);
+  if (parsed.success) return { value: parsed.data };
+  const problems = parsed.error.issues.flatMap((issue) =>
+    describeIssue(issue, schema, yaml.value).map(({ path, message }) => yaml.problem(path, message)),
+  );
+  return { problems };
+}
+
+/** One UsageError of all problems, one a line: `<file>:<line>: <field>: <message>`. */
+export function problemsError(problems: readonly Problem[], hint: string): UsageError {
+  const lines = problems.map(({ file, line, field, message }) =>
+    [line === 0 ? file : `${file}:${line}`, field, message].filter((part) => part !== '').join(': '),
+  );
+  return new UsageError(lines.join('\n'), hint);
+}
+
+/**
+ * Reads a text file that a user wrote: strict UTF-8, without a byte order mark.
+ * @throws UsageError when it cannot be read or is not UTF-8
+ */
+export async function readText(file: string): Promise<string> {
+  let bytes: Buffer;
+  try {
+    bytes = await readFile(file);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unreadable';
+    throw new UsageError(
+      `cannot read ${file} (${code})`,
+      'Check that the file exists and that this user may read it.',
+    );
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new UsageError(`${file} is not UTF-8 text`, 'Save the file as UTF-8.');
+  }
+}
+
+/** `for_each.owner`, `after[1]`: a field path as people write it. */
+export function fieldText(field: FieldPath): string {
+  return field.reduce<string>((text, part) => {
+    if (typeof part === 'number') return `${text}[${part}]`;
+    return text === '' ? String(part) : `${text}.${String(part)}`;
+  }, '');
+}
+
+/** Where the field's key starts, or the nearest thing above it that is in the file. */
+function offsetOf(root: Node, field: FieldPath): number {
+  let node: Node = root;
+  let offset = node.range?.[0] ?? 0;
+  for (const part of field) {
+    const found = memberOf(node, part);
+    if (found === null) break;
+    offset = found.offset;
+    if (found.node === null) break;
+    node = found.node;
+  }
+  return offset;
+}
+
+function memberOf(node: Node, part: PropertyKey): { offset: number; node: Node | null } | null {
+  if (isMap(node)) {
+    const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(part));
+    if (pair === undefined || !isNode(pair.key)) return null;
+    return { offset: pair.key.range?.[0] ?? 0, node: isNode(pair.value) ? pair.value : null };
+  }
+  if (!('items' in node) || typeof part !== 'number') return null;
+  const item: unknown = (node.items as unknown[])[part];
+  return isNode(item) ? { offset: item.range?.[0] ?? 0, node: item } : null;
+}
+
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (typeof value !== 'object' || value === null) return value;
+  const kept = Object.entries(value).filter(([, member]) => member !== null);
+  return Object.fromEntries(kept.map(([name, member]) => [name, withoutNulls(member)]));
+}

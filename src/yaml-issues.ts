@@ -1,0 +1,158 @@
+import { z } from 'zod';
+
+type Issue = z.core.$ZodIssue;
+type Path = readonly PropertyKey[];
+
+/** What is wrong at one field, in words. */
+export interface FieldIssue {
+  path: Path;
+  message: string;
+}
+
+const nouns: Record<string, string> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a mapping (`name: value` lines)',
+  record: 'a mapping (`name: value` lines)',
+};
+
+/**
+ * Says an issue of zod in the words of someone who edits YAML: what was expected and, for an unknown field, which
+ * one is meant. Values are never repeated except words that should have been one of a list: a key pasted into the
+ * wrong place must not end up in a log.
+ */
+export function describeIssue(issue: Issue, schema: z.ZodType, value: unknown): FieldIssue[] {
+  const path = issue.path;
+  if (issue.code === 'unrecognized_keys') {
+    const known = knownFields(schema, path);
+    return issue.keys.map((key) => ({ path: [...path, key], message: unknownField(key, known) }));
+  }
+  // Record keys outside their list: the issue stands at the key itself.
+  if (issue.code === 'invalid_key') return [{ path, message: `unknown name, ${innerMessage(issue)}` }];
+  return [{ path, message: messageOf(issue, valueAt(value, path)) }];
+}
+
+function messageOf(issue: Issue, actual: unknown): string {
+  switch (issue.code) {
+    case 'invalid_type': {
+      const expected = nouns[issue.expected] ?? String(issue.expected);
+      return actual === undefined
+        ? `missing, expected ${expected}`
+        : `expected ${expected}, got ${noun(actual)}`;
+    }
+    case 'invalid_value': {
+      const expected = `expected ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map(String).join(', ')}`;
+      if (actual === undefined) return `missing, ${expected}`;
+      if (typeof actual !== 'string') return `${expected}, got ${noun(actual)}`;
+      return `${expected}, got "${actual}"${suggestion(actual, issue.values.map(String))}`;
+    }
+    case 'too_small':
+      return `expected ${sizeText(issue.origin, 'at least', issue.minimum, issue.inclusive)}`;
+    case 'too_big':
+      return `expected ${sizeText(issue.origin, 'at most', issue.maximum, issue.inclusive)}`;
+    default:
+      return actual === undefined ? `missing, ${issue.message}` : issue.message;
+  }
+}
+
+function sizeText(origin: string, bound: string, size: number | bigint, inclusive = true): string {
+  const limit = inclusive ? bound : bound.replace('at least', 'more than').replace('at most', 'less than');
+  if (origin === 'string') return size === 1 ? 'text that is not empty' : `${limit} ${size} characters`;
+  if (origin === 'array') return `${limit} ${size} ${size === 1 ? 'item' : 'items'}`;
+  return `${limit} ${size}`;
+}
+
+function noun(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  // A bare number or `true` in YAML is not text: the commonest surprise deserves its remedy.
+  if (typeof value === 'number' || typeof value === 'boolean') return `${value} (put text in quotes)`;
+  if (typeof value === 'string') return 'text';
+  return value === null ? 'nothing' : 'a mapping';
+}
+
+function innerMessage(issue: Extract<Issue, { code: 'invalid_key' }>): string {
+  const [inner] = issue.issues;
+  return inner?.code === 'invalid_value'
+    ? `expected one of ${inner.values.join(', ')}`
+    : (inner?.message ?? '');
+}
+
+/** What an unknown field's problem says: the key's own remedy, the nearest known name, or all names. */
+export function unknownField(name: string, known: readonly string[]): string {
+  if (/^(ledgerlake[_-]?)?(api|rpc|wallet|webhook)?[_-]?(key|token|secret)([_-]?file)?$/i.test(name)) {
+    return 'the API key never stands in a file of this kind; set LEDGERLAKE_API_KEY or LEDGERLAKE_API_KEY_FILE in the environment, and give this key up: it may have been read';
+  }
+  const meant = suggestion(name, known);
+  if (meant !== '') return `unknown field${meant}`;
+  return known.length === 0
+    ? 'unknown field, expected none'
+    : `unknown field, expected one of ${known.join(', ')}`;
+}
+
+/** `, did you mean "x"?` when one of the known names is near; else ''. */
+export function suggestion(name: string, known: readonly string[]): string {
+  const plain = (text: string) => text.toLowerCase().replace(/[_-]/g, '');
+  const ranked = known
+    .map((candidate) => ({ candidate, distance: editDistance(plain(name), plain(candidate)) }))
+    .sort((a, b) => a.distance - b.distance);
+  const [best] = ranked;
+  const near = best !== undefined && best.distance <= Math.max(1, Math.floor(name.length / 3));
+  return near ? `, did you mean "${best.candidate}"?` : '';
+}
+
+/** Insertions, deletions and replacements from one word to the other. */
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, n) => n);
+  for (let i = 1; i <= from.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= to.length; j += 1) {
+      const replaced = row[j - 1]! + (from[i - 1] === to[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1));
+    }
+    row = next;
+  }
+  return row[to.length]!;
+}
+
+/** Names a mapping at this path of the schema may hold; empty when any may. */
+function knownFields(schema: z.ZodType, path: Path): string[] {
+  let at: z.ZodType | undefined = schema;
+  for (const part of path) at = at && memberSchema(unwrapSchema(at), part);
+  const inner = at && unwrapSchema(at);
+  return inner instanceof z.ZodObject ? Object.keys(inner.shape) : [];
+}
+
+function memberSchema(schema: z.ZodType, part: PropertyKey): z.ZodType | undefined {
+  if (schema instanceof z.ZodObject) {
+    return (schema.shape[String(part)] ?? schema.def.catchall) as z.ZodType | undefined;
+  }
+  if (schema instanceof z.ZodRecord) return schema.valueType as z.ZodType;
+  if (schema instanceof z.ZodArray) return schema.element as z.ZodType;
+  return undefined;
+}
+
+/** The schema below optional, default and the like. */
+export function unwrapSchema(schema: z.ZodType): z.ZodType {
+  let inner = schema;
+  while (
+    inner instanceof z.ZodOptional ||
+    inner instanceof z.ZodDefault ||
+    inner instanceof z.ZodPrefault ||
+    inner instanceof z.ZodNullable
+  ) {
+    inner = inner.unwrap() as z.ZodType;
+  }
+  return inner;
+}
+
+function valueAt(value: unknown, path: Path): unknown {
+  let at = value;
+  for (const part of path) {
+    if (typeof at !== 'object' || at === null) return undefined;
+    at = Object.hasOwn(at, part) ? (at as Record<PropertyKey, unknown>)[part] : undefined;
+  }
+  return at;
+}
