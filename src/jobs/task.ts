@@ -21,7 +21,12 @@ export interface Task {
 /** The task of one target of a job. Pure: the same job and target make the same id on every night. */
 export function makeTask(job: Job, target: Target): Task {
   const params = { ...job.params, ...target.params };
-  const identity = canonicalJson({ job: job.name, operation: job.operation.name, params, target: target.name });
+  const identity = canonicalJson({
+    job: job.name,
+    operation: job.operation.name,
+    params,
+    target: target.name,
+  });
   return {
     id: createHash('sha256').update(identity).digest('hex').slice(0, 16),
     job: job.name,

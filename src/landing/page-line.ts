@@ -13,6 +13,8 @@ export interface PageLine {
   job: string;
   target: string;
   operation: string;
+  /** The task's parameters, without the ones that choose the page. */
+  params: Readonly<Record<string, unknown>>;
   shape: string;
   /** Groups of a row that this answer carries even when their key is absent. */
   carries: readonly string[];
@@ -27,6 +29,8 @@ export interface PageLine {
   /** The slot the answer says it reflects; null where the source has none. */
   slot: number | null;
   records: number;
+  /** Bytes of the longest record: what a reader must be ready for. */
+  longest: number;
   /** Records that DuckDB could not read, kept as text beside the others. */
   set_aside: number;
   /** `null` answers of a batch. */
@@ -39,8 +43,8 @@ export interface PageLine {
   crc32: number;
   /** ISO 8601, UTC. */
   received_at: string;
-  /** The answer without its records. */
-  envelope: unknown;
+  /** The answer without its records, as JSON text in a string: it may hold escapes that DuckDB refuses. */
+  envelope: string;
 }
 
 /**
@@ -78,4 +82,19 @@ export interface IdsLine {
   last: boolean;
 }
 
-export type LandingLine = PageLine | IdsLine;
+export type LandingLine = PageLine | IdsLine | FailedLine;
+
+/** A crawl that cannot go on: its target failed. A new crawl of the task begins from the start. */
+export interface FailedLine {
+  kind: 'failed';
+  task: string;
+  crawl: string;
+  run: string;
+  job: string;
+  target: string;
+  operation: string;
+  shape: string;
+  /** What the API said, without the key. */
+  reason: string;
+  failed_at: string;
+}

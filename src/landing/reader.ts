@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { open, rm, stat, truncate } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
+import { open, rm, truncate } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import type { IdsLine, LandingLine, PageLine } from './page-line.ts';
 import { listSegments, pageFile, recordFile, syncDirectory } from './segment-files.ts';
@@ -31,6 +30,8 @@ export interface LandedCrawl {
   /** Batch only: where each slice's frozen ids stand, and whether the list is complete. */
   slices: Map<number, LinePlace>;
   frozen: boolean;
+  /** Why the crawl failed, or null. */
+  failed: string | null;
 }
 
 interface LinePlace {
@@ -92,6 +93,9 @@ export async function readLanding(dir: string): Promise<Map<string, LandedCrawl>
       if (line.kind === 'ids') {
         crawl.slices.set(line.page, place);
         if (line.last) crawl.frozen = true;
+      } else if (line.kind === 'failed') {
+        crawl.failed = line.reason;
+        if (!crawl.runs.includes(line.run)) crawl.runs.push(line.run);
       } else {
         addPage(crawl, line);
       }
@@ -100,12 +104,19 @@ export async function readLanding(dir: string): Promise<Map<string, LandedCrawl>
   return crawls;
 }
 
-/** The shape that all records of a segment have. */
-export async function segmentShape(dir: string, segment: number): Promise<string> {
-  const { entries } = await readSegment(dir, segment, 1);
+/** What the loader must know of a segment before it reads it. */
+export async function describeSegment(
+  dir: string,
+  segment: number,
+): Promise<{ shape: string; longest: number }> {
+  const { entries } = await readSegment(dir, segment);
   const first = entries[0];
-  if (first === undefined) throw new Error(`segment ${segment} has no page`);
-  return first.line.shape;
+  if (first === undefined) throw new Error(`segment ${segment} has no line`);
+  const longest = entries.reduce(
+    (most, { line }) => (line.kind === 'page' ? Math.max(most, line.longest) : most),
+    0,
+  );
+  return { shape: first.line.shape, longest };
 }
 
 /** The frozen ids of one slice. */
@@ -141,6 +152,7 @@ function newCrawl(line: LandingLine): LandedCrawl {
     finishedAt: null,
     slices: new Map(),
     frozen: false,
+    failed: null,
   };
 }
 
@@ -171,31 +183,39 @@ async function readSegment(
   most = Number.POSITIVE_INFINITY,
 ): Promise<{ entries: Entry[]; sealed: boolean }> {
   const file = pageFile(dir, segment);
-  const size = (await stat(file)).size;
-  const stream = createReadStream(file, { encoding: 'utf8' });
   const entries: Entry[] = [];
-  let start = 0;
-  try {
-    for await (const text of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
-      const length = Buffer.byteLength(text);
-      // A last line without its newline may be cut in the middle of a number: it is not whole.
-      if (start + length + 1 > size) break;
-      const line = parseLine(text);
-      if (line === null) break;
-      if (line.kind === 'sealed') return { entries, sealed: true };
-      entries.push({ line, place: { file, start, length } });
-      if (entries.length >= most) break;
-      start += length + 1;
-    }
-  } finally {
-    stream.destroy();
+  for await (const { text, start } of wholeLines(file)) {
+    const line = parseLine(text);
+    if (line === null) break;
+    if (line.kind === 'sealed') return { entries, sealed: true };
+    entries.push({ line, place: { file, start, length: text.length } });
+    if (entries.length >= most) break;
   }
   return { entries, sealed: false };
 }
 
-function parseLine(text: string): LandingLine | { kind: 'sealed' } | null {
+/**
+ * Lines that end in a newline, with their byte offset. Not `readline`: it also breaks at U+2028, which JSON leaves
+ * as it is, and gives a last line without its newline, which may be cut in the middle of a number.
+ */
+async function* wholeLines(file: string): AsyncGenerator<{ text: Buffer; start: number }> {
+  let rest = Buffer.alloc(0);
+  let start = 0;
+  for await (const chunk of createReadStream(file, { highWaterMark: 1 << 20 })) {
+    rest = Buffer.concat([rest, chunk as Buffer]);
+    let from = 0;
+    for (let end = rest.indexOf(10); end !== -1; end = rest.indexOf(10, from)) {
+      yield { text: rest.subarray(from, end), start: start + from };
+      from = end + 1;
+    }
+    rest = rest.subarray(from);
+    start += from;
+  }
+}
+
+function parseLine(text: Buffer): LandingLine | { kind: 'sealed' } | null {
   try {
-    return JSON.parse(text) as LandingLine;
+    return JSON.parse(text.toString('utf8')) as LandingLine;
   } catch {
     // After a power loss a tail may be anything; the first line that is not JSON ends the segment.
     return null;

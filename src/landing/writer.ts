@@ -1,6 +1,6 @@
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import type { IdsLine, PageLine } from './page-line.ts';
+import type { FailedLine, IdsLine, PageLine } from './page-line.ts';
 import { pageFile, recordFile, syncDirectory } from './segment-files.ts';
 
 /** One record to land: its own bytes, and why DuckDB could not read them if it could not. */
@@ -13,7 +13,7 @@ export interface LandingRecord {
 }
 
 /** A page as the crawl knows it; the log adds where it landed. */
-export type NewPage = Omit<PageLine, 'kind' | 'end_offset' | 'crc32' | 'records' | 'set_aside'>;
+export type NewPage = Omit<PageLine, 'kind' | 'end_offset' | 'crc32' | 'records' | 'longest' | 'set_aside'>;
 
 export interface LandingLog {
   /**
@@ -23,6 +23,8 @@ export interface LandingLog {
   appendPage(page: NewPage, records: readonly LandingRecord[]): Promise<PageLine>;
   /** Freezes a batch task's ids; durable when it resolves. */
   appendIds(lines: AsyncIterable<IdsLine> | Iterable<IdsLine>): Promise<void>;
+  /** Records that a crawl failed. */
+  appendFailure(line: FailedLine): Promise<void>;
   /** Everything appended so far survives a power loss when this resolves. */
   sync(): Promise<void>;
   /** Seals every open segment. */
@@ -140,6 +142,7 @@ export function createLandingLog(options: LandingOptions): LandingLog {
           kind: 'page',
           ...page,
           records: records.length,
+          longest: records.reduce((most, record) => Math.max(most, record.bytes.length), 0),
           set_aside: records.filter((record) => record.refusal !== undefined).length,
           end_offset: segment.offset,
           crc32: crc32(block),
@@ -157,6 +160,12 @@ export function createLandingLog(options: LandingOptions): LandingLog {
           unsynced += 1;
         }
         await syncOpen();
+      }),
+    appendFailure: (line) =>
+      inOrder(async () => {
+        const segment = await segmentFor(line.shape);
+        await segment.pages.appendFile(`${JSON.stringify(line)}\n`);
+        unsynced += 1;
       }),
     sync,
     async close() {

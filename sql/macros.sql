@@ -1,0 +1,65 @@
+-- Macros that the shapes share. They live only in the loader's connection.
+
+-- A whole number as HUGEINT, exactly; NULL when the text is anything else. `5.0` and `1e3` are whole numbers,
+-- `1.5` is not (a plain cast would round it), nor is what a plain cast would also take (`0x10`, `1_000`, ` 5`).
+create or replace temp macro whole_number(text) as
+  case
+    when regexp_full_match(text, '-?[0-9]{1,38}') then try_cast(text as hugeint)
+    when regexp_full_match(text, '-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?')
+      and try_cast(text as double) = trunc(try_cast(text as double))
+      and abs(try_cast(text as double)) < 9007199254740992
+      then try_cast(try_cast(text as double) as hugeint)
+  end;
+
+create or replace temp macro as_ubigint(text) as try_cast(whole_number(text) as ubigint);
+
+create or replace temp macro as_bigint(text) as try_cast(whole_number(text) as bigint);
+
+create or replace temp macro as_integer(text) as try_cast(whole_number(text) as integer);
+
+create or replace temp macro as_boolean(text) as
+  case text
+    when 'true' then true
+    when 'false' then false
+  end;
+
+-- Unix seconds; NULL outside the years DuckDB can show.
+create or replace temp macro as_time(text) as
+  case
+    when as_bigint(text) between -62135596800 and 253402300799 then to_timestamp(as_bigint(text))
+  end;
+
+-- 32 bytes in base58, as every key in this model is.
+create or replace temp macro is_address(text) as regexp_full_match(text, '[1-9A-HJ-NP-Za-km-z]{32,44}');
+
+create or replace temp macro is_signature(text) as regexp_full_match(text, '[1-9A-HJ-NP-Za-km-z]{64,88}');
+
+-- A quarantine entry when `raw` says something that `value` could not hold, else NULL.
+create or replace temp macro misfit(column_name, raw, value) as
+  case
+    when raw is not null and value is null and raw::varchar <> ''
+      then {'column_name': column_name, 'reason': 'does not fit its type', 'raw': raw::varchar}
+  end;
+
+-- A quarantine entry when an object's place holds something that is no object. `shell` is the object as
+-- `from_json` reads it (NULL when absent or null, all NULLs when it is no object), `keys` its keys.
+create or replace temp macro misplaced(column_name, shell, keys, record, path) as
+  case
+    when shell is not null and len(keys) = 0 and json_type(record, path) not in ('OBJECT', 'NULL')
+      and coalesce(record ->> path, '') <> ''
+      then {'column_name': column_name, 'reason': 'is not an object', 'raw': (record ->> path)::varchar}
+  end;
+
+-- The members of a JSON object that `known` (an object of nulls) does not name, as text without the braces.
+create or replace temp macro unknown_members(object, known) as
+  nullif((json_merge_patch(object, known)::varchar)[2:-2], '');
+
+-- `"name":{members}`, or NULL when there are none.
+create or replace temp macro object_member(name, members) as '"' || name || '":{' || nullif(members, '') || '}';
+
+-- `"name":value`, or NULL when there is none.
+create or replace temp macro value_member(name, value) as '"' || name || '":' || value::varchar;
+
+-- True when an element of a JSON list has keys that are not named.
+create or replace temp macro has_unknown_element(list, known) as
+  list is not null and not list_has_all(known, flatten(json_keys(list, '$[*]')));

@@ -1,0 +1,26 @@
+-- table: compression_signatures
+-- grain: one row a transaction signature
+-- from: shape signature
+-- key: signature
+-- publish: append
+create table compression_signatures (
+  signature varchar not null,
+  tx_slot bigint,
+  block_time timestamptz,
+  slot bigint,
+  seen_at timestamptz not null,
+  first_seen_slot bigint,
+  changed_slot bigint,
+  run_id varchar not null,
+  record_hash ubigint not null
+);
+comment on table compression_signatures is 'Signatures of transactions that used the compression program.';
+comment on column compression_signatures.signature is 'Transaction signature, base58.';
+comment on column compression_signatures.tx_slot is 'Slot the transaction is in; several share one.';
+comment on column compression_signatures.block_time is 'Time of that slot.';
+comment on column compression_signatures.slot is 'Ledger position of the first answer that had it.';
+comment on column compression_signatures.seen_at is 'When that answer arrived.';
+comment on column compression_signatures.first_seen_slot is 'The same slot: these rows never change.';
+comment on column compression_signatures.changed_slot is 'The same slot: these rows never change.';
+comment on column compression_signatures.run_id is 'Run that received it.';
+comment on column compression_signatures.record_hash is 'Hash of the row.';

@@ -1,0 +1,200 @@
+import { crc32 } from 'node:zlib';
+import type { ApiClient } from '../api/client.ts';
+import type { Task } from '../jobs/task.ts';
+import type { IdsLine, Position } from '../landing/page-line.ts';
+import { isEnded, type LandedCrawl, readSlice } from '../landing/reader.ts';
+import { splitPage } from '../landing/split.ts';
+import type { LandingLog, NewPage } from '../landing/writer.ts';
+import { type ReceivedPage, receivePage } from './page.ts';
+import { firstPosition, nextStep, type PagingGoal } from './paging.ts';
+
+/** A task with what is known of it before this run touches it. */
+export interface TaskStart {
+  task: Task;
+  /** Name of this crawl: the run that began it. */
+  crawl: string;
+  /** Its pages that have landed, when an earlier run was stopped in the middle. */
+  resume: LandedCrawl | null;
+  goal: Omit<PagingGoal, 'now' | 'since'>;
+  /** Batch operations: the ids to ask for, read only when the list is not frozen yet. */
+  ids?: () => Promise<readonly string[]>;
+}
+
+export interface CrawlDeps {
+  client: ApiClient;
+  landing: LandingLog;
+  run: string;
+  /** Slices of one batch task asked for at once. */
+  batchConcurrency: number;
+  /** A page has landed. */
+  onPage(task: Task, page: { records: number; bytes: number }): void;
+}
+
+/** The server answers in circles: going on would pay for the same page for ever. Fails the target. */
+export class PagingLoop extends Error {}
+
+/** Crawls one task to its end, from where it stopped. Everything received has landed when it resolves or rejects. */
+export async function crawlTask(start: TaskStart, deps: CrawlDeps): Promise<void> {
+  if (start.task.operation.paging === 'batch') await crawlBatch(start, deps);
+  else await crawlPages(start, deps);
+}
+
+async function crawlPages(start: TaskStart, deps: CrawlDeps): Promise<void> {
+  const { task, resume } = start;
+  if (resume !== null && isEnded(resume)) return;
+  const seen = new Set<string>();
+  let number = (resume?.last?.page ?? 0) + 1;
+  let position: Position | null =
+    resume?.last?.next ?? firstPosition(task.operation, task.params, task.pageSize);
+  while (position !== null) {
+    const { page, receivedAt } = await request(start, deps, { ...positionParams(task, position) });
+    const last = readLast(task, page);
+    const facts = {
+      records: page.records.length,
+      cursor: page.cursor,
+      slot: page.slot,
+      page: number,
+      ...last,
+    };
+    const goal = { ...start.goal, since: task.since, now: receivedAt.getTime() };
+    const step = nextStep(task.operation, position, facts, goal);
+    refuseLoop(page, seen);
+    const line = {
+      ...describePage(start, deps, page, receivedAt),
+      page: number,
+      position,
+      last_slot: last.lastSlot,
+    };
+    await land(deps, task, { ...line, ...step }, page);
+    position = step.next;
+    number += 1;
+  }
+}
+
+/** A batch's slices are independent, so several are asked for at once, and a resume asks for the missing ones. */
+async function crawlBatch(start: TaskStart, deps: CrawlDeps): Promise<void> {
+  const idsOf = await openSlices(start, deps);
+  const pending = idsOf.pages.filter((page) => !start.resume?.pages.has(page));
+  const worker = async () => {
+    for (let page = pending.shift(); page !== undefined; page = pending.shift())
+      await crawlSlice(start, deps, page, await idsOf.read(page));
+  };
+  await Promise.all(Array.from({ length: Math.min(deps.batchConcurrency, pending.length) }, worker));
+}
+
+/** The frozen slices of a resumed batch, or new ones, frozen in the landing log before the first request. */
+async function openSlices(start: TaskStart, deps: CrawlDeps) {
+  const { resume } = start;
+  if (resume !== null)
+    return { pages: [...resume.slices.keys()], read: (page: number) => readSlice(resume, page) };
+  const lines = sliceLines(start, deps, (await start.ids?.()) ?? []);
+  await deps.landing.appendIds(lines);
+  return { pages: lines.map((line) => line.page), read: async (page: number) => lines[page - 1]?.ids ?? [] };
+}
+
+async function crawlSlice(
+  start: TaskStart,
+  deps: CrawlDeps,
+  number: number,
+  ids: readonly string[],
+): Promise<void> {
+  const { task } = start;
+  const { page, receivedAt } = await request(start, deps, { [task.operation.batchParam ?? 'ids']: ids });
+  const line = {
+    ...describePage(start, deps, page, receivedAt),
+    page: number,
+    position: null,
+    last_slot: null,
+  };
+  await land(deps, task, { ...line, next: null, end: null }, page);
+}
+
+async function request(
+  { task }: TaskStart,
+  { client }: CrawlDeps,
+  position: Record<string, unknown>,
+): Promise<{ page: ReceivedPage; receivedAt: Date }> {
+  const params = { ...task.params, ...position };
+  const answer = await client.send(task.operation, params, (body) => splitPage(body, task.operation.records));
+  return { page: receivePage(task.operation, answer.page), receivedAt: answer.receivedAt };
+}
+
+function positionParams({ operation }: Task, position: Position): Record<string, unknown> {
+  const { limit, ...where } = position;
+  return operation.limit === null ? where : { limit, ...where };
+}
+
+function describePage(
+  { task, crawl }: TaskStart,
+  { run }: CrawlDeps,
+  page: ReceivedPage,
+  receivedAt: Date,
+): Omit<NewPage, 'page' | 'position' | 'next' | 'end' | 'last_slot'> {
+  return {
+    task: task.id,
+    crawl,
+    run,
+    job: task.job,
+    target: task.target,
+    operation: task.operation.name,
+    params: task.params,
+    shape: task.operation.shape,
+    carries: task.operation.carries ?? [],
+    slot: page.slot,
+    nulls: page.nulls,
+    received_at: receivedAt.toISOString(),
+    envelope: page.envelope,
+  };
+}
+
+async function land(deps: CrawlDeps, task: Task, line: NewPage, page: ReceivedPage): Promise<void> {
+  await deps.landing.appendPage(line, page.records);
+  const bytes = page.records.reduce((sum, record) => sum + record.bytes.length, 0);
+  deps.onPage(task, { records: page.records.length, bytes });
+}
+
+/** Lines that freeze a batch's ids, in slices of the job's page size. */
+function sliceLines({ task, crawl }: TaskStart, { run }: CrawlDeps, ids: readonly string[]): IdsLine[] {
+  const { id, job, target, operation, pageSize } = task;
+  const of = { task: id, crawl, run, job, target, operation: operation.name, shape: operation.shape };
+  const count = Math.ceil(ids.length / pageSize);
+  return Array.from({ length: count }, (_, n) => ({
+    kind: 'ids',
+    ...of,
+    page: n + 1,
+    ids: ids.slice(n * pageSize, (n + 1) * pageSize),
+    last: n === count - 1,
+  }));
+}
+
+/** Slot and Unix time of a feed page's last record: how far down the page reaches. */
+function readLast(task: Task, page: ReceivedPage): { lastSlot: number | null; lastTime: number | null } {
+  const last = page.records.at(-1);
+  if (task.operation.paging !== 'feed' || last === undefined) return { lastSlot: null, lastTime: null };
+  const { slot, blockTime } = JSON.parse(last.bytes.toString('utf8')) as {
+    slot?: unknown;
+    blockTime?: unknown;
+  };
+  return {
+    lastSlot: Number.isSafeInteger(slot) ? (slot as number) : null,
+    lastTime: Number.isSafeInteger(blockTime) ? (blockTime as number) : null,
+  };
+}
+
+/**
+ * A server that ignores the cursor gives the same page for ever. The same bytes or the same cursor twice in one
+ * crawl is such a circle.
+ */
+function refuseLoop(page: ReceivedPage, seen: Set<string>): void {
+  if (page.records.length === 0) return;
+  const mark = page.records.reduce((sum, record) => crc32(record.bytes, sum), 0);
+  for (const [what, value] of [
+    ['records', `${page.records.length}/${mark}`],
+    ['cursor', page.cursor],
+  ]) {
+    if (value === null) continue;
+    if (seen.has(`${what} ${value}`))
+      throw new PagingLoop(`the API gave the same ${what} twice: it pages in a circle`);
+    seen.add(`${what} ${value}`);
+  }
+}

@@ -1,0 +1,69 @@
+import PQueue from 'p-queue';
+import { ApiError } from '../api/api-errors.ts';
+import type { Task } from '../jobs/task.ts';
+import { type CrawlDeps, crawlTask, PagingLoop, type TaskStart } from './crawl-task.ts';
+
+export interface CrawlTasksDeps extends CrawlDeps {
+  /** Tasks under way at once; the client's pools decide how many requests that is. */
+  concurrency: number;
+  onTaskEnd(task: Task, failed: string | null): void;
+}
+
+/**
+ * Crawls tasks in the order given, several at once. A task the API refuses fails alone and is recorded in the
+ * landing log; anything that concerns all of them (stop, key, disk) rejects, after the others have stopped, with
+ * everything received landed.
+ */
+export async function crawlTasks(starts: readonly TaskStart[], deps: CrawlTasksDeps): Promise<void> {
+  const queue = new PQueue({ concurrency: deps.concurrency });
+  /** Operations the key may not use: their other tasks fail without a request. */
+  const forbidden = new Map<string, string>();
+  let stopped: { error: unknown } | null = null;
+  const runs = starts.map((start) =>
+    queue.add(async () => {
+      if (stopped !== null) return;
+      try {
+        const failed =
+          forbidden.get(start.task.operation.name) ?? (await crawlOrFail(start, deps, forbidden));
+        if (failed !== null) await landFailure(start, deps, failed);
+        deps.onTaskEnd(start.task, failed);
+      } catch (error) {
+        stopped ??= { error };
+      }
+    }),
+  );
+  await Promise.all(runs);
+  if (stopped !== null) throw (stopped as { error: unknown }).error;
+}
+
+/** Null when the task's crawl ended, else why its target failed. */
+async function crawlOrFail(
+  start: TaskStart,
+  deps: CrawlDeps,
+  forbidden: Map<string, string>,
+): Promise<string | null> {
+  try {
+    await crawlTask(start, deps);
+    return null;
+  } catch (error) {
+    if (!(error instanceof ApiError) && !(error instanceof PagingLoop)) throw error;
+    if (error instanceof ApiError && error.kind === 'forbidden')
+      forbidden.set(start.task.operation.name, error.message);
+    return error.message;
+  }
+}
+
+async function landFailure({ task, crawl }: TaskStart, deps: CrawlDeps, reason: string): Promise<void> {
+  await deps.landing.appendFailure({
+    kind: 'failed',
+    task: task.id,
+    crawl,
+    run: deps.run,
+    job: task.job,
+    target: task.target,
+    operation: task.operation.name,
+    shape: task.operation.shape,
+    reason,
+    failed_at: new Date().toISOString(),
+  });
+}

@@ -1,0 +1,65 @@
+import type { Operation } from '../api/operation.ts';
+import type { SplitPage } from '../landing/split.ts';
+import type { LandingRecord } from '../landing/writer.ts';
+
+/** What the crawl reads from an answer; the records themselves stay bytes. */
+export interface ReceivedPage {
+  records: LandingRecord[];
+  /** `null` answers of a batch: ids the source does not know. */
+  nulls: number;
+  /** Slot the answer says it reflects; null where it says none. */
+  slot: number | null;
+  cursor: string | null;
+  /** The answer without its records, as JSON text. */
+  envelope: string;
+}
+
+const nullRecord = Buffer.from('null');
+
+/**
+ * Reads the envelope of one answer: slot, cursor, refused ids.
+ * An `errors` entry takes the place of a record (API notes, "Lists"), so it lands as a record that is quarantined.
+ */
+export function receivePage(operation: Operation, page: SplitPage): ReceivedPage {
+  const result = page.enveloped ? (page.envelope as { result: unknown }).result : page.envelope;
+  const records: LandingRecord[] = page.records.filter((record) => !record.bytes.equals(nullRecord));
+  const nulls = page.records.length - records.length;
+  const errors = at(result, ['errors']);
+  if (Array.isArray(errors)) {
+    for (const entry of errors)
+      records.push({
+        bytes: Buffer.from(JSON.stringify(entry)),
+        refusal: 'the answer had an error in its place',
+      });
+  }
+  return {
+    records,
+    nulls,
+    slot: firstSlot(result, operation.slotAt),
+    cursor: operation.cursorAt === undefined ? null : readCursor(at(result, operation.cursorAt)),
+    envelope: JSON.stringify(page.envelope),
+  };
+}
+
+function at(value: unknown, path: readonly string[]): unknown {
+  let current = value;
+  for (const key of path) {
+    if (current === null || typeof current !== 'object' || !Object.hasOwn(current, key)) return undefined;
+    current = (current as Record<string, unknown>)[key];
+  }
+  return current;
+}
+
+function firstSlot(result: unknown, paths: readonly (readonly string[])[]): number | null {
+  for (const path of paths) {
+    const value = at(result, path);
+    if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
+  }
+  return null;
+}
+
+/** Cursors are opaque; a number is sent back as the text it came as. Empty counts as none. */
+function readCursor(value: unknown): string | null {
+  if (typeof value === 'string') return value === '' ? null : value;
+  return typeof value === 'number' ? String(value) : null;
+}
