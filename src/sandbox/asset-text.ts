@@ -2,7 +2,7 @@ import { collectionName, contentText, tokenSymbol } from './asset-content-text.t
 import { specimenAt } from './asset-specimens.ts';
 import { tokenInfoText } from './asset-token-text.ts';
 import { mintIndex } from './asset-traits.ts';
-import { createKeyTable, type KeyTable } from './key-table.ts';
+import { createKeyTable, rememberTexts } from './key-table.ts';
 import type { Random } from './random.ts';
 import type { AssetState, WorldAssets } from './world-assets.ts';
 
@@ -25,17 +25,17 @@ export interface AssetWriter {
 export function createAssetWriter(
   seed: number,
   assets: WorldAssets,
-  owners: KeyTable,
+  owner: KeyName,
   quirks: boolean,
 ): AssetWriter {
   const names: KeyNames = {
-    owner: owners.text,
-    tree: createKeyTable(seed, 'tree', 0).text,
+    owner,
+    tree: rememberTexts(createKeyTable(seed, 'tree', 0).text),
     hash: createKeyTable(seed, 'leaf-hash', 0).text,
-    delegate: createKeyTable(seed, 'delegate', 0).text,
-    collection: remember(assets.collectionKeys.text),
-    creator: remember(assets.creatorKeys.text),
-    authority: remember(createKeyTable(seed, 'authority', 0).text),
+    delegate: rememberTexts(createKeyTable(seed, 'delegate', 0).text),
+    collection: rememberTexts(assets.collectionKeys.text),
+    creator: rememberTexts(assets.creatorKeys.text),
+    authority: rememberTexts(createKeyTable(seed, 'authority', 0).text),
   };
   return {
     write(index, view) {
@@ -57,16 +57,6 @@ type KeyNames = Record<
   'owner' | 'tree' | 'hash' | 'delegate' | 'collection' | 'creator' | 'authority',
   KeyName
 >;
-
-/** Keeps the texts of a kind of key of which there are few. */
-function remember(text: KeyName): KeyName {
-  const known = new Map<number, string>();
-  return (index) => {
-    const value = known.get(index) ?? text(index);
-    known.set(index, value);
-    return value;
-  };
-}
 
 const plainInterfaces = [
   'V1_NFT',

@@ -1,4 +1,5 @@
 import { decodeBase58, encodeBase58 } from './base58.ts';
+import { countBefore } from './binary-search.ts';
 import { type HashStream, hashStream } from './random.ts';
 
 /**
@@ -32,18 +33,8 @@ export function createKeyTable(seed: number, name: string, size: number, byteLen
     sorted ??= sortBy(count, rank);
     return sorted;
   };
-  const compare = (index: number, bytes: Uint8Array) => compareKey(words, index, bytes);
-  const countBelow = (rows: Uint32Array, bytes: Uint8Array, inclusive: boolean) => {
-    let low = 0;
-    let high = rows.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const side = compare(rows[middle] as number, bytes);
-      if (side < 0 || (inclusive && side === 0)) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  };
+  const countBelow = (rows: Uint32Array, bytes: Uint8Array, inclusive: boolean) =>
+    countBefore(rows.length, (at) => compareKey(words, rows[at] as number, bytes) < (inclusive ? 1 : 0));
   return {
     get size() {
       return count;
@@ -53,7 +44,7 @@ export function createKeyTable(seed: number, name: string, size: number, byteLen
       const bytes = decodeBase58(text, byteLength);
       if (bytes === null) return -1;
       const at = order()[countBelow(order(), bytes, false)];
-      return at !== undefined && compare(at, bytes) === 0 ? at : -1;
+      return at !== undefined && compareKey(words, at, bytes) === 0 ? at : -1;
     },
     order,
     countBelow,
@@ -96,4 +87,14 @@ export function sortBy(count: number, weight: (n: number) => number): Uint32Arra
   const sorted = new Uint32Array(count);
   for (let n = 0; n < count; n += 1) sorted[n] = halves[n * 2] as number;
   return sorted;
+}
+
+/** Keeps the base58 texts of keys that come again and again; the first 100,000, which is 10 MB. */
+export function rememberTexts(text: (index: number) => string): (index: number) => string {
+  const known = new Map<number, string>();
+  return (index) => {
+    const value = known.get(index) ?? text(index);
+    if (known.size < 100_000) known.set(index, value);
+    return value;
+  };
 }

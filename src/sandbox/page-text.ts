@@ -19,9 +19,8 @@ export function pageText(
     ...(page.before === undefined ? [] : [`"before":${JSON.stringify(page.before)}`]),
     ...(page.after === undefined ? [] : [`"after":${JSON.stringify(page.after)}`]),
     ...(page.cursor === undefined ? [] : [`"cursor":${JSON.stringify(page.cursor)}`]),
-    `"${name}":${arrayText(records, loose)}`,
   ];
-  return `{${members.join(',')}}`;
+  return `{${members.join(',')},"${name}":${arrayText(records, loose)}}`;
 }
 
 /** Records as a JSON array; `loose` puts raw newlines between tokens, which JSON allows anywhere. */

@@ -18,6 +18,8 @@ interface AssetChange {
   issues: number;
 }
 
+type AssetChanges = Map<number, AssetChange>;
+
 /** An asset as it is now, in numbers; `createAssetWriter` turns it into a record. */
 export interface AssetState {
   index: number;
@@ -66,7 +68,7 @@ const untouched: AssetChange = { slot: 0, renames: 0, rewrites: 0, turns: 0, iss
 export function createWorldAssets(seed: number, counts: AssetCounts): WorldAssets {
   const keys = createKeyTable(seed, 'asset', counts.assets);
   const traits = createAssetTraits(seed, counts.owners, counts.collections);
-  const changes = new Map<number, AssetChange>();
+  const changes: AssetChanges = new Map();
   const lists = new Map<string, Uint32Array>();
   const tickWords = hashStream(seed, 'asset-tick');
   const collectionOf = (index: number) => changes.get(index)?.collection ?? traits.collectionOf(index);
@@ -75,46 +77,59 @@ export function createWorldAssets(seed: number, counts: AssetCounts): WorldAsset
     lists.set(name, known);
     return known;
   };
-  let ticksSeen = 0;
+  let priceVersion = 0;
   return {
     keys,
     traits,
     collectionKeys: createKeyTable(seed, 'collection', counts.collections),
     creatorKeys: createKeyTable(seed, 'creator', counts.creators),
     get priceVersion() {
-      return ticksSeen;
+      return priceVersion;
     },
     state: (index) => stateOf(traits, index, changes.get(index) ?? untouched),
     createdSlot: (index) => changes.get(index)?.createdSlot ?? traits.createdSlotOf(index),
     updatedSlot: (index) => changes.get(index)?.slot ?? traits.updatedSlotOf(index),
     isBurnt: (index) => changes.get(index)?.burnt ?? traits.burntAtStart(index),
-    inCollection: (collection) =>
-      list(`collection ${collection}`, (index) => collectionOf(index) === collection),
-    byCreator: (creator, onlyVerified) =>
-      list(`creator ${creator} ${onlyVerified}`, (index) =>
-        traits.creatorsOf(index).some((one) => one.creator === creator && (one.verified || !onlyVerified)),
+    inCollection: (wanted) => list(`collection ${wanted}`, (index) => collectionOf(index) === wanted),
+    byCreator: (wanted, onlyVerified) =>
+      list(`creator ${wanted} ${onlyVerified}`, (index) =>
+        traits.creatorsOf(index).some((one) => one.creator === wanted && (one.verified || !onlyVerified)),
       ),
     tick(ticks, slotAt) {
-      ticksSeen = ticks;
+      priceVersion = ticks;
       lists.clear();
       const random = new Random(tickWords(ticks));
-      for (let n = Math.ceil(keys.size / 100); n > 0; n -= 1) {
-        const index = random.below(keys.size);
-        const change = changes.get(index) ?? untouched;
-        if (counts.quirks && specimenAt(index) !== undefined) continue;
-        if (change.burnt ?? traits.burntAtStart(index)) continue;
-        const moved = { ...change, slot: slotAt(random) };
-        moveAsset(moved, traits.kindOf(index), random, counts);
-        changes.set(index, moved);
-      }
-      const minted = Math.ceil(keys.size / 1000);
-      for (let n = 0; n < minted; n += 1) {
-        const slot = slotAt(random);
-        changes.set(keys.size + n, { ...untouched, slot, createdSlot: slot, burnt: false });
-      }
-      keys.grow(minted);
+      changeAssets({ size: keys.size, traits, changes, counts }, random, slotAt);
+      keys.grow(mintAssets(keys.size, changes, () => slotAt(random)));
     },
   };
+}
+
+/** About one asset in a hundred changes; burnt ones and specimens do not. */
+function changeAssets(
+  of: { size: number; traits: AssetTraits; changes: AssetChanges; counts: AssetCounts },
+  random: Random,
+  slotAt: (random: Random) => number,
+): void {
+  for (let n = Math.ceil(of.size / 100); n > 0; n -= 1) {
+    const index = random.below(of.size);
+    const change = of.changes.get(index) ?? untouched;
+    if (of.counts.quirks && specimenAt(index) !== undefined) continue;
+    if (change.burnt ?? of.traits.burntAtStart(index)) continue;
+    const moved = { ...change, slot: slotAt(random) };
+    moveAsset(moved, of.traits.kindOf(index), random, of.counts);
+    of.changes.set(index, moved);
+  }
+}
+
+/** One new asset for a thousand there are; returns how many. */
+function mintAssets(size: number, changes: AssetChanges, nextSlot: () => number): number {
+  const minted = Math.ceil(size / 1000);
+  for (let n = 0; n < minted; n += 1) {
+    const slot = nextSlot();
+    changes.set(size + n, { ...untouched, slot, createdSlot: slot, burnt: false });
+  }
+  return minted;
 }
 
 function moveAsset(change: AssetChange, kind: AssetKind, random: Random, counts: AssetCounts): void {

@@ -1,4 +1,5 @@
 import { startSlot } from './asset-traits.ts';
+import { countBefore } from './binary-search.ts';
 import { createKeyTable, type KeyTable } from './key-table.ts';
 import { hashStream, Random } from './random.ts';
 
@@ -55,20 +56,12 @@ export function createWorldSignatures(seed: number, count: number): WorldSignatu
       const slot = slots[index] as number;
       return { signature: keys.text(index), slot, blockTime: blockTimeOf(slot) };
     },
-    countBefore(slot, signature) {
-      let low = 0;
-      let high = feed.length;
-      while (low < high) {
-        const middle = (low + high) >>> 1;
-        const index = feed[middle] as number;
-        const before =
-          slots[index]! < slot ||
-          (slots[index] === slot && keys.countBelow(Uint32Array.of(index), signature, false) === 1);
-        if (before) low = middle + 1;
-        else high = middle;
-      }
-      return low;
-    },
+    countBefore: (slot, signature) =>
+      countBefore(feed.length, (position) => {
+        const index = feed[position] as number;
+        if (slots[index] !== slot) return slots[index]! < slot;
+        return keys.countBelow(Uint32Array.of(index), signature, false) === 1;
+      }),
     tick(ticks, slotAt) {
       const random = new Random(tickWords(ticks));
       const more = Math.ceil(count / 100);

@@ -1,6 +1,6 @@
 import { mintIndex, startSlot } from './asset-traits.ts';
 import { createKeyTable, type KeyTable } from './key-table.ts';
-import { type HashStream, hashStream, Random, skewed } from './random.ts';
+import { hashStream, Random, skewed } from './random.ts';
 
 /** What happened to a token account since the world was made. */
 interface TokenAccountChange {
@@ -44,56 +44,43 @@ export interface TokenAccountCounts {
   quirks: boolean;
 }
 
+type TokenAccountChanges = Map<number, TokenAccountChange>;
+
 const untouched: TokenAccountChange = { slot: 0, transfers: 0, closed: false };
+
+/** Address texts of owners and of assets (mints are assets), by number. */
+export interface AddressNames {
+  owner(owner: number): string;
+  asset(asset: number): string;
+}
 
 export function createWorldTokenAccounts(
   seed: number,
   counts: TokenAccountCounts,
-  names: { owner: (owner: number) => string; asset: (asset: number) => string },
+  names: AddressNames,
 ): WorldTokenAccounts {
-  const ordinary = Math.floor(counts.owners * 1.5);
-  // The first owner holds enough for several pages of one owner.
-  const hoard = Math.min(2500, Math.ceil(counts.owners / 2));
-  const keys = createKeyTable(seed, 'token-account', ordinary + hoard);
-  const mintCount = Math.min(400, Math.max(1, Math.floor(counts.assets / 10)));
-  const holders = hashStream(seed, 'token-account-owner');
-  const mints = hashStream(seed, 'token-account-mint');
-  const details = hashStream(seed, 'token-account-details');
+  const born = createAccountTraits(seed, counts);
+  const keys = createKeyTable(seed, 'token-account', born.count);
   const tickWords = hashStream(seed, 'token-account-tick');
-  const changes = new Map<number, TokenAccountChange>();
-  const ownerOf = (index: number) =>
-    index >= ordinary && index < ordinary + hoard ? 0 : holders(index) % counts.owners;
-  const mintOf = (index: number) => skewed(mints(index), mintCount, 3);
-  let known: Map<string, number> | undefined;
-  const mintNumbers = () => {
-    known ??= new Map(Array.from({ length: mintCount }, (_, mint) => [names.asset(mintIndex(mint)), mint]));
-    return known;
-  };
+  const changes: TokenAccountChanges = new Map();
   const isClosed = (index: number) => changes.get(index)?.closed ?? false;
-  const owned = groupedRows(keys, counts.owners, ownerOf, isClosed);
-  const minted = groupedRows(keys, mintCount, mintOf, isClosed);
-  const state = (index: number) =>
-    stateOf(index, { mint: mintOf(index), owner: ownerOf(index) }, details, changes.get(index) ?? untouched);
+  const owned = groupRows(keys, counts.owners, born.ownerOf, isClosed);
+  const minted = groupRows(keys, born.mintCount, born.mintOf, isClosed);
+  const state = (index: number) => stateOf(born, index, changes.get(index) ?? untouched);
+  const mintNumbers = new Map(
+    Array.from({ length: born.mintCount }, (_, mint) => [names.asset(mintIndex(mint)), mint]),
+  );
   return {
     keys,
-    mintCount,
+    mintCount: born.mintCount,
     state,
     isClosed,
-    findMint: (address) => mintNumbers().get(address) ?? -1,
+    findMint: (address) => mintNumbers.get(address) ?? -1,
     ofOwner: owned.rows,
     ofMint: minted.rows,
     tick(ticks, slotAt) {
       const random = new Random(tickWords(ticks));
-      for (let n = Math.ceil(keys.size / 100); n > 0; n -= 1) {
-        const index = random.below(keys.size);
-        const change = changes.get(index) ?? untouched;
-        if (change.closed) continue;
-        const moved = { ...change, slot: slotAt(random), transfers: change.transfers + 1 };
-        changes.set(index, { ...moved, closed: random.oneIn(10) });
-      }
-      const opened = Math.ceil(keys.size / 500);
-      for (let n = 0; n < opened; n += 1) changes.set(keys.size + n, { ...untouched, slot: slotAt(random) });
-      keys.grow(opened);
+      keys.grow(changeAccounts(keys.size, changes, random, slotAt));
       owned.forget();
       minted.forget();
     },
@@ -101,37 +88,78 @@ export function createWorldTokenAccounts(
   };
 }
 
-function stateOf(
-  index: number,
-  of: { mint: number; owner: number },
-  details: HashStream,
-  change: TokenAccountChange,
-): TokenAccountState {
-  const born = new Random(details(index));
-  const now =
-    change.transfers === 0 ? born : new Random(details((index + change.transfers * 0x9e3779b1) | 0));
-  const dice = now.below(1000);
-  let amount = now.u64() >> BigInt(20 + now.below(30));
-  if (dice < 60) amount = 0n;
-  else if (dice < 70) amount = now.u64();
-  else if (dice < 72) amount = 2n ** 64n - 1n;
-  const delegated = amount > 0n && now.oneIn(12);
+/** What token accounts are born with, from their numbers alone. */
+interface AccountTraits {
+  /** How many there are before the first tick. */
+  count: number;
+  mintCount: number;
+  /** Whether some amounts are above 2^53. */
+  large: boolean;
+  ownerOf(index: number): number;
+  mintOf(index: number): number;
+  /** Random values for an account after so many transfers. */
+  random(index: number, transfers: number): Random;
+  bornSlotOf(index: number): number;
+}
+
+function createAccountTraits(seed: number, counts: TokenAccountCounts): AccountTraits {
+  const holders = hashStream(seed, 'token-account-owner');
+  const mints = hashStream(seed, 'token-account-mint');
+  const details = hashStream(seed, 'token-account-details');
+  const ordinary = Math.floor(counts.owners * 1.5);
+  // The first owner holds enough for several pages of one owner.
+  const hoard = Math.min(2500, Math.ceil(counts.owners / 2));
+  const mintCount = Math.min(400, Math.max(1, Math.floor(counts.assets / 10)));
   return {
-    index,
-    ...of,
-    amount,
-    delegatedAmount: delegated ? amount / 2n : 0n,
-    frozen: now.oneIn(40),
-    updatedSlot: change.slot === 0 ? startSlot - 1 - (details(index) % 5_000_000) : change.slot,
+    count: ordinary + hoard,
+    mintCount,
+    large: counts.quirks,
+    ownerOf: (index) => (index >= ordinary && index < ordinary + hoard ? 0 : holders(index) % counts.owners),
+    mintOf: (index) => skewed(mints(index), mintCount, 3),
+    random: (index, transfers) => new Random(details((index + Math.imul(transfers, 0x9e3779b1)) | 0)),
+    bornSlotOf: (index) => startSlot - 1 - (details(index) % 5_000_000),
   };
 }
 
-function recordText(
-  state: TokenAccountState,
-  address: string,
-  names: { owner: (owner: number) => string; asset: (asset: number) => string },
-  quirks: boolean,
-): string {
+/** About one account in a hundred changes, a tenth of those closes; returns how many new ones appear. */
+function changeAccounts(
+  size: number,
+  changes: TokenAccountChanges,
+  random: Random,
+  slotAt: (random: Random) => number,
+): number {
+  for (let n = Math.ceil(size / 100); n > 0; n -= 1) {
+    const index = random.below(size);
+    const change = changes.get(index) ?? untouched;
+    if (change.closed) continue;
+    const moved = { slot: slotAt(random), transfers: change.transfers + 1, closed: random.oneIn(10) };
+    changes.set(index, moved);
+  }
+  const opened = Math.ceil(size / 500);
+  for (let n = 0; n < opened; n += 1) changes.set(size + n, { ...untouched, slot: slotAt(random) });
+  return opened;
+}
+
+function stateOf(born: AccountTraits, index: number, change: TokenAccountChange): TokenAccountState {
+  const random = born.random(index, change.transfers);
+  const dice = random.below(1000);
+  let amount = random.u64() >> BigInt(20 + random.below(30));
+  if (dice < 60) amount = 0n;
+  else if (dice < 70 && born.large) amount = random.u64();
+  else if (dice < 72 && born.large) amount = 2n ** 64n - 1n;
+  const delegated = amount > 0n && random.oneIn(12);
+  return {
+    index,
+    mint: born.mintOf(index),
+    owner: born.ownerOf(index),
+    amount,
+    delegatedAmount: delegated ? amount / 2n : 0n,
+    frozen: random.oneIn(40),
+    updatedSlot: change.slot === 0 ? born.bornSlotOf(index) : change.slot,
+  };
+}
+
+function recordText(state: TokenAccountState, address: string, names: AddressNames, quirks: boolean): string {
   const asText = quirks && state.index % 97 === 5;
   const amount = asText ? `"${state.amount}"` : `${state.amount}`;
   const burnt = quirks ? ['', ',"burnt":false', ',"burnt":null', ''][state.index % 4] : ',"burnt":false';
@@ -143,7 +171,7 @@ function recordText(
 }
 
 /** Rows of a key table by the group each belongs to, ascending by key; made when first asked for. */
-function groupedRows(
+function groupRows(
   keys: KeyTable,
   groups: number,
   groupOf: (index: number) => number,

@@ -1,6 +1,6 @@
 import { type AssetWriter, createAssetWriter } from './asset-text.ts';
 import { creatorCount, startSlot } from './asset-traits.ts';
-import { createKeyTable, type KeyTable } from './key-table.ts';
+import { createKeyTable, type KeyTable, rememberTexts } from './key-table.ts';
 import { hashStream } from './random.ts';
 import { createWorldAssets, type WorldAssets } from './world-assets.ts';
 import { createWorldSignatures, type WorldSignatures } from './world-signatures.ts';
@@ -42,15 +42,8 @@ const tickSlots = 64;
 const signatureCount = 2000;
 
 export function createWorld(options: WorldOptions = {}): World {
-  const { seed = 1, assets: assetCount = 30_000, owners: ownerCount = 5000 } = options;
-  const { collections = 3, quirks = true } = options;
-  const counts = { assets: assetCount, owners: ownerCount, collections, creators: creatorCount, quirks };
-  const owners = createKeyTable(seed, 'owner', ownerCount);
-  const assets = createWorldAssets(seed, counts);
-  const tokenAccounts = createWorldTokenAccounts(seed, counts, {
-    owner: owners.text,
-    asset: assets.keys.text,
-  });
+  const { seed = 1, quirks = true } = options;
+  const content = generateContent({ ...options, seed, quirks });
   const steps = hashStream(seed, 'slot-step');
   let slot = startSlot;
   let ticks = 0;
@@ -58,17 +51,13 @@ export function createWorld(options: WorldOptions = {}): World {
   const world: World = {
     seed,
     quirks,
+    ...content,
     get slot() {
       return slot;
     },
     get ticks() {
       return ticks;
     },
-    owners,
-    assets,
-    assetWriter: createAssetWriter(seed, assets, owners, quirks),
-    tokenAccounts,
-    signatures: createWorldSignatures(seed, signatureCount),
     truth: () => createTruth(world),
     advanceSlot() {
       advances += 1;
@@ -79,10 +68,25 @@ export function createWorld(options: WorldOptions = {}): World {
       const from = slot + 1;
       slot += tickSlots;
       ticks += 1;
-      for (const part of [world.assets, world.tokenAccounts, world.signatures]) {
+      for (const part of [content.assets, content.tokenAccounts, content.signatures]) {
         part.tick(ticks, (random) => from + random.below(tickSlots));
       }
     },
   };
   return world;
+}
+
+function generateContent(options: WorldOptions & { seed: number; quirks: boolean }) {
+  const { seed, quirks, assets: assetCount = 30_000, owners: ownerCount = 5000, collections = 3 } = options;
+  const counts = { assets: assetCount, owners: ownerCount, collections, creators: creatorCount, quirks };
+  const owners = createKeyTable(seed, 'owner', ownerCount);
+  const owner = rememberTexts(owners.text);
+  const assets = createWorldAssets(seed, counts);
+  return {
+    owners,
+    assets,
+    assetWriter: createAssetWriter(seed, assets, owner, quirks),
+    tokenAccounts: createWorldTokenAccounts(seed, counts, { owner, asset: rememberTexts(assets.keys.text) }),
+    signatures: createWorldSignatures(seed, signatureCount),
+  };
 }
