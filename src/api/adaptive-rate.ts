@@ -10,6 +10,8 @@ export interface AdaptiveRate {
   accepted(now: number, sentAt: number, waited: boolean): void;
   /** An attempt was throttled. Those sent before the last cut, or right after it, tell nothing new and are ignored. */
   throttled(now: number, sentAt: number): void;
+  /** Nothing goes until then (ms): what does not pass in that time says nothing about the rate. */
+  paused(until: number): void;
   /** The rate that held, worth keeping for the next run; null when nothing was learnt. */
   learnt(): number | null;
 }
@@ -22,18 +24,23 @@ const graceMs = 500;
 const firstProbeMs = 15_000;
 const longestProbeMs = 10 * 60_000;
 
-/**
- * @param start requests a second to begin with: `startRps`, or Infinity for a loopback server
- * @param learntRps what an earlier run found, or null
- * @param now ms; times are arguments everywhere, so that a test can replay an hour in a moment
- */
-export function createAdaptiveRate(start: number, learntRps: number | null, now: number): AdaptiveRate {
-  let rps = learntRps ?? start;
+export interface AdaptiveRateOptions {
+  /** Requests a second to begin with: `startRps`, or Infinity for no limit until the first throttle. */
+  start: number;
+  /** What an earlier run found (or a plan allows), or null. */
+  learnt: number | null;
+  /** Never more than this; Infinity when nobody said. */
+  most: number;
+}
+
+/** @param now ms; times are arguments everywhere, so that a test can replay an hour in a moment */
+export function createAdaptiveRate({ start, learnt, most }: AdaptiveRateOptions, now: number): AdaptiveRate {
+  let rps = learnt ?? start;
   // What held: below it the rate recovers fast, at it it rests, above it it probes.
-  let ceiling = learntRps;
+  let ceiling = learnt;
   let cutAt = now - graceMs;
+  let measuredFrom = now;
   let grownAt = now;
-  const begunAt = now;
   let grownMs = 0;
   let probeAfterMs = firstProbeMs;
   // When the accepted ones were sent, since the last cut.
@@ -48,7 +55,7 @@ export function createAdaptiveRate(start: number, learntRps: number | null, now:
     } else if (rps < ceiling) {
       rps = Math.min(ceiling, rps + Math.max(0.5, ceiling / 4) * seconds);
     } else {
-      rps += Math.max(0.05, ceiling / 100) * seconds;
+      rps = Math.min(most, rps + Math.max(0.05, ceiling / 100) * seconds);
       ceiling = rps;
     }
   };
@@ -71,16 +78,20 @@ export function createAdaptiveRate(start: number, learntRps: number | null, now:
     throttled(at, sentAt) {
       if (sentAt < cutAt + graceMs) return;
       const wasUnlimited = rps === Number.POSITIVE_INFINITY;
-      const held = heldRate(passed, Math.max(cutAt, begunAt, sentAt - windowMs), sentAt);
+      const held = heldRate(passed, Math.max(measuredFrom, sentAt - windowMs), sentAt);
       if (ceiling !== null && rps >= ceiling) probeAfterMs = Math.min(longestProbeMs, probeAfterMs * 2);
       // Without a limit, what passed in less than a second was a bucket of about one second.
-      const guess = wasUnlimited ? Math.max(startRps, passed.length) : 0.75 * rps;
+      const guess = wasUnlimited ? Math.max(5 * startRps, passed.length) : 0.75 * rps;
       const estimate = held === null ? guess : 0.95 * held;
       ceiling = Math.max(minRps, wasUnlimited ? estimate : Math.min(0.9 * rps, Math.max(estimate, rps / 2)));
       rps = Math.max(minRps, Math.min(rps, ceiling) / 2);
       cutAt = at;
+      measuredFrom = at;
       grownAt = at;
       passed = [];
+    },
+    paused(until) {
+      measuredFrom = Math.max(measuredFrom, until);
     },
     learnt: () => ceiling ?? (rps === Number.POSITIVE_INFINITY || rps === start ? null : rps),
   };

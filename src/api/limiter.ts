@@ -4,16 +4,16 @@ import { type AdaptiveRate, createAdaptiveRate, startRps } from './adaptive-rate
 import type { Timing } from './timing.ts';
 
 export interface LimiterConfig {
-  /** Requests a second the plan allows; absent: found out (AIMD). */
+  /** Requests a second the plan allows; absent: found out (AIMD). Never exceeded; left only when it is throttled often. */
   rps?: number;
   /** How many may go at once after a quiet time, above the even rate. Default 1: evenly spaced. */
   burst?: number;
-  /** Most requests in flight. Default: what two seconds of the rate need, 2 to 32. */
+  /** Most requests in flight. Default: what two seconds of the rate need, 2 to 128. */
   concurrency?: number;
 }
 
 export interface LimiterOptions extends LimiterConfig {
-  /** Without `rps`: no limit until the server throttles for the first time (loopback servers). */
+  /** Without `rps`: no limit until the server throttles three times in ten seconds (loopback servers). */
   startUnlimited: boolean;
   /** Without `rps`: what an earlier run learnt. */
   learntRps?: number;
@@ -39,17 +39,33 @@ export interface Limiter {
 // Real clocks drift and requests jitter: 1 % below the limit keeps the server's bucket from ever running dry.
 const safety = 0.99;
 
+// One throttle of a limit that was configured, or of a loopback server, is an accident; three in ten seconds are not.
+const strikesToYield = 3;
+const strikeWindowMs = 10_000;
+
 export function createLimiter(options: LimiterOptions): Limiter {
   const { timing } = options;
-  const adaptive = options.rps === undefined ? startAdaptive(options) : null;
-  let rps = adaptive ? adaptive.rps : options.rps!;
+  const adaptive = startAdaptive(options);
+  const yieldsAtOnce = options.rps === undefined && !options.startUnlimited;
+  let { rps } = adaptive;
   const queue = new PQueue({ concurrency: options.concurrency ?? concurrencyFor(rps) });
   const bucket = createBucket(rps, options.burst ?? 1);
   let heldUntil = 0;
   let waiting = 0;
+  let strikes: number[] = [];
 
-  const follow = (adaptive: AdaptiveRate): void => {
-    if (Math.abs(adaptive.rps - rps) < rps / 100) return;
+  const learnFrom = (outcome: 'accepted' | 'throttled', sentAt: number): void => {
+    const now = timing.now();
+    if (outcome === 'accepted') {
+      adaptive.accepted(now, sentAt, waiting + queue.size > 0);
+      return;
+    }
+    strikes = [...strikes.filter((at) => at > now - strikeWindowMs), now];
+    if (yieldsAtOnce || strikes.length >= strikesToYield) adaptive.throttled(now, sentAt);
+  };
+  const follow = (): void => {
+    // Smaller steps are not worth a timer.
+    if (adaptive.rps === rps || Math.abs(adaptive.rps - rps) < rps / 100) return;
     rps = adaptive.rps;
     bucket.setRate(rps);
     if (options.concurrency === undefined) queue.concurrency = concurrencyFor(rps);
@@ -79,17 +95,16 @@ export function createLimiter(options: LimiterOptions): Limiter {
       ),
     hold(ms) {
       heldUntil = Math.max(heldUntil, timing.now() + ms);
+      adaptive.paused(heldUntil);
     },
     settle(outcome, sentAt) {
-      if (!adaptive) return;
-      if (outcome === 'throttled') adaptive.throttled(timing.now(), sentAt);
-      else adaptive.accepted(timing.now(), sentAt, waiting + queue.size > 0);
-      follow(adaptive);
+      learnFrom(outcome, sentAt);
+      follow();
     },
     get rps() {
       return rps;
     },
-    learntRps: () => adaptive?.learnt() ?? null,
+    learntRps: () => (options.rps === undefined ? adaptive.learnt() : null),
     close: () => bucket.close(),
   };
 }
@@ -111,17 +126,16 @@ async function untilAborted(turn: Promise<void>, signal?: AbortSignal): Promise<
   }
 }
 
-function startAdaptive({ startUnlimited, learntRps, timing }: LimiterOptions): AdaptiveRate {
-  return createAdaptiveRate(
-    startUnlimited ? Number.POSITIVE_INFINITY : startRps,
-    learntRps ?? null,
-    timing.now(),
-  );
+function startAdaptive({ rps, startUnlimited, learntRps, timing }: LimiterOptions): AdaptiveRate {
+  const start = startUnlimited ? Number.POSITIVE_INFINITY : startRps;
+  const known = rps ?? learntRps ?? null;
+  return createAdaptiveRate({ start, learnt: known, most: rps ?? Number.POSITIVE_INFINITY }, timing.now());
 }
 
 function concurrencyFor(rps: number): number {
+  if (rps === Number.POSITIVE_INFINITY) return 8;
   // A full page takes up to 1.5 s (API.md): two seconds' worth in flight keeps the rate used.
-  return rps === Number.POSITIVE_INFINITY ? 8 : Math.max(2, Math.min(32, Math.ceil(rps * 2)));
+  return Math.max(2, Math.min(128, Math.ceil(rps * 2)));
 }
 
 interface Bucket {

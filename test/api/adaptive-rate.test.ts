@@ -10,7 +10,7 @@ interface Found {
 
 /** Replays a client that always has work against a token bucket of one second, answers after 100 ms. */
 function replay(limitAt: (ms: number) => number, forMs: number, start = startRps): Found {
-  const rate = createAdaptiveRate(start, null, 0);
+  const rate = createAdaptiveRate({ start, learnt: null, most: Number.POSITIVE_INFINITY }, 0);
   const answers: { at: number; sentAt: number; ok: boolean }[] = [];
   let tokens = limitAt(0);
   let sent = 0;
@@ -60,15 +60,18 @@ describe('an unknown limit', () => {
   });
 });
 
+const unbounded = (learnt: number | null) =>
+  createAdaptiveRate({ start: startRps, learnt, most: Number.POSITIVE_INFINITY }, 0);
+
 describe('one rate', () => {
   test('does not grow while nothing waits: a rate that was not used was not tried', () => {
-    const rate = createAdaptiveRate(startRps, null, 0);
+    const rate = unbounded(null);
     for (let at = 0; at < 60_000; at += 500) rate.accepted(at + 100, at, false);
     expect([rate.rps, rate.learnt()]).toEqual([2, null]);
   });
 
   test('halves, then goes back to what held', () => {
-    const rate = createAdaptiveRate(startRps, 40, 0);
+    const rate = unbounded(40);
     rate.throttled(10_000, 9_900);
     expect(rate.rps).toBeLessThanOrEqual(20);
     rate.throttled(10_100, 9_950);
@@ -78,7 +81,23 @@ describe('one rate', () => {
   });
 
   test('begins at what an earlier run learnt', () => {
-    const rate = createAdaptiveRate(startRps, 37, 0);
+    const rate = unbounded(37);
     expect([rate.rps, rate.learnt()]).toEqual([37, 37]);
+  });
+
+  test('never goes above what the plan allows', () => {
+    const rate = createAdaptiveRate({ start: startRps, learnt: 50, most: 50 }, 0);
+    rate.throttled(1_000, 950);
+    expect(rate.rps).toBeLessThanOrEqual(25);
+    for (let at = 1_000; at < 600_000; at += 100) rate.accepted(at + 100, at, true);
+    expect(rate.rps).toBe(50);
+  });
+
+  test('a pause the server asked for is not taken for a low rate', () => {
+    const rate = unbounded(40);
+    rate.paused(8_000);
+    for (let at = 8_000; at < 10_000; at += 25) rate.accepted(at + 100, at, true);
+    rate.throttled(10_100, 10_000);
+    expect(rate.learnt()).toBeGreaterThan(30);
   });
 });

@@ -107,13 +107,23 @@ describe('order and concurrency', () => {
 });
 
 describe('an unknown limit', () => {
-  test('loopback: none until the first throttle, which is remembered', async () => {
+  test('loopback: none until it is throttled three times, which is remembered', async () => {
     const limiter = limiterOf({}, true);
-    expect([limiter.rps, limiter.learntRps()]).toEqual([Number.POSITIVE_INFINITY, null]);
     expect((await departures(limiter, 50)).at(-1)).toBeLessThan(100);
+    for (const strike of [1, 2]) limiter.settle('throttled', Date.now() + strike);
+    expect([limiter.rps, limiter.learntRps()]).toEqual([Number.POSITIVE_INFINITY, null]);
     limiter.settle('throttled', Date.now());
     expect(limiter.rps).toBeLessThan(10);
     expect(limiter.learntRps()).toBeGreaterThan(0);
+  });
+
+  test('a configured rate yields to a server that keeps throttling, and is not remembered', () => {
+    const limiter = limiterOf({ rps: 50 });
+    for (const _ of [1, 2]) limiter.settle('throttled', Date.now());
+    expect(limiter.rps).toBe(50);
+    limiter.settle('throttled', Date.now());
+    expect(limiter.rps).toBeLessThanOrEqual(25);
+    expect(limiter.learntRps()).toBeNull();
   });
 
   test('elsewhere: starts at two a second', () => {
