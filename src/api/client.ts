@@ -5,7 +5,7 @@ import { type Attempted, attemptRequest } from './attempt.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
 import type { OutcomeKind } from './classify.ts';
 import { createHttp, type Http, isLoopback } from './http.ts';
-import { createLimiter, type Limiter, type LimiterConfig } from './limiter.ts';
+import { Limiter, type LimiterConfig } from './limiter.ts';
 import type { Operation, Pool, Transport } from './operation.ts';
 import { createRetryBudget, type RetryBudget } from './retry.ts';
 import { realTiming, type Timing } from './timing.ts';
@@ -129,7 +129,7 @@ export function createClient(options: ClientOptions, parts: ClientParts = {}): A
       send(session, limiterFor(session, limiters, operation), operation, params, read, sendOptions),
     origin: (transport) => http.origin(transport),
     learntRates() {
-      const entries = [...limiters].map(([pool, limiter]) => [pool, limiter.learntRps()] as const);
+      const entries = [...limiters].map(([pool, limiter]) => [pool, limiter.learntRps] as const);
       return Object.fromEntries(entries.filter(([, rps]) => rps !== null));
     },
     async close() {
@@ -143,7 +143,7 @@ function limiterFor(session: Session, limiters: Map<Pool, Limiter>, { pool, tran
   const existing = limiters.get(pool);
   if (existing) return existing;
   const learntRps = session.options.learntRates?.[pool];
-  const limiter = createLimiter({
+  const limiter = new Limiter({
     ...session.options.limits[pool],
     startUnlimited: isLoopback(session.http.origin(transport)),
     timing: session.timing,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createAdaptiveRate, startRps } from '../../src/api/adaptive-rate.ts';
+import { AdaptiveRate, startRps } from '../../src/api/adaptive-rate.ts';
 
 interface Found {
   sent: number;
@@ -10,7 +10,7 @@ interface Found {
 
 /** Replays a client that always has work against a token bucket of one second, answers after 100 ms. */
 function replay(limitAt: (ms: number) => number, forMs: number, start = startRps): Found {
-  const rate = createAdaptiveRate({ start, learnt: null, most: Number.POSITIVE_INFINITY }, 0);
+  const rate = new AdaptiveRate({ start, learnt: null, most: Number.POSITIVE_INFINITY }, 0);
   const answers: { at: number; sentAt: number; ok: boolean }[] = [];
   let tokens = limitAt(0);
   let sent = 0;
@@ -61,13 +61,13 @@ describe('an unknown limit', () => {
 });
 
 const unbounded = (learnt: number | null) =>
-  createAdaptiveRate({ start: startRps, learnt, most: Number.POSITIVE_INFINITY }, 0);
+  new AdaptiveRate({ start: startRps, learnt, most: Number.POSITIVE_INFINITY }, 0);
 
 describe('one rate', () => {
   test('does not grow while nothing waits: a rate that was not used was not tried', () => {
     const rate = unbounded(null);
     for (let at = 0; at < 60_000; at += 500) rate.accepted(at + 100, at, false);
-    expect([rate.rps, rate.learnt()]).toEqual([2, null]);
+    expect([rate.rps, rate.learnt]).toEqual([2, null]);
   });
 
   test('halves, then goes back to what held', () => {
@@ -77,16 +77,16 @@ describe('one rate', () => {
     rate.throttled(10_100, 9_950);
     expect(rate.rps, 'a second one of the same moment says nothing new').toBeGreaterThan(9);
     for (let at = 10_000; at < 20_000; at += 50) rate.accepted(at + 100, at, true);
-    expect(rate.rps).toBe(rate.learnt());
+    expect(rate.rps).toBe(rate.learnt);
   });
 
   test('begins at what an earlier run learnt', () => {
     const rate = unbounded(37);
-    expect([rate.rps, rate.learnt()]).toEqual([37, 37]);
+    expect([rate.rps, rate.learnt]).toEqual([37, 37]);
   });
 
   test('never goes above what the plan allows', () => {
-    const rate = createAdaptiveRate({ start: startRps, learnt: 50, most: 50 }, 0);
+    const rate = new AdaptiveRate({ start: startRps, learnt: 50, most: 50 }, 0);
     rate.throttled(1_000, 950);
     expect(rate.rps).toBeLessThanOrEqual(25);
     for (let at = 1_000; at < 600_000; at += 100) rate.accepted(at + 100, at, true);
@@ -98,6 +98,6 @@ describe('one rate', () => {
     rate.paused(8_000);
     for (let at = 8_000; at < 10_000; at += 25) rate.accepted(at + 100, at, true);
     rate.throttled(10_100, 10_000);
-    expect(rate.learnt()).toBeGreaterThan(30);
+    expect(rate.learnt).toBeGreaterThan(30);
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { createLimiter, type Limiter, type LimiterConfig } from '../../src/api/limiter.ts';
+import { Limiter, type LimiterConfig } from '../../src/api/limiter.ts';
 import { realTiming } from '../../src/api/timing.ts';
 import { clientOf, operation, readJson, reply, replyResult, startServer } from './local-server.ts';
 
 function limiterOf(config: LimiterConfig, startUnlimited = false): Limiter {
-  return createLimiter({ ...config, startUnlimited, timing: realTiming });
+  return new Limiter({ ...config, startUnlimited, timing: realTiming });
 }
 
 /** Runs n empty tasks at once; returns when each went, ms from now. */
@@ -111,10 +111,10 @@ describe('an unknown limit', () => {
     const limiter = limiterOf({}, true);
     expect((await departures(limiter, 50)).at(-1)).toBeLessThan(100);
     for (const strike of [1, 2]) limiter.settle('throttled', Date.now() + strike);
-    expect([limiter.rps, limiter.learntRps()]).toEqual([Number.POSITIVE_INFINITY, null]);
+    expect([limiter.rps, limiter.learntRps]).toEqual([Number.POSITIVE_INFINITY, null]);
     limiter.settle('throttled', Date.now());
     expect(limiter.rps).toBeLessThan(10);
-    expect(limiter.learntRps()).toBeGreaterThan(0);
+    expect(limiter.learntRps).toBeGreaterThan(0);
   });
 
   test('a configured rate yields to a server that keeps throttling, and is not remembered', () => {
@@ -123,7 +123,7 @@ describe('an unknown limit', () => {
     expect(limiter.rps).toBe(50);
     limiter.settle('throttled', Date.now());
     expect(limiter.rps).toBeLessThanOrEqual(25);
-    expect(limiter.learntRps()).toBeNull();
+    expect(limiter.learntRps).toBeNull();
   });
 
   test('elsewhere: starts at two a second', () => {
