@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { isMap, isNode, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { UsageError } from './errors.ts';
-import { describeIssue } from './yaml-issues.ts';
+import { describeIssues } from './yaml-issues.ts';
 
 /** Where something stands in a parsed YAML file: `['for_each', 'owner']`. */
 export type FieldPath = readonly PropertyKey[];
@@ -67,15 +67,17 @@ export async function readYamlFile(file: string): Promise<Checked<YamlFile>> {
 export function validateYaml<T>(yaml: YamlFile, schema: z.ZodType<T>): Checked<T> {
   const parsed = schema.safeParse(yaml.value);
   if (parsed.success) return { value: parsed.data };
-  const problems = parsed.error.issues.flatMap((issue) =>
-    describeIssue(issue, schema, yaml.value).map(({ path, message }) => yaml.problem(path, message)),
-  );
+  const issues = describeIssues(parsed.error.issues, schema, yaml.value);
+  const problems = issues.map(({ path, message }) => yaml.problem(path, message));
   return { problems };
 }
 
-/** One UsageError of all problems, one a line: `<file>:<line>: <field>: <message>`. */
+/** One UsageError of all problems in the order of files and lines, one a line: `<file>:<line>: <field>: <message>`. */
 export function problemsError(problems: readonly Problem[], hint: string): UsageError {
-  const lines = problems.map(({ file, line, field, message }) =>
+  const inOrder = [...problems].sort((a, b) =>
+    a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1,
+  );
+  const lines = inOrder.map(({ file, line, field, message }) =>
     [line === 0 ? file : `${file}:${line}`, field, message].filter((part) => part !== '').join(': '),
   );
   return new UsageError(lines.join('\n'), hint);

@@ -19,6 +19,16 @@ const nouns: Record<string, string> = {
   record: 'a mapping (`name: value` lines)',
 };
 
+/** All issues of one parse in words. A rule about a mapping as a whole waits until its fields are right. */
+export function describeIssues(issues: readonly Issue[], schema: z.ZodType, value: unknown): FieldIssue[] {
+  const unknownAt = new Set(
+    issues.filter(({ code }) => code === 'unrecognized_keys').map(({ path }) => path.join('\0')),
+  );
+  return issues
+    .filter(({ code, path }) => code !== 'custom' || !unknownAt.has(path.join('\0')))
+    .flatMap((issue) => describeIssue(issue, schema, value));
+}
+
 /**
  * Says an issue of zod in the words of someone who edits YAML: what was expected and, for an unknown field, which
  * one is meant. Values are never repeated except words that should have been one of a list: a key pasted into the
@@ -30,18 +40,22 @@ export function describeIssue(issue: Issue, schema: z.ZodType, value: unknown): 
     const known = knownFields(schema, path);
     return issue.keys.map((key) => ({ path: [...path, key], message: unknownField(key, known) }));
   }
-  // Record keys outside their list: the issue stands at the key itself.
-  if (issue.code === 'invalid_key') return [{ path, message: `unknown name, ${innerMessage(issue)}` }];
+  // A record's key that is none: the issue stands at the key itself.
+  if (issue.code === 'invalid_key') return [{ path, message: issue.issues[0]?.message ?? issue.message }];
   return [{ path, message: messageOf(issue, valueAt(value, path)) }];
 }
 
 function messageOf(issue: Issue, actual: unknown): string {
+  // A schema's own words know best; zod's start like this.
+  const own = !/^(Invalid|Too )/.test(issue.message);
+  if (own) return actual === undefined ? `missing, ${issue.message}` : issue.message;
   switch (issue.code) {
     case 'invalid_type': {
       const expected = nouns[issue.expected] ?? String(issue.expected);
-      return actual === undefined
-        ? `missing, expected ${expected}`
-        : `expected ${expected}, got ${noun(actual)}`;
+      if (actual === undefined) return `missing, expected ${expected}`;
+      // A bare number or `true` in YAML is not text: the commonest surprise deserves its remedy.
+      const bare = issue.expected === 'string' && typeof actual !== 'object';
+      return `expected ${expected}, got ${noun(actual)}${bare ? ' (put text in quotes)' : ''}`;
     }
     case 'invalid_value': {
       const expected = `expected ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map(String).join(', ')}`;
@@ -67,17 +81,9 @@ function sizeText(origin: string, bound: string, size: number | bigint, inclusiv
 
 function noun(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
-  // A bare number or `true` in YAML is not text: the commonest surprise deserves its remedy.
-  if (typeof value === 'number' || typeof value === 'boolean') return `${value} (put text in quotes)`;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (typeof value === 'string') return 'text';
   return value === null ? 'nothing' : 'a mapping';
-}
-
-function innerMessage(issue: Extract<Issue, { code: 'invalid_key' }>): string {
-  const [inner] = issue.issues;
-  return inner?.code === 'invalid_value'
-    ? `expected one of ${inner.values.join(', ')}`
-    : (inner?.message ?? '');
 }
 
 /** What an unknown field's problem says: the key's own remedy, the nearest known name, or all names. */
@@ -103,15 +109,19 @@ export function suggestion(name: string, known: readonly string[]): string {
   return near ? `, did you mean "${best.candidate}"?` : '';
 }
 
-/** Insertions, deletions and replacements from one word to the other. */
+/** Letters inserted, left out, replaced or swapped with their neighbour, from one word to the other. */
 function editDistance(from: string, to: string): number {
+  let before: number[] = [];
   let row = Array.from({ length: to.length + 1 }, (_, n) => n);
   for (let i = 1; i <= from.length; i += 1) {
     const next = [i];
     for (let j = 1; j <= to.length; j += 1) {
       const replaced = row[j - 1]! + (from[i - 1] === to[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1));
+      const swapped = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
+      const least = Math.min(replaced, row[j]! + 1, next[j - 1]! + 1);
+      next.push(swapped ? Math.min(least, before[j - 2]! + 1) : least);
     }
+    before = row;
     row = next;
   }
   return row[to.length]!;

@@ -1,13 +1,11 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import { z } from 'zod';
 import { findOperation } from '../api/catalogue.ts';
 import type { Operation } from '../api/operation.ts';
 import type { Checked, Problem, YamlFile } from '../yaml-file.ts';
-import { unwrapSchema } from '../yaml-issues.ts';
 import { checkParams } from './check-params.ts';
 import type { Job, Since, TargetSource } from './job-file.ts';
-import { forEachNames, type JobFile } from './job-schema.ts';
+import { forEachNames, idsAreMappings, type JobFile } from './job-schema.ts';
 
 /** A job file whose fields have the right form, on its way to being checked against its operation. */
 export interface JobDraft {
@@ -89,16 +87,12 @@ function checkSource({ yaml }: JobDraft, operation: Operation, source: TargetSou
   }
   const names = forEachNames(operation);
   if (!names.includes(param)) {
+    const expected = names.length === 0 ? `for_each: {sql: "select …"}` : oneOf(names);
     return [
-      yaml.problem(['for_each', param], `no parameter of ${name} a job can fill, expected ${oneOf(names)}`),
+      yaml.problem(['for_each', param], `no parameter of ${name} a job can fill, expected ${expected}`),
     ];
   }
-  const problems: Problem[] = [];
-  if (!takesText(operation, param)) {
-    problems.push(yaml.problem(['for_each', param], `${name} takes no text there, so it belongs in params`));
-  }
-  if (source.kind === 'file') problems.push(...checkFile(yaml, param, source.path));
-  return problems;
+  return source.kind === 'file' ? checkFile(yaml, param, source.path) : [];
 }
 
 function checkFile(yaml: YamlFile, param: string, path: string): Problem[] {
@@ -186,24 +180,6 @@ function sortsById(sort: unknown): boolean {
   return sortBy === 'id' && sortDirection === 'asc';
 }
 
-function takesText(operation: Operation, param: string): boolean {
-  const schema = unwrapSchema(operation.params.shape[param] as z.ZodType);
-  if (operation.paging === 'batch') return !idsAreMappings(operation);
-  return schema instanceof z.ZodString || schema instanceof z.ZodEnum;
-}
-
-/** True for a batch operation whose ids are mappings of several members (getMultipleNewAddressProofsV2). */
-export function idsAreMappings(operation: Operation): boolean {
-  return idSchema(operation) instanceof z.ZodObject;
-}
-
-/** What one id of a batch operation must be; null for other operations. */
-export function idSchema(operation: Operation): z.ZodType | null {
-  const list = operation.batchParam === undefined ? undefined : operation.params.shape[operation.batchParam];
-  const inner = list === undefined ? null : unwrapSchema(list as z.ZodType);
-  return inner instanceof z.ZodArray ? unwrapSchema(inner.element as z.ZodType) : null;
-}
-
 function readSince(since: JobFile['since']): Since {
   if (since === 'all') return { kind: 'all' };
   if (since === undefined || typeof since === 'string') return { kind: 'age', ms: durationMs(since ?? '1d') };
@@ -214,6 +190,6 @@ function durationMs(text: string): number {
   return Number.parseInt(text, 10) * unitMs[text.at(-1)!]!;
 }
 
-export function oneOf(names: readonly string[]): string {
+function oneOf(names: readonly string[]): string {
   return names.length === 1 ? names[0]! : `one of ${names.join(', ')}`;
 }

@@ -35,7 +35,13 @@ export function checkParams(
     );
   }
   const given = [...Object.keys(params), ...filled, ...batchNames(operation)];
-  if (!columnsDecide && operation.anyOf && !operation.anyOf.some((name) => given.includes(name))) {
+  const unknown = filled.some((name) => !(name in operation.params.shape));
+  if (
+    !columnsDecide &&
+    !unknown &&
+    operation.anyOf &&
+    !operation.anyOf.some((name) => given.includes(name))
+  ) {
     const wanted = operation.anyOf.join(', ');
     problems.push(
       yaml.problem(['params'], `${operation.name} needs at least one of ${wanted}, in params or for_each`),

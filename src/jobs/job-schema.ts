@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { listOperations } from '../api/catalogue.ts';
 import type { Operation } from '../api/operation.ts';
+import { unwrapSchema } from '../yaml-issues.ts';
 
 /** The fields of a job file. Everything an operation adds to the rules is checked in check-job.ts. */
 
@@ -42,6 +43,9 @@ const forEach = z
     maxProperties: 1,
   });
 
+const age = /^[1-9]\d{0,5}[smhdw]$/;
+const sinceForms = 'expected an age such as 1d or 12h, {slot: n}, {pages: n} or all';
+
 const slotNumber = z.int().min(0).describe('Go back to this slot');
 const pageCount = z.int().min(1).describe('Go back this many pages');
 
@@ -52,12 +56,12 @@ export const durationText = z
 const since = z
   .union(
     [
-      durationText,
+      z.string().regex(age, sinceForms),
       z.literal('all'),
       z.strictObject({ slot: slotNumber }),
       z.strictObject({ pages: pageCount }),
     ],
-    { error: 'expected an age such as 1d or 12h, {slot: n}, {pages: n} or all' },
+    { error: sinceForms },
   )
   .describe('Feeds only: how far back the first crawl goes, 1d if not said');
 
@@ -66,7 +70,7 @@ export const jobSchema = z
   .strictObject({
     describe: nonEmptyText.describe('What the job brings, in one sentence'),
     method: z
-      .enum(listOperations().map(({ name }) => name) as [string, ...string[]])
+      .enum(jobOperations().map(({ name }) => name) as [string, ...string[]])
       .describe('The operation to call; `ledgerlake methods` lists them'),
     params: z
       .record(z.string(), z.unknown())
@@ -106,12 +110,17 @@ export function jobJsonSchema(): Record<string, unknown> {
   return {
     ...schema,
     title: 'ledgerlake job',
-    allOf: listOperations().map((operation) => ({
+    allOf: jobOperations().map((operation) => ({
       // biome-ignore lint/suspicious/noThenProperty: JSON Schema's own keyword
       then: { properties: paramsFor(operation) },
       if: { properties: { method: { const: operation.name } }, required: ['method'] },
     })),
   };
+}
+
+/** Operations a job may call: those that read. The webhook operation changes something and has its own command. */
+function jobOperations(): Operation[] {
+  return listOperations().filter(({ transport }) => transport !== 'webhook');
 }
 
 function paramsFor(operation: Operation): Record<string, unknown> {
@@ -124,10 +133,31 @@ function paramsFor(operation: Operation): Record<string, unknown> {
   };
 }
 
-/** Parameters a `for_each` may name. */
+/** Parameters a `for_each` may name: those that take text, or a batch operation's plain ids. */
 export function forEachNames(operation: Operation): string[] {
-  if (operation.paging === 'batch') return operation.batchParam === undefined ? [] : [operation.batchParam];
-  return Object.keys(operation.params.shape);
+  const { batchParam, params } = operation;
+  if (operation.paging === 'batch') {
+    return batchParam === undefined || idsAreMappings(operation) ? [] : [batchParam];
+  }
+  return Object.entries(params.shape as Record<string, z.ZodType>)
+    .filter(([, schema]) => takesText(unwrapSchema(schema)))
+    .map(([name]) => name);
+}
+
+function takesText(schema: z.ZodType): boolean {
+  return schema instanceof z.ZodString || schema instanceof z.ZodEnum;
+}
+
+/** True for a batch operation whose ids are mappings of several members (getMultipleNewAddressProofsV2). */
+export function idsAreMappings(operation: Operation): boolean {
+  return idSchema(operation) instanceof z.ZodObject;
+}
+
+/** What one id of a batch operation must be; null for other operations. */
+export function idSchema(operation: Operation): z.ZodType | null {
+  const list = operation.batchParam === undefined ? undefined : operation.params.shape[operation.batchParam];
+  const inner = list === undefined ? null : unwrapSchema(list as z.ZodType);
+  return inner instanceof z.ZodArray ? unwrapSchema(inner.element as z.ZodType) : null;
 }
 
 /** The text of jobs/job.schema.json. */

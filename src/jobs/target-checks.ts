@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Operation } from '../api/operation.ts';
 import { UsageError } from '../errors.ts';
 import { type Problem, problemsError } from '../yaml-file.ts';
-import { idSchema } from './check-job.ts';
 import type { Job, TargetSource } from './job-file.ts';
+import { forEachNames, idSchema } from './job-schema.ts';
 
 /** The parameters of one target before it is known to be good. */
 export interface TargetRow {
@@ -73,7 +73,8 @@ function columnsProblem(job: Job, source: SqlSource, columns: readonly string[])
     if (columns.length === 1) return null;
     return `expected one column, the SELECT gives ${columns.length} (${columns.join(', ')})`;
   }
-  const known = Object.keys(valueSchemas(operation));
+  const ids = Object.keys(idShape(operation));
+  const known = ids.length > 0 ? ids : forEachNames(operation);
   const unknown = columns.filter((column) => !known.includes(column));
   if (unknown.length > 0) {
     const list = known.join(', ');

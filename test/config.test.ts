@@ -1,0 +1,231 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { listOperations } from '../src/api/catalogue.ts';
+import { readConfig } from '../src/config.ts';
+import { UsageError } from '../src/errors.ts';
+
+let dir: string;
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'ledgerlake-config-'));
+});
+
+afterEach(() => {
+  rmSync(dir, { recursive: true });
+});
+
+const key = { LEDGERLAKE_API_KEY: 'canary-8f3a-11' };
+
+/** The configuration of this file's text (none: no file) and this environment. */
+async function read(text: string | null, env: NodeJS.ProcessEnv = {}) {
+  if (text !== null) writeFileSync(join(dir, 'ledgerlake.yaml'), text);
+  return readConfig({ env, cwd: dir });
+}
+
+async function refusal(reading: Promise<unknown>) {
+  const error: unknown = await reading.catch((thrown: unknown) => thrown);
+  if (!(error instanceof UsageError)) throw error;
+  return { message: error.message.replaceAll(`${dir}/`, ''), hint: error.hint };
+}
+
+describe('without a file', () => {
+  test('everything has a default, and the sandbox answers', async () => {
+    const config = await read(null, { LEDGERLAKE_RPC_URL: '', LEDGERLAKE_WALLET_URL: '  ' });
+    expect(config.warehouse.threads).toBeGreaterThanOrEqual(1);
+    expect(config).toEqual({
+      rpcUrl: undefined,
+      walletUrl: undefined,
+      webhookUrl: undefined,
+      limits: {},
+      credits: {},
+      monthlyCredits: null,
+      billingDay: 1,
+      paramNames: {},
+      timeoutMs: 30_000,
+      warehouse: {
+        memoryLimit: '256MB',
+        threads: config.warehouse.threads,
+        keepRawDays: 30,
+        quarantineLimit: 0.01,
+        fileMode: 0o640,
+      },
+      lake: { uri: null, tables: null, partitionBy: {}, keep: 2 },
+      sandbox: true,
+    });
+  });
+
+  test('a file that is asked for must be there', async () => {
+    expect(await refusal(readConfig({ file: 'other.yaml', env: {}, cwd: dir }))).toEqual({
+      message: 'cannot read other.yaml (ENOENT)',
+      hint: 'Check that the file exists and that this user may read it.',
+    });
+  });
+
+  test.each(['LEDGERLAKE_RPC_URL', 'LEDGERLAKE_WALLET_URL', 'LEDGERLAKE_WEBHOOK_URL'])(
+    '%s needs a key',
+    async (name) => {
+      const env = { [name]: 'https://api.example.com' };
+      const field = `api.${name.slice('LEDGERLAKE_'.length).toLowerCase()}`;
+      expect(await refusal(read(null, { ...env, LEDGERLAKE_API_KEY: ' ' }))).toEqual({
+        message: `${name} (or ${field}) is set, but no API key`,
+        hint: 'Set LEDGERLAKE_API_KEY, or LEDGERLAKE_API_KEY_FILE to a file that holds it; unset every URL for the sandbox.',
+      });
+      expect(await read(null, { ...env, LEDGERLAKE_API_KEY_FILE: '/run/secrets/key' })).toMatchObject({
+        sandbox: false,
+      });
+    },
+  );
+
+  test.each([
+    [
+      'api.example.com/canary',
+      'LEDGERLAKE_RPC_URL is not a URL',
+      'Write something like https://api.example.com.',
+    ],
+    [
+      'http://api.example.com',
+      'LEDGERLAKE_RPC_URL is not https',
+      'Use https://, plain http is for this machine only.',
+    ],
+    [
+      'ftp://127.0.0.1',
+      'LEDGERLAKE_RPC_URL is not https',
+      'Use https://, plain http is for this machine only.',
+    ],
+    [
+      'https://api.example.com/?api-key=canary',
+      'LEDGERLAKE_RPC_URL carries a query or credentials',
+      'Keep only scheme, host and path; the key belongs in LEDGERLAKE_API_KEY.',
+    ],
+  ])('%s is refused, and not repeated', async (url, message, hint) => {
+    expect(await refusal(read(null, { ...key, LEDGERLAKE_RPC_URL: url }))).toEqual({ message, hint });
+  });
+
+  test.each([
+    'http://127.0.0.1:8080',
+    'http://localhost:1',
+    'http://[::1]:9/x',
+    'https://api.example.com/v1',
+  ])('%s is taken', async (url) => {
+    expect(await read(null, { ...key, LEDGERLAKE_RPC_URL: ` ${url} ` })).toMatchObject({ rpcUrl: url });
+  });
+});
+
+describe('a file', () => {
+  test('sets everything; the environment wins', async () => {
+    const text = `
+api:
+  rpc_url: https://one.example.com
+  wallet_url: https://two.example.com
+  limits: { das: { rps: 50, burst: 10 }, proof: { rps: 0.5, concurrency: 2 }, fee: }
+  monthly_credits: 1000000
+  billing_day: 15
+  credits: { getTokenAccounts: 20 }
+  param_names: { getTokenAccounts: { mint: mintAddress, limit: pageSize } }
+  timeout_s: 2.5
+warehouse: { memory_limit: 2GB, threads: 3, keep_raw_days: 0, quarantine_limit: 0.5, file_mode: "644" }
+lake: { uri: exports, tables: [assets], partition_by: { assets: [collection] }, keep: 5 }
+`;
+    const env = { ...key, LEDGERLAKE_RPC_URL: 'https://env.example.com', LEDGERLAKE_WALLET_URL: '' };
+    expect(await read(text, env)).toEqual({
+      rpcUrl: 'https://env.example.com',
+      walletUrl: 'https://two.example.com',
+      webhookUrl: undefined,
+      limits: { das: { rps: 50, burst: 10 }, proof: { rps: 0.5, concurrency: 2 } },
+      credits: { getTokenAccounts: 20 },
+      monthlyCredits: 1_000_000,
+      billingDay: 15,
+      paramNames: { getTokenAccounts: { mint: 'mintAddress', limit: 'pageSize' } },
+      timeoutMs: 2500,
+      warehouse: { memoryLimit: '2GB', threads: 3, keepRawDays: 0, quarantineLimit: 0.5, fileMode: 0o644 },
+      lake: {
+        uri: join(dir, 'exports'),
+        tables: ['assets'],
+        partitionBy: { assets: ['collection'] },
+        keep: 5,
+      },
+      sandbox: false,
+    });
+  });
+
+  test('may be empty, or of comments and headings only', async () => {
+    expect((await read('')).sandbox).toBe(true);
+    expect((await read('# nothing yet\n')).sandbox).toBe(true);
+    expect((await read('api:\n  # rpc_url: https://…\nlake:\n')).sandbox).toBe(true);
+  });
+
+  test('elsewhere takes lake.uri from its own folder', async () => {
+    mkdirSync(join(dir, 'etc'));
+    writeFileSync(join(dir, 'etc/lake.yaml'), 'lake: { uri: ../out }\n');
+    const config = await readConfig({ file: 'etc/lake.yaml', env: {}, cwd: dir });
+    expect(config.lake.uri).toBe(join(dir, 'out'));
+    writeFileSync(join(dir, 'etc/lake.yaml'), 'lake: { uri: "s3://bucket/lake" }\n');
+    expect((await readConfig({ file: join(dir, 'etc/lake.yaml'), env: {}, cwd: '/' })).lake.uri).toBe(
+      's3://bucket/lake',
+    );
+  });
+
+  test('is refused with every problem, named by line and field', async () => {
+    const names = listOperations().map(({ name }) => name);
+    const text = `api:
+  rpc-url: https://one.example.com
+  limits: { dsa: { rps: 5 }, das: { rps: 0 } }
+  billing_day: 31
+  credits:
+    getTokenAccount: 1
+    nothing: 1
+  param_names:
+    getTokenAccounts: { holder: x }
+  api_key: canary
+warehouse:
+  file_mode: 0640
+  memory_limit: lots
+lake:
+  uri: s3://id:secret@bucket/x
+  keep: 0
+colour: blue
+`;
+    expect(await refusal(read(text))).toEqual({
+      message: [
+        'ledgerlake.yaml:2: api.rpc-url: unknown field, did you mean "rpc_url"?',
+        'ledgerlake.yaml:3: api.limits.das.rps: expected more than 0',
+        'ledgerlake.yaml:3: api.limits.dsa: unknown field, did you mean "das"?',
+        'ledgerlake.yaml:4: api.billing_day: expected at most 28',
+        'ledgerlake.yaml:6: api.credits.getTokenAccount: no operation is called so, did you mean "getTokenAccounts"?',
+        `ledgerlake.yaml:7: api.credits.nothing: no operation is called so, expected one of ${names.join(', ')}`,
+        'ledgerlake.yaml:9: api.param_names.getTokenAccounts.holder: no parameter of getTokenAccounts, expected one of mint, owner, options, limit, cursor, page, before, after, sortBy',
+        'ledgerlake.yaml:10: api.api_key: the API key never stands in a file of this kind; set LEDGERLAKE_API_KEY or LEDGERLAKE_API_KEY_FILE in the environment, and give this key up: it may have been read',
+        'ledgerlake.yaml:12: warehouse.file_mode: expected octal digits in quotes, such as "0640"',
+        'ledgerlake.yaml:13: warehouse.memory_limit: expected a size such as 256MB or 2GB',
+        'ledgerlake.yaml:15: lake.uri: carries credentials; keep them in the environment',
+        'ledgerlake.yaml:16: lake.keep: expected at least 1',
+        'ledgerlake.yaml:17: colour: unknown field, expected one of api, warehouse, lake',
+      ].join('\n'),
+      hint: 'Correct the config file, or name another with --config.',
+    });
+  });
+
+  test('may not hold a URL that is none, or one with a key', async () => {
+    const text = 'api:\n  rpc_url: "https://h/?api-key=canary"\n  wallet_url: http://h\n';
+    expect((await refusal(read(text, key))).message).toBe(
+      [
+        'ledgerlake.yaml:2: api.rpc_url: carries a query or credentials; keep only scheme, host and path; the key belongs in LEDGERLAKE_API_KEY',
+        'ledgerlake.yaml:3: api.wallet_url: is not https; use https://, plain http is for this machine only',
+      ].join('\n'),
+    );
+  });
+
+  test('with a URL needs a key', async () => {
+    expect((await refusal(read('api: { webhook_url: "https://h" }\n'))).message).toBe(
+      'LEDGERLAKE_WEBHOOK_URL (or api.webhook_url) is set, but no API key',
+    );
+  });
+
+  test('that is not YAML is refused by line', async () => {
+    expect((await refusal(read('api:\n  rpc_url: [\n'))).message).toMatch(
+      /^ledgerlake\.yaml:\d+: not valid YAML: /,
+    );
+  });
+});
