@@ -68,7 +68,7 @@ export type ApiStopReason = 'unreachable' | 'down' | 'throttled' | 'credits_gone
 
 const stopHints: Record<ApiStopReason, (origin: string) => string> = {
   unreachable: (origin) =>
-    `Check the network and LEDGERLAKE_RPC_URL (try: curl -I ${origin}), then run again: it goes on.`,
+    `Check the network and the URL in the environment (try: curl -I ${origin}), then run again: it goes on.`,
   down: () => "Look at the provider's status page and run again later: it goes on where it stopped.",
   throttled: () => 'Set api.limits.<pool>.rps to what your plan allows, then run again: it goes on.',
   credits_gone: () =>

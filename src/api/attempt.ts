@@ -48,20 +48,8 @@ export async function attemptRequest<T extends { envelope: unknown }>(
   request: AttemptRequest<T>,
 ): Promise<Attempted<T>> {
   const { operation, attempt } = request;
-  const { timing, options, breaker, retryBudget } = session;
-  const origin = session.http.origin(operation.transport);
-  if (breaker.isOpen(operation.pool)) {
-    const said = 'not asked any more after five failures in a row';
-    const fields = {
-      operation: operation.name,
-      origin,
-      said,
-      status: null,
-      code: null,
-      attempts: attempt - 1,
-    };
-    throw new ApiStopped('down', fields);
-  }
+  const { timing, options, retryBudget } = session;
+  refuseWhenDown(session, operation, attempt);
   const id = session.nextId();
   const wire = encodeRequest(operation, request.params, options.paramNames[operation.name] ?? {}, id);
   const credits = options.credits[operation.name] ?? operation.credits;
@@ -87,6 +75,24 @@ export async function attemptRequest<T extends { envelope: unknown }>(
     attempt,
   });
   return settle(session, limiter, request, judged, { sentAt, receivedMs });
+}
+
+function refuseWhenDown(
+  { breaker, http }: Session,
+  { name, pool, transport }: Operation,
+  attempt: number,
+): void {
+  if (!breaker.isOpen(pool)) return;
+  const said = 'not asked any more: earlier requests failed in every attempt';
+  const origin = http.origin(transport);
+  throw new ApiStopped('down', {
+    operation: name,
+    origin,
+    said,
+    status: null,
+    code: null,
+    attempts: attempt - 1,
+  });
 }
 
 /** Tells limiter, breaker and retry budget how it went, and decides what comes next. */

@@ -6,6 +6,8 @@ export interface Breaker {
   answered(pool: Pool): void;
   /** A request failed in every attempt. True when that makes the API down. */
   exhausted(pool: Pool): boolean;
+  /** There is no connection at all: nothing more needs to be tried. */
+  open(pool: Pool): void;
   isOpen(pool: Pool): boolean;
 }
 
@@ -15,6 +17,9 @@ export function createBreaker(threshold = 5): Breaker {
   const isOpen = (pool: Pool): boolean => (inARow.get(pool) ?? 0) >= threshold;
   return {
     isOpen,
+    open: (pool) => {
+      inARow.set(pool, threshold);
+    },
     answered: (pool) => {
       inARow.set(pool, 0);
     },

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { LedgerlakeError, StoppedEarly } from '../errors.ts';
 import { type ApiKey, readApiKey } from './api-key.ts';
 import { type Attempted, attemptRequest } from './attempt.ts';
@@ -162,6 +163,8 @@ async function send<T extends { envelope: unknown }>(
   { signal: own, priority = 0 }: SendOptions,
 ): Promise<Answer<T>> {
   const signal = eitherSignal(session.options.signal, own);
+  // Every request in flight listens to it: more than ten is no leak here.
+  if (signal) setMaxListeners(0, signal);
   for (let attempt = 1; ; attempt += 1) {
     const attempted: Attempted<T> = await limiter
       .run(() => attemptRequest(session, limiter, { operation, params, read, attempt, signal }), {

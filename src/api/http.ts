@@ -102,43 +102,47 @@ async function exchange(
   options: HttpOptions,
 ): Promise<HttpAnswer> {
   if (request.signal?.aborted) throw new HttpFailure('aborted', 'interrupted before it was sent', 0);
-  const stop = new AbortController();
-  let late = false;
-  const timer = setTimeout(() => {
-    late = true;
-    stop.abort();
-  }, options.timeoutMs);
-  const onAbort = () => stop.abort();
-  request.signal?.addEventListener('abort', onAbort, { once: true });
+  const deadline = startDeadline(options.timeoutMs, request.signal);
   const wire = { bytes: 0 };
   try {
-    const { path, headers } = options.key.authorize(request.transport, {
+    const target = options.key.authorize(request.transport, {
       path: base.pathname.replace(/\/+$/, '') + request.path,
       headers: headersFor(request, options.userAgent),
     });
-    const answer = await pool.request({
-      path,
-      method: request.method,
-      headers,
-      body: request.body ?? null,
-      signal: stop.signal,
-    });
-    const body = await readBody(answer, wire, options.maxBytes ?? defaultMaxBytes);
-    const retryAfter = answer.headers['retry-after'];
-    return {
-      status: answer.statusCode,
-      retryAfter: typeof retryAfter === 'string' ? retryAfter : (retryAfter?.[0] ?? null),
-      body,
-      bytes: wire.bytes,
-    };
+    const { method, body = null } = request;
+    const answer = await pool.request({ ...target, method, body, signal: deadline.signal });
+    const decoded = await readBody(answer, wire, options.maxBytes ?? defaultMaxBytes);
+    const retryAfter = [answer.headers['retry-after'] ?? []].flat()[0] ?? null;
+    return { status: answer.statusCode, retryAfter, body: decoded, bytes: wire.bytes };
   } catch (error) {
-    if (late) throw new HttpFailure('timeout', `no complete answer in ${options.timeoutMs} ms`, wire.bytes);
+    if (deadline.hasPassed()) {
+      throw new HttpFailure('timeout', `no complete answer in ${options.timeoutMs} ms`, wire.bytes);
+    }
     if (request.signal?.aborted) throw new HttpFailure('aborted', 'interrupted', wire.bytes);
     throw asHttpFailure(error, wire.bytes);
   } finally {
-    clearTimeout(timer);
-    request.signal?.removeEventListener('abort', onAbort);
+    deadline.clear();
   }
+}
+
+/** A signal that aborts with the caller's or after timeoutMs, whichever is first. */
+function startDeadline(timeoutMs: number, caller?: AbortSignal) {
+  const stop = new AbortController();
+  let passed = false;
+  const timer = setTimeout(() => {
+    passed = true;
+    stop.abort();
+  }, timeoutMs);
+  const onAbort = () => stop.abort();
+  caller?.addEventListener('abort', onAbort, { once: true });
+  return {
+    signal: stop.signal,
+    hasPassed: () => passed,
+    clear() {
+      clearTimeout(timer);
+      caller?.removeEventListener('abort', onAbort);
+    },
+  };
 }
 
 function headersFor(request: HttpRequest, userAgent: string): Record<string, string> {

@@ -22,7 +22,9 @@ export function toError(
         'Check LEDGERLAKE_API_KEY (or the file LEDGERLAKE_API_KEY_FILE names): wrong, expired or revoked.',
       );
     case 'credits_gone':
+      return new ApiStopped(kind, fields);
     case 'unreachable':
+      session.breaker.open(operation.pool);
       return new ApiStopped(kind, fields);
     case 'throttled':
     case 'try_again':

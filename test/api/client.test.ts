@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { ApiError, ApiStopped } from '../../src/api/api-errors.ts';
 import { KeyRefused, StoppedEarly } from '../../src/errors.ts';
 import {
@@ -311,6 +311,19 @@ describe('budget, credits, signals', () => {
     expect(attempts).toMatchObject([{ outcome: 'aborted', status: null }]);
     expect(await errorOf(client.send(operation(), {}, readJson))).toMatchObject({ exitCode: 75 });
     expect(attempts).toHaveLength(1);
+  });
+
+  test('many requests on one signal are no leak', async () => {
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error) => warnings.push(warning);
+    process.on('warning', onWarning);
+    onTestFinished(() => void process.off('warning', onWarning));
+    const { url } = await startServer((request, response) => replyResult(response, request));
+    const { signal } = new AbortController();
+    const { client } = clientOf(url, { signal, limits: { das: { concurrency: 30 } } });
+    await Promise.all(Array.from({ length: 60 }, () => client.send(operation(), {}, readJson)));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(warnings).toEqual([]);
   });
 
   test("the caller's reason is what comes out", async () => {
