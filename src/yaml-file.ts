@@ -37,29 +37,28 @@ export type Checked<T> = { value: T; problems?: never } | { value?: never; probl
 export async function readYamlFile(file: string): Promise<Checked<YamlFile>> {
   const text = await readText(file);
   const lineCounter = new LineCounter();
-  const document = parseDocument(text, { lineCounter, prettyErrors: false });
+  const document = parseDocument(text, { lineCounter, prettyErrors: false, logLevel: 'error' });
   const lineAt = (offset: number) => lineCounter.linePos(offset).line;
-  if (document.errors.length > 0) {
-    const problems = document.errors.map(({ pos, message }) => ({
-      file,
-      line: lineAt(pos[0]),
-      field: '',
-      message: `not valid YAML: ${message}`,
-    }));
-    return { problems };
+  const problemAt = (line: number, field: FieldPath, message: string): Problem => ({
+    file,
+    line,
+    field: fieldText(field),
+    message,
+  });
+  // Only the first: what comes behind a syntax error is mostly its echo.
+  const [error] = document.errors;
+  if (error) return { problems: [problemAt(lineAt(error.pos[0]), [], `not valid YAML: ${error.message}`)] };
+  let value: unknown;
+  try {
+    value = withoutNulls(document.toJS());
+  } catch (thrown) {
+    // An alias without its anchor, or aliases that multiply without end.
+    return { problems: [problemAt(0, [], `not valid YAML: ${(thrown as Error).message}`)] };
   }
   const root = document.contents;
+  const lineOf = (field: FieldPath) => (root === null ? 0 : lineAt(offsetOf(root, field)));
   return {
-    value: {
-      file,
-      value: withoutNulls(document.toJS()),
-      problem: (field, message) => ({
-        file,
-        line: root === null ? 0 : lineAt(offsetOf(root, field)),
-        field: fieldText(field),
-        message,
-      }),
-    },
+    value: { file, value, problem: (field, message) => problemAt(lineOf(field), field, message) },
   };
 }
 

@@ -20,7 +20,7 @@ const dayMs = 86_400_000;
 const unitMs: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: dayMs, w: 7 * dayMs };
 
 /** Checks a job against the operation it calls; every problem is told, none stops the others. */
-export async function checkJob(draft: JobDraft): Promise<Checked<Job>> {
+export function checkJob(draft: JobDraft): Checked<Job> {
   const { yaml, fields } = draft;
   const operation = findOperation(fields.method)!;
   const forEach = readSource(draft);

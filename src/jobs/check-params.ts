@@ -18,7 +18,7 @@ export function checkParams(
   const columnsDecide = source !== null && filled.length === 0;
   const problems: Problem[] = [];
   for (const name of new Set([...filled, ...batchNames(operation)])) {
-    if (!(name in params)) continue;
+    if (!Object.hasOwn(params, name)) continue;
     const message = `filled by for_each${filled.includes(name) ? ' too' : ''}; leave it out of params`;
     problems.push(yaml.problem(['params', name], message));
   }
@@ -26,7 +26,7 @@ export function checkParams(
   for (const issue of parsed.error?.issues ?? []) {
     const [name] = issue.path;
     if (name !== undefined && [...filled, ...batchNames(operation)].includes(String(name))) continue;
-    const missing = name !== undefined && issue.path.length === 1 && !(name in params);
+    const missing = name !== undefined && issue.path.length === 1 && !Object.hasOwn(params, name);
     if (missing && columnsDecide) continue;
     problems.push(
       ...describeIssue(issue, operation.params, params).map(({ path, message }) =>
@@ -35,7 +35,7 @@ export function checkParams(
     );
   }
   const given = [...Object.keys(params), ...filled, ...batchNames(operation)];
-  const unknown = filled.some((name) => !(name in operation.params.shape));
+  const unknown = filled.some((name) => !Object.hasOwn(operation.params.shape, name));
   if (
     !columnsDecide &&
     !unknown &&

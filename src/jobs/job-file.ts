@@ -113,7 +113,7 @@ async function readJob(dir: string, fileName: string) {
   if (yaml.problems) return { problems: [...nameProblem, ...yaml.problems] };
   const fields = validateYaml<JobFile>(yaml.value, jobSchema);
   if (fields.problems) return { problems: [...nameProblem, ...fields.problems] };
-  const checked = await checkJob({ dir, name: nameOf(fileName), yaml: yaml.value, fields: fields.value });
+  const checked = checkJob({ dir, name: nameOf(fileName), yaml: yaml.value, fields: fields.value });
   if (checked.problems) return { problems: [...nameProblem, ...checked.problems] };
   if (nameProblem.length > 0) return { problems: nameProblem };
   return { value: { job: checked.value, yaml: yaml.value } };

@@ -80,7 +80,7 @@ function columnsProblem(job: Job, source: SqlSource, columns: readonly string[])
     const list = known.join(', ');
     return `${operation.name} has no parameter ${unknown.join(', ')}; name the columns after ${list}`;
   }
-  const twice = columns.filter((column) => column in params);
+  const twice = columns.filter((column) => Object.hasOwn(params, column));
   if (twice.length > 0)
     return `${twice.join(', ')} stands in params too; leave it out there or in the SELECT`;
   const missing = missingNames(job, columns);

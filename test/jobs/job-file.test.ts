@@ -173,6 +173,28 @@ describe('a folder of job files', () => {
     });
   });
 
+  test.each([
+    [
+      'describe: *none\n',
+      'a.yaml: not valid YAML: Unresolved alias (the anchor must be set before the alias): none',
+    ],
+    [
+      'a: &a [x, x, x]\nb: &b [*a, *a, *a, *a]\nc: &c [*b, *b, *b, *b]\nd: [*c, *c, *c, *c]\n',
+      'a.yaml: not valid YAML: Excessive alias count indicates a resource exhaustion attack',
+    ],
+    [`a: ${'['.repeat(100_000)}`, 'a.yaml:1: not valid YAML: Maximum call stack size exceeded'],
+    [
+      `${latest}__proto__: { method: x }\n`,
+      'a.yaml:3: __proto__: unknown field, expected one of describe, method, params, for_each, mode, full_every, after, since, page_size, partitions',
+    ],
+    [
+      `${groups}params: { constructor: x }\n`.replace(/params: .*collection.*\n/, ''),
+      'a.yaml:4: params.groupKey: missing, expected text; give it in params or for_each\na.yaml:4: params.constructor: unknown field, expected one of groupKey, groupValue, sortBy, options',
+    ],
+  ])('survives hostile YAML %#', async (text, message) => {
+    expect(await messageFor(text)).toBe(message);
+  });
+
   test('refuses cycles, each once', async () => {
     const files = {
       'a.yaml': `${latest}after: [b]\n`,

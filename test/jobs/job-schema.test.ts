@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, test } from 'vitest';
 import { readJobs } from '../../src/jobs/job-file.ts';
 import { jobSchemaText } from '../../src/jobs/job-schema.ts';
-import { resolveTargets } from '../../src/jobs/targets.ts';
+import { resolveIds, resolveTargets } from '../../src/jobs/targets.ts';
 import { createWorld } from '../../src/sandbox/world.ts';
 
 const jobsDir = fileURLToPath(new URL('../../jobs', import.meta.url));
@@ -35,4 +36,22 @@ test("their targets are the sample API's own", async () => {
   );
   const truth = createWorld().truth();
   expect(names).toEqual([truth.collections(), truth.creators()]);
+});
+
+test('their SQL gives targets on the real tables', async () => {
+  const instance = await DuckDBInstance.create(':memory:');
+  const connection = await instance.connect();
+  await connection.run(readFileSync(`${jobsDir}/../sql/tables/assets.sql`, 'utf8'));
+  const ids = ['a', 'b', 'c'].map((letter) => letter.repeat(40));
+  await connection.run(`
+    insert into assets (id, owner, content_slot, content_seen_at, seen_at, run_id, record_hash) values
+      ('${ids[2]}', '${ids[1]}', null, null, now(), 'r', 0),
+      ('${ids[0]}', '${ids[1]}', null, null, now(), 'r', 0),
+      ('${ids[1]}', null, 7, now(), now(), 'r', 0)`);
+  const query = async (sql: string) => (await connection.runAndReadAll(sql)).getRowObjectsJS();
+  const [content, tokens] = await readJobs(jobsDir, ['asset-content', 'token-owners']);
+  expect(await resolveIds(content!, query)).toEqual([ids[0], ids[2]]);
+  expect(await resolveTargets(tokens!, query)).toEqual([{ name: ids[1], params: { owner: ids[1] } }]);
+  connection.closeSync();
+  instance.closeSync();
 });
