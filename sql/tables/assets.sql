@@ -61,14 +61,19 @@ create table assets (
   inscription json,
   spl20 json,
   extra json,
+  base_hash ubigint,
   content_slot bigint,
   content_seen_at timestamptz,
+  content_hash ubigint,
   token_info_slot bigint,
   token_info_seen_at timestamptz,
+  token_info_hash ubigint,
   inscription_slot bigint,
   inscription_seen_at timestamptz,
+  inscription_hash ubigint,
   spl20_slot bigint,
   spl20_seen_at timestamptz,
+  spl20_hash ubigint,
   slot bigint,
   seen_at timestamptz not null,
   first_seen_slot bigint,
@@ -128,14 +133,19 @@ comment on column assets.files is 'Files of the content.';
 comment on column assets.inscription is 'Inscription details, when they were asked for.';
 comment on column assets.spl20 is 'SPL-20 details, as given.';
 comment on column assets.extra is 'Fields of the answer that have no column, under their paths.';
+comment on column assets.base_hash is 'Hash of the columns that no group owns.';
 comment on column assets.content_slot is 'Slot of the answer the content columns come from; lists leave content out, batches bring it.';
 comment on column assets.content_seen_at is 'When that answer arrived; NULL when no answer has carried content yet.';
+comment on column assets.content_hash is 'Hash of the content columns, without prices.';
 comment on column assets.token_info_slot is 'Slot of the answer the token columns come from.';
 comment on column assets.token_info_seen_at is 'When that answer arrived.';
+comment on column assets.token_info_hash is 'Hash of the token columns, without prices.';
 comment on column assets.inscription_slot is 'Slot of the answer the inscription comes from.';
 comment on column assets.inscription_seen_at is 'When that answer arrived.';
+comment on column assets.inscription_hash is 'Hash of the inscription columns, without prices.';
 comment on column assets.spl20_slot is 'Slot of the answer spl20 comes from.';
 comment on column assets.spl20_seen_at is 'When that answer arrived.';
+comment on column assets.spl20_hash is 'Hash of the spl20 columns, without prices.';
 comment on column assets.slot is 'Ledger position the row was last true at; NULL where the source has none.';
 comment on column assets.seen_at is 'When the answer that says so arrived.';
 comment on column assets.first_seen_slot is 'Slot of the first answer that had the row.';

@@ -1,0 +1,154 @@
+-- The pipeline's own state. It lives in the same file as the tables, so data and checkpoint commit together.
+create schema if not exists meta;
+
+create table if not exists meta.schema_version (version integer not null);
+
+create table if not exists meta.source (
+  transport varchar not null,
+  origin varchar not null,
+  bound_at timestamptz not null
+);
+comment on table meta.source is 'The API this data folder was filled from; another one is refused.';
+comment on column meta.source.transport is 'rpc, wallet or webhook.';
+comment on column meta.source.origin is 'Scheme, host and port; `sandbox` for the embedded sample API.';
+comment on column meta.source.bound_at is 'When the folder was first filled.';
+
+create table if not exists meta.runs (
+  run_id varchar not null,
+  verb varchar not null,
+  jobs varchar[],
+  started_at timestamptz not null,
+  finished_at timestamptz,
+  exit_code integer,
+  stopped_by varchar
+);
+comment on table meta.runs is 'Every run that crawled or published, finished or not.';
+comment on column meta.runs.run_id is 'Start time and a random part; sorts by time.';
+comment on column meta.runs.verb is 'run, crawl or publish.';
+comment on column meta.runs.jobs is 'Jobs it was asked for.';
+comment on column meta.runs.started_at is 'When it began.';
+comment on column meta.runs.finished_at is 'When it ended; NULL when it was killed or is still running.';
+comment on column meta.runs.exit_code is 'Its exit code; NULL when it was killed or is still running.';
+comment on column meta.runs.stopped_by is 'Why it stopped early, in words.';
+
+create table if not exists meta.checkpoints (
+  job varchar not null,
+  target varchar not null,
+  kind varchar not null,
+  last_indexed_slot bigint,
+  state varchar not null,
+  min_slot bigint,
+  max_slot bigint,
+  pages bigint not null,
+  records bigint not null,
+  quarantined bigint not null,
+  started_at timestamptz,
+  finished_at timestamptz,
+  run_id varchar not null,
+  task varchar not null,
+  crawl varchar not null,
+  reason varchar
+);
+comment on table meta.checkpoints is 'How far each job is with each target.';
+comment on column meta.checkpoints.job is 'Name of the job.';
+comment on column meta.checkpoints.target is 'What it ran for: the value, canonical JSON of several, empty where the job has one target.';
+comment on column meta.checkpoints.kind is 'full or feed.';
+comment on column meta.checkpoints.last_indexed_slot is 'All data up to this slot is in: the lowest slot of the crawl''s pages. NULL where the source has no slots.';
+comment on column meta.checkpoints.state is 'complete, open (running again goes on) or failed (running again begins anew).';
+comment on column meta.checkpoints.min_slot is 'Lowest slot of its pages.';
+comment on column meta.checkpoints.max_slot is 'Highest slot of its pages.';
+comment on column meta.checkpoints.pages is 'Pages received.';
+comment on column meta.checkpoints.records is 'Records received.';
+comment on column meta.checkpoints.quarantined is 'Records with something that did not fit.';
+comment on column meta.checkpoints.started_at is 'When its first page arrived.';
+comment on column meta.checkpoints.finished_at is 'When its last page arrived; NULL while open.';
+comment on column meta.checkpoints.run_id is 'Run that received its last page.';
+comment on column meta.checkpoints.task is 'Identity of the task: changes when its parameters change.';
+comment on column meta.checkpoints.crawl is 'Run that began the crawl.';
+comment on column meta.checkpoints.reason is 'Why it failed, or how it ended.';
+
+create table if not exists meta.coverage (
+  job varchar not null,
+  target varchar not null,
+  low_slot bigint not null,
+  high_slot bigint not null,
+  state varchar not null,
+  cursor varchar,
+  run_id varchar not null
+);
+comment on table meta.coverage is 'Slots of each newest-first feed that are in, and the gaps between them.';
+comment on column meta.coverage.job is 'Name of the job.';
+comment on column meta.coverage.target is 'What it ran for.';
+comment on column meta.coverage.low_slot is 'First slot of the interval, inclusive.';
+comment on column meta.coverage.high_slot is 'Last slot of the interval, inclusive.';
+comment on column meta.coverage.state is 'covered or gap.';
+comment on column meta.coverage.cursor is 'Where a gap goes on.';
+comment on column meta.coverage.run_id is 'Run that last moved it.';
+
+create table if not exists meta.segments (
+  segment bigint not null,
+  shape varchar not null,
+  pages bigint not null,
+  records bigint not null,
+  appended boolean not null,
+  settled boolean not null,
+  published_at timestamptz not null
+);
+comment on table meta.segments is 'Segments of the landing log that are in the tables.';
+comment on column meta.segments.segment is 'Number of the segment.';
+comment on column meta.segments.shape is 'Shape of its records.';
+comment on column meta.segments.pages is 'Pages in it.';
+comment on column meta.segments.records is 'Records in it.';
+comment on column meta.segments.appended is 'Its rows are in the append-only tables.';
+comment on column meta.segments.settled is 'None of its crawls is open: it may be archived.';
+comment on column meta.segments.published_at is 'When that was last looked at.';
+
+create table if not exists meta.quarantine (
+  table_name varchar not null,
+  task varchar not null,
+  crawl varchar not null,
+  page bigint not null,
+  slot bigint,
+  key varchar,
+  column_name varchar,
+  reason varchar not null,
+  raw varchar
+);
+comment on table meta.quarantine is 'What did not fit: fields (the row is in, the field is NULL) and whole records (column_name NULL).';
+comment on column meta.quarantine.table_name is 'Table it was meant for.';
+comment on column meta.quarantine.task is 'Task that received it.';
+comment on column meta.quarantine.crawl is 'Crawl that received it; the next complete crawl of the task replaces its entries.';
+comment on column meta.quarantine.page is 'Page of the crawl.';
+comment on column meta.quarantine.slot is 'Slot of the record.';
+comment on column meta.quarantine.key is 'Key of the row; of a refused record, the id its text mentions.';
+comment on column meta.quarantine.column_name is 'Column that is NULL because of it; NULL for a whole record.';
+comment on column meta.quarantine.reason is 'What is wrong.';
+comment on column meta.quarantine.raw is 'The text received.';
+
+create table if not exists meta.requests (
+  run_id varchar not null,
+  operation varchar not null,
+  pool varchar not null,
+  requests bigint not null,
+  retries bigint not null,
+  throttles bigint not null,
+  failures bigint not null,
+  credits bigint not null,
+  bytes bigint not null,
+  latency_p50_ms double,
+  latency_p95_ms double,
+  latency_max_ms double
+);
+comment on table meta.requests is 'What each run asked of the API.';
+comment on column meta.requests.run_id is 'The run.';
+comment on column meta.requests.operation is 'Operation asked for.';
+comment on column meta.requests.pool is 'Rate pool it counts in.';
+comment on column meta.requests.requests is 'Attempts, retries included.';
+comment on column meta.requests.retries is 'Attempts that were not the first.';
+comment on column meta.requests.throttles is 'Attempts answered with "too many requests".';
+comment on column meta.requests.failures is 'Attempts that brought no page.';
+comment on column meta.requests.credits is 'Credits they cost.';
+comment on column meta.requests.bytes is 'Bytes received, as compressed on the wire.';
+comment on column meta.requests.latency_p50_ms is 'Median time of an attempt, milliseconds.';
+comment on column meta.requests.latency_p95_ms is '95th percentile, milliseconds.';
+comment on column meta.requests.latency_max_ms is 'Longest, milliseconds.';

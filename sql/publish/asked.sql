@@ -1,0 +1,17 @@
+-- Ids that the ready batch crawls asked for.
+-- grain: one row an id of a slice
+-- $page_files: page files of the landing log
+create or replace temp table asked as
+select
+  task,
+  crawl,
+  page,
+  unnest(ids) as id
+from read_json(
+  $page_files,
+  format = 'newline_delimited',
+  maximum_object_size = 4194304,
+  columns = {kind: 'VARCHAR', task: 'VARCHAR', crawl: 'VARCHAR', page: 'BIGINT', ids: 'VARCHAR[]'}
+)
+semi join ready using (task, crawl)
+where kind = 'ids';

@@ -1,0 +1,82 @@
+-- Moves the checkpoints to what is published now. Runs in one transaction with the other state files.
+-- $run: the run that publishes
+
+-- A first page that was not newer confirms the last complete checkpoint.
+update meta.checkpoints set finished_at = r.finished_at, run_id = r.run_id, crawl = r.crawl
+from ready as r
+where r.end_reason = 'unchanged'
+  and meta.checkpoints.task = r.task
+  and meta.checkpoints.state = 'complete'
+  and meta.checkpoints.crawl = (
+    select max(c.crawl)
+    from meta.checkpoints as c
+    where c.task = r.task and c.state = 'complete'
+  );
+
+delete from meta.checkpoints
+where state = 'complete'
+  and exists (
+    from ready as r
+    where r.end_reason is distinct from 'unchanged'
+      and r.job = meta.checkpoints.job
+      and r.target = meta.checkpoints.target
+      and r.min_slot is not distinct from meta.checkpoints.last_indexed_slot
+  );
+
+insert into meta.checkpoints (
+  job, target, kind, last_indexed_slot, state, min_slot, max_slot, pages, records, quarantined, started_at,
+  finished_at, run_id, task, crawl, reason
+)
+select
+  job,
+  target,
+  if(is_feed, 'feed', 'full'),
+  min_slot,
+  'complete',
+  min_slot,
+  max_slot,
+  pages,
+  records,
+  coalesce(quarantined, 0),
+  started_at,
+  finished_at,
+  run_id,
+  task,
+  crawl,
+  end_reason
+from ready
+left join misfit_count using (task, crawl)
+where end_reason is distinct from 'unchanged'
+qualify row_number() over (partition by job, target, min_slot order by crawl desc) = 1;
+
+-- At most one open or failed checkpoint a target: its latest crawl, when that is not complete.
+delete from meta.checkpoints
+where state in ('open', 'failed')
+  and exists (from crawl as c where c.job = meta.checkpoints.job and c.target = meta.checkpoints.target);
+
+insert into meta.checkpoints (
+  job, target, kind, last_indexed_slot, state, min_slot, max_slot, pages, records, quarantined, started_at,
+  finished_at, run_id, task, crawl, reason
+)
+select
+  job,
+  target,
+  if(is_feed, 'feed', 'full'),
+  null,
+  if(state = 'open', 'open', 'failed'),
+  min_slot,
+  max_slot,
+  pages,
+  records,
+  coalesce(quarantined, 0),
+  started_at,
+  if(state = 'open', null, finished_at),
+  run_id,
+  task,
+  crawl,
+  coalesce(failure, refusal)
+from crawl
+left join refused using (task, crawl)
+left join misfit_count using (task, crawl)
+where state in ('open', 'failed', 'refused')
+qualify row_number() over (partition by job, target order by crawl desc) = 1;

@@ -1,0 +1,54 @@
+-- What the landing log and the checkpoints say of every crawl that still has lines in the log.
+-- grain: one row a crawl (task, crawl)
+-- $run: the run that publishes
+-- state: `published` (nothing to do), `ready` (all its pages are in), `open`, `failed` (the API refused it),
+--   `refused` (an audit did), `superseded` (a later crawl of the target took its place)
+create or replace temp table crawl as
+with grouped as (
+  select
+    task,
+    crawl,
+    any_value(job) as job,
+    any_value(target) as target,
+    any_value(operation) as operation,
+    any_value(params) as params,
+    any_value(shape) as shape,
+    count(*) filter (where kind = 'page') as pages,
+    coalesce(sum(records) filter (where kind = 'page'), 0)::bigint as records,
+    min(slot) as min_slot,
+    max(slot) as max_slot,
+    min(received_at) as started_at,
+    max(coalesce(received_at, failed_at)) as finished_at,
+    max(run) as run_id,
+    count(*) filter (where kind = 'ids') as slices,
+    coalesce(bool_or(last), false) as frozen,
+    bool_or(last_slot is not null) as is_feed,
+    max(end_reason) as end_reason,
+    max(reason) as failure
+  from landed
+  group by
+    task,
+    crawl
+)
+select
+  *,
+  case when slices > 0 then frozen and pages = slices else end_reason is not null end as ended,
+  case
+    when failure is not null then 'failed'
+    when exists (
+      from meta.checkpoints as c
+      where c.task = g.task and c.state = 'complete' and c.crawl >= g.crawl
+    ) then 'published'
+    when exists (
+      from meta.checkpoints as c
+      where c.task = g.task and c.state = 'failed' and c.crawl = g.crawl
+    ) then 'refused'
+    when ended then 'ready'
+    when slices > 0 and not frozen and crawl <> $run then 'superseded'
+    when not is_feed and exists (
+      from grouped as later
+      where later.job = g.job and later.target = g.target and later.crawl > g.crawl
+    ) then 'superseded'
+    else 'open'
+  end as state
+from grouped as g;

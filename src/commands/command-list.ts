@@ -1,0 +1,59 @@
+import type { Argv } from 'yargs';
+import type { GlobalArgs } from './context.ts';
+
+/** What every file in this folder that is named after a command exports. */
+export interface CommandModule {
+  /** Adds the command's own arguments, options and examples. */
+  // biome-ignore lint/suspicious/noExplicitAny: yargs infers a type per option chain; the handler's argument names it
+  describeOptions(command: Argv<any>): Argv<any>;
+  /** @returns the exit code; failures are thrown */
+  execute(args: GlobalArgs & never): Promise<number>;
+}
+
+export interface CommandEntry {
+  /** The yargs command string: name and positional arguments. */
+  name: string;
+  describe: string;
+  /** Loaded only when the command is chosen, so that --version and --help start fast. */
+  load(): Promise<CommandModule>;
+}
+
+export const commandList: readonly CommandEntry[] = [
+  { name: 'run [job..]', describe: 'Crawl, load, publish and export', load: () => import('./run.ts') },
+  {
+    name: 'crawl [job..]',
+    describe: 'Only receive: pages into the landing log',
+    load: () => import('./crawl.ts'),
+  },
+  { name: 'load', describe: 'Only type: landed pages into staging', load: () => import('./load.ts') },
+  {
+    name: 'publish',
+    describe: 'Only apply: staging into the tables and the snapshot',
+    load: () => import('./publish.ts'),
+  },
+  {
+    name: 'export [table..]',
+    describe: 'Parquet datasets of the snapshot',
+    load: () => import('./export.ts'),
+  },
+  {
+    name: 'plan [job..]',
+    describe: 'What a run would ask for and cost; asks nothing',
+    load: () => import('./plan.ts'),
+  },
+  { name: 'status [job]', describe: 'How far every job is', load: () => import('./status.ts') },
+  { name: 'sql [query]', describe: 'Query the snapshot, read-only', load: () => import('./sql.ts') },
+  {
+    name: 'call <operation> [params]',
+    describe: 'One request; prints the result exactly',
+    load: () => import('./call.ts'),
+  },
+  { name: 'methods', describe: 'Operations of the API', load: () => import('./methods.ts') },
+  {
+    name: 'tables [table]',
+    describe: 'Tables and columns with their meaning',
+    load: () => import('./tables.ts'),
+  },
+  { name: 'jobs <action>', describe: 'Validate the job files: jobs check', load: () => import('./jobs.ts') },
+  { name: 'sandbox', describe: 'Serve the sample API', load: () => import('./sandbox.ts') },
+];

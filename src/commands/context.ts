@@ -1,0 +1,65 @@
+import { type Logger, pino } from 'pino';
+import { type Config, readConfig } from '../config.ts';
+import { type DataFolder, dataFolder } from '../data-folder.ts';
+
+/** Options that every command takes. */
+export interface GlobalArgs {
+  config?: string;
+  dataDir: string;
+  jobsDir: string;
+  json: boolean;
+  logLevel: string;
+  progress: boolean;
+}
+
+/** What a command works with. */
+export interface Context {
+  config: Config;
+  folder: DataFolder;
+  jobsDir: string;
+  json: boolean;
+  log: Logger;
+  /** One progress line a job; only on a terminal, and not when asked not to. */
+  showProgress: boolean;
+  /** A result on stdout: text, or the document of `--json`. */
+  print(text: string, document: unknown): void;
+}
+
+/** Reads config and environment. @throws UsageError */
+export async function openContext(args: GlobalArgs): Promise<Context> {
+  const config = await readConfig({
+    ...(args.config === undefined ? {} : { file: args.config }),
+    env: process.env,
+    cwd: process.cwd(),
+  });
+  return {
+    config,
+    folder: dataFolder(args.dataDir),
+    jobsDir: args.jobsDir,
+    json: args.json,
+    log: createLog(args),
+    showProgress: args.progress && process.stderr.isTTY === true && !args.json,
+    print: (text, document) => {
+      const output = args.json ? toJson(document) : text;
+      process.stdout.write(output.endsWith('\n') ? output : `${output}\n`);
+    },
+  };
+}
+
+/** Log lines go to stderr; stdout carries results only. */
+export function createLog(args: Pick<GlobalArgs, 'logLevel'>): Logger {
+  return pino(
+    { level: args.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    pino.destination({ dest: 2, sync: true }),
+  );
+}
+
+/** JSON with bigints as numbers of full precision. */
+export function toJson(document: unknown): string {
+  const marked = JSON.stringify(
+    document,
+    (_, value) => (typeof value === 'bigint' ? `\u0000bigint:${value}` : value),
+    2,
+  );
+  return marked.replace(/"\\u0000bigint:(-?\d+)"/g, '$1');
+}

@@ -1,0 +1,55 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DiskError } from './errors.ts';
+
+/** Where everything of one data folder stands. Landing, staging, archive and build are the owner's alone. */
+export interface DataFolder {
+  root: string;
+  landing: string;
+  staging: string;
+  archive: string;
+  temp: string;
+  build: string;
+  snapshot: string;
+  lock: string;
+  requests: string;
+  runs: string;
+  rates: string;
+  runState: string;
+  lake: string;
+}
+
+/** The places of a data folder; touches no file. */
+export function dataFolder(root: string): DataFolder {
+  return {
+    root,
+    landing: join(root, 'landing'),
+    staging: join(root, 'staging'),
+    archive: join(root, 'archive'),
+    temp: join(root, 'temp'),
+    build: join(root, 'build.duckdb'),
+    snapshot: join(root, 'warehouse.duckdb'),
+    lock: join(root, 'run.lock'),
+    requests: join(root, 'requests.ndjson'),
+    runs: join(root, 'runs.ndjson'),
+    rates: join(root, 'rates.json'),
+    runState: join(root, 'run.json'),
+    lake: join(root, 'lake'),
+  };
+}
+
+/** Makes the folders. @throws DiskError when the place cannot be written */
+export async function makeDataFolder(folder: DataFolder): Promise<void> {
+  try {
+    // The root stays readable by the group: the snapshot and the lake stand in it.
+    await mkdir(folder.root, { recursive: true, mode: 0o750 });
+    for (const dir of [folder.landing, folder.staging, folder.archive, folder.temp])
+      await mkdir(dir, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new DiskError(
+      `cannot write the data folder ${folder.root} (${(error as NodeJS.ErrnoException).code})`,
+      'Make it writable, or name another with --data-dir.',
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,42 @@
+import { chmod, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DataFolder } from '../data-folder.ts';
+import { pageFile, recordFile, syncDirectory, syncFile } from '../landing/segment-files.ts';
+import type { Database } from './database.ts';
+import { stagingFile } from './load.ts';
+
+/**
+ * Moves a settled segment, which a snapshot holds, from the landing log to the archive: `<n>.parquet` and
+ * `<n>.pages.parquet`, each line's exact text. `read_ndjson_objects` keeps bytes; typed reading would reformat
+ * decimals. The log's files go only after both are durable, so a kill in between archives again.
+ */
+export async function archiveSegment(database: Database, folder: DataFolder, segment: number): Promise<void> {
+  await archiveLines(
+    database,
+    recordFile(folder.landing, segment),
+    join(folder.archive, `${segment}.parquet`),
+  );
+  await archiveLines(
+    database,
+    pageFile(folder.landing, segment),
+    join(folder.archive, `${segment}.pages.parquet`),
+  );
+  await syncDirectory(folder.archive);
+  await rm(stagingFile(folder, segment), { force: true });
+  await rm(recordFile(folder.landing, segment), { force: true });
+  await rm(pageFile(folder.landing, segment), { force: true });
+  await syncDirectory(folder.landing);
+}
+
+async function archiveLines(database: Database, from: string, to: string): Promise<void> {
+  if ((await stat(from)).size === 0) return;
+  const temporary = `${to}.tmp`;
+  await database.run(
+    `copy (select json as line from read_ndjson_objects($from, maximum_object_size = 67108864))
+    to $temporary (format parquet, compression zstd, compression_level 1, row_group_size 8192)`,
+    { from, temporary },
+  );
+  await chmod(temporary, 0o600);
+  await syncFile(temporary);
+  await rename(temporary, to);
+}

@@ -1,0 +1,46 @@
+import type { Database } from './database.ts';
+import type { StagedSegment } from './publish.ts';
+import { listSql, readSql } from './sql-text.ts';
+
+/**
+ * Write, audit, publish: looks at the ready crawls' staged rows before they touch a table. Takes the crawls that
+ * fail out of `ready` and notes them in `refused`.
+ * @param quarantineLimit share of a crawl's records, but at least 50 records, that may be quarantined
+ */
+export async function auditReadyCrawls(
+  database: Database,
+  staged: readonly StagedSegment[],
+  quarantineLimit: number,
+): Promise<{ job: string; target: string; reason: string }[]> {
+  await database.script(`
+    create or replace temp table refused (task varchar, crawl varchar, refusal varchar);
+    create or replace temp table misfit_count (task varchar, crawl varchar, quarantined bigint);`);
+  const files = staged.map(({ file }) => file);
+  if (files.length > 0) await database.run(readSql('publish/misfits.sql'), { files });
+  await database.run(
+    `insert into refused
+    select task, crawl, 'audit: ' || quarantined || ' of ' || records || ' records were quarantined'
+    from ready join misfit_count using (task, crawl)
+    where quarantined > greatest(50, $limit::double * records)`,
+    { limit: quarantineLimit },
+  );
+  for (const name of listSql('audits')) {
+    const text = readSql(`audits/${name}.sql`);
+    const shape = /^-- shape: (\w+)$/m.exec(text)?.[1];
+    const own = staged.filter((segment) => segment.shape === shape).map(({ file }) => file);
+    if (own.length === 0) continue;
+    await database.run(
+      `insert into refused
+      select task, crawl, 'audit ${name}: ' || count(*) || ' records, for example ' || any_value(problem)
+      from (${text})
+      group by task, crawl`,
+      { files: own },
+    );
+  }
+  await database.script(`
+    update crawl set state = 'refused' from refused where refused.task = crawl.task and refused.crawl = crawl.crawl;
+    delete from ready where exists (from refused where refused.task = ready.task and refused.crawl = ready.crawl);`);
+  return database.rows(`
+    select job, target, min(refusal) as reason
+    from refused join crawl using (task, crawl) group by job, target order by job, target`);
+}

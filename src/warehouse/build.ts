@@ -1,0 +1,101 @@
+import { chmod, rename } from 'node:fs/promises';
+import type { DataFolder } from '../data-folder.ts';
+import { UsageError } from '../errors.ts';
+import { type Database, type DatabaseOptions, openDatabase } from './database.ts';
+import { listSql, readSql } from './sql-text.ts';
+import { readTableSpecs } from './table-spec.ts';
+
+/** Version of the tables in `sql/`. A build of a newer one is refused unchanged. */
+export const schemaVersion = 1;
+
+/** Opens the pipeline's own database, made on first use. @throws UsageError when a newer ledgerlake made it */
+export async function openBuild(
+  folder: DataFolder,
+  options: Omit<DatabaseOptions, 'readOnly'>,
+): Promise<Database> {
+  const database = await openDatabase(folder.build, options);
+  try {
+    await chmod(folder.build, 0o600);
+    // Space freed by deletes is reused; merging half-empty row groups at every checkpoint costs more than it
+    // saves. A slice is checkpointed by hand, so the log never triggers one in the middle (docs/adr/0001).
+    await database.script(`set max_vacuum_tasks = 0; set checkpoint_threshold = '4GB';`);
+    await createSchema(database);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  return database;
+}
+
+async function createSchema(database: Database): Promise<void> {
+  const version = await readVersion(database);
+  if (version !== null && version > schemaVersion) {
+    throw new UsageError(
+      `this data folder was made by a newer ledgerlake (schema ${version}, this one knows ${schemaVersion})`,
+      'Install that version again, or name another folder with --data-dir. Nothing was changed.',
+    );
+  }
+  if (version === schemaVersion) return;
+  await database.transaction(async () => {
+    await database.script(readSql('meta.sql'));
+    for (const spec of readTableSpecs()) await database.script(spec.ddl);
+    for (const view of listSql('views')) await database.script(readSql(`views/${view}.sql`));
+    await database.run('insert into meta.schema_version values ($version)', { version: schemaVersion });
+  });
+}
+
+/** Schema version of a build or snapshot; null for an empty database. */
+export async function readVersion(database: Database): Promise<number | null> {
+  const [known] = await database.rows<{ n: bigint }>(
+    `select count(*) as n from duckdb_tables() where schema_name = 'meta' and table_name = 'schema_version'`,
+  );
+  if ((known?.n ?? 0n) === 0n) return null;
+  const [row] = await database.rows<{ version: number }>(
+    'select max(version) as version from meta.schema_version',
+  );
+  return row?.version ?? null;
+}
+
+/**
+ * Binds a data folder to the API it is filled from, on first use.
+ * @throws UsageError when it is bound to another: production must not be filled with sample data, nor one API's
+ *   data with another's
+ */
+export async function bindSource(
+  database: Database,
+  origins: Readonly<Record<string, string>>,
+): Promise<void> {
+  const bound = new Map(
+    (
+      await database.rows<{ transport: string; origin: string }>('select transport, origin from meta.source')
+    ).map(({ transport, origin }) => [transport, origin]),
+  );
+  for (const [transport, origin] of Object.entries(origins)) {
+    const first = bound.get(transport);
+    if (first !== undefined && first !== origin) {
+      throw new UsageError(
+        `this data folder holds data of ${first}, but the run would ask ${origin}`,
+        'Set LEDGERLAKE_RPC_URL (and the other URLs) as in the run that filled it, or name another folder with --data-dir.',
+      );
+    }
+  }
+  for (const [transport, origin] of Object.entries(origins)) {
+    if (!bound.has(transport))
+      await database.run('insert into meta.source values ($transport, $origin, now())', {
+        transport,
+        origin,
+      });
+  }
+}
+
+/** Renames a file out of the way; returns its new name, or null when there is none. */
+export async function setAside(path: string, now: Date): Promise<string | null> {
+  const aside = `${path}.set-aside-${now.toISOString().replaceAll(':', '')}`;
+  try {
+    await rename(path, aside);
+    return aside;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}

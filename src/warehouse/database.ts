@@ -1,0 +1,115 @@
+import { type DuckDBConnection, DuckDBInstance, type DuckDBValue, listValue } from '@duckdb/node-api';
+import { asDiskError } from '../errors.ts';
+
+export interface DatabaseOptions {
+  /** DuckDB's own bound, for example `256MB`; what does not fit goes to `tempDir`. */
+  memoryLimit: string;
+  threads: number;
+  tempDir: string;
+  readOnly?: boolean;
+}
+
+export type SqlParams = Record<string, string | number | bigint | boolean | null | readonly string[]>;
+export type Row = Record<string, unknown>;
+
+/** One connection to one DuckDB database. */
+export interface Database {
+  /** Runs one statement. */
+  run(sql: string, params?: SqlParams): Promise<void>;
+  /** Runs one statement that changes rows; returns how many. */
+  change(sql: string, params?: SqlParams): Promise<number>;
+  /** Runs a file's statements in order. */
+  script(sql: string): Promise<void>;
+  /** All rows of one statement: BIGINT and wider as bigint, times as Date, NULL as null. */
+  rows<T = Row>(sql: string, params?: SqlParams): Promise<T[]>;
+  /** Runs `work` in a transaction: committed when it resolves, rolled back when it rejects. */
+  transaction<T>(work: () => Promise<T>): Promise<T>;
+  /** Stops the statement that is running. */
+  interrupt(): void;
+  close(): void;
+}
+
+/**
+ * Opens a DuckDB database (`:memory:` for none). Extensions are neither installed nor loaded: nothing here needs
+ * one, and a query must not reach the network.
+ */
+export async function openDatabase(path: string, options: DatabaseOptions): Promise<Database> {
+  const instance = await DuckDBInstance.create(path, {
+    memory_limit: options.memoryLimit,
+    threads: String(options.threads),
+    temp_directory: options.tempDir,
+    access_mode: options.readOnly === true ? 'READ_ONLY' : 'AUTOMATIC',
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    preserve_insertion_order: 'false',
+  });
+  const connection = await instance.connect();
+  await connection.run("set timezone = 'UTC'");
+  return wrap(instance, connection);
+}
+
+function wrap(instance: DuckDBInstance, connection: DuckDBConnection): Database {
+  const run = async (sql: string, params?: SqlParams) => {
+    await connection.run(sql, bind(params)).catch(rethrow);
+  };
+  return {
+    run,
+    async change(sql, params) {
+      const result = await connection.run(sql, bind(params)).catch(rethrow);
+      return result.rowsChanged;
+    },
+    async script(sql) {
+      const statements = await connection.extractStatements(sql).catch(rethrow);
+      for (let n = 0; n < statements.count; n += 1) {
+        const statement = await statements.prepare(n).catch(rethrow);
+        await statement.run().catch(rethrow);
+        statement.destroySync();
+      }
+    },
+    async rows<T>(sql: string, params?: SqlParams) {
+      const reader = await connection.runAndReadAll(sql, bind(params)).catch(rethrow);
+      return reader.getRowObjectsJS() as T[];
+    },
+    async transaction(work) {
+      await run('begin');
+      try {
+        const result = await work();
+        await run('commit');
+        return result;
+      } catch (error) {
+        // The failure may have ended the transaction already; its own error is the one that matters.
+        await connection.run('rollback').catch(() => undefined);
+        throw error;
+      }
+    },
+    interrupt: () => connection.interrupt(),
+    close() {
+      connection.closeSync();
+      instance.closeSync();
+    },
+  };
+}
+
+function bind(params: SqlParams | undefined): Record<string, DuckDBValue> | undefined {
+  if (params === undefined) return undefined;
+  const bound = Object.entries(params).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? listValue(value) : value,
+  ]);
+  return Object.fromEntries(bound) as Record<string, DuckDBValue>;
+}
+
+function rethrow(error: unknown): never {
+  throw asDiskError(error);
+}
+
+/** Columns of a table of the main schema, in order. */
+export async function listColumns(database: Database, table: string): Promise<string[]> {
+  const rows = await database.rows<{ column_name: string }>(
+    `select column_name from duckdb_columns()
+    where schema_name = 'main' and table_name = $table and database_name = current_database()
+    order by column_index`,
+    { table },
+  );
+  return rows.map((row) => row.column_name);
+}

@@ -1,0 +1,281 @@
+import { quoteName } from './sql-text.ts';
+import type { TableSpec } from './table-spec.ts';
+
+/**
+ * The statements that apply one slice of staging files to one merge table. A slice is a run of files, one
+ * transaction; applying it again changes nothing (docs/adr/0001).
+ *
+ * A row has a base group and may have others, each from the newest answer that carried it. `seen` finds, from
+ * narrow columns alone, where in the files each key's newest copy of each group stands; `verdict` compares that
+ * with the table; only rows that are new or changed are read in full.
+ */
+export interface MergeSql {
+  /** $files: the slice's staging files. Makes `seen`. */
+  seen: string;
+  /** Makes `verdict`: every key of the slice with something newer than the table has. */
+  verdict: string;
+  /** Counts: `{seen, fresh, inserted, changed, amended, mixed}` as bigint. */
+  counts: string;
+  /** Moves slots and times of what is confirmed, one statement a group. */
+  confirm: readonly string[];
+  /** $files. Rows that the table did not have, from one staged row each. */
+  insertNew: string;
+  /** $files. New versions of rows that the table has, from one staged row and the old version. */
+  insertChanged: string;
+  /** $files. Rows put together from several staged rows, new ones and new versions. */
+  insertMixed: string;
+  /** Old versions of both. */
+  deleteOld: string;
+}
+
+interface Group {
+  name: string;
+  columns: readonly string[];
+  volatile: readonly string[];
+  /** Column names of the group's slot, time and hash in the table, and of its slot in staging. */
+  slot: string;
+  seenAt: string;
+  hash: string;
+  /** Condition on a staged row. */
+  carried: string;
+}
+
+/** Columns that publish sets, and no group of the shape owns. */
+const bookkeeping = ['slot', 'seen_at', 'first_seen_slot', 'changed_slot', 'run_id', 'record_hash'];
+
+/** The groups of a table, base first. `columns` are the table's, in order. */
+export function listGroups(spec: TableSpec, columns: readonly string[]): Group[] {
+  const named = [...spec.groups].map(
+    ([name, own]): Group => ({
+      name,
+      columns: own,
+      volatile: spec.volatile.filter((column) => own.includes(column)),
+      slot: `${name}_slot`,
+      seenAt: `${name}_seen_at`,
+      hash: `${name}_hash`,
+      carried: `carries_${name}`,
+    }),
+  );
+  const taken = new Set([
+    ...spec.key,
+    ...bookkeeping,
+    'base_hash',
+    ...named.flatMap((group) => [...group.columns, group.slot, group.seenAt, group.hash]),
+  ]);
+  const base: Group = {
+    name: 'base',
+    columns: columns.filter((column) => !taken.has(column)),
+    volatile: spec.volatile.filter((column) => !taken.has(column)),
+    slot: 'slot',
+    seenAt: 'seen_at',
+    hash: named.length === 0 ? 'record_hash' : 'base_hash',
+    carried: 'true',
+  };
+  return [base, ...named];
+}
+
+/** Select-list items that a shape's rows get for this table at load: a hash of each group without its volatile columns. */
+export function stagedHashes(spec: TableSpec, columns: readonly string[]): string[] {
+  return listGroups(spec, columns).map((group) => {
+    const stable = group.columns.filter((column) => !group.volatile.includes(column));
+    const terms = stable.map((column) =>
+      spec.unordered.includes(column) ? `list_sort(${quoteName(column)})` : quoteName(column),
+    );
+    return `hash(${terms.join(', ')}) as ${stagedHash(spec, group)}`;
+  });
+}
+
+function stagedHash(spec: TableSpec, group: Group): string {
+  return quoteName(`${spec.name}_${group.name}_hash`);
+}
+
+/** @param columns the table's columns in order */
+export function mergeSql(spec: TableSpec, columns: readonly string[]): MergeSql {
+  const groups = listGroups(spec, columns);
+  return {
+    seen: seenSql(spec, groups),
+    verdict: verdictSql(spec, groups),
+    counts: `
+      select
+        count(*) as fresh,
+        count(*) filter (where target is null) as inserted,
+        count(*) filter (where target is not null and changed) as changed,
+        count(*) filter (where target is not null and rewritten and not changed) as amended,
+        count(*) filter (where rewritten and not whole) as mixed,
+        (select count(*) from seen) as seen
+      from verdict`,
+    confirm: groups.map(
+      (group) => `
+      update ${spec.name} set ${group.slot} = v.${group.name}.slot, ${group.seenAt} = v.${group.name}.seen_at
+      from verdict v
+      where ${spec.name}.rowid = v.target and not v.rewritten and v.take_${group.name}`,
+    ),
+    insertNew: insertSql(spec, columns, groups, 'new'),
+    insertChanged: insertSql(spec, columns, groups, 'changed'),
+    insertMixed: insertSql(spec, columns, groups, 'mixed'),
+    deleteOld: `delete from ${spec.name} where rowid in (select target from verdict where rewritten and target is not null)`,
+  };
+}
+
+function keyList(spec: TableSpec): string {
+  return spec.key.map(quoteName).join(', ');
+}
+
+function seenSql(spec: TableSpec, groups: readonly Group[]): string {
+  const copies = groups.map((group) => {
+    const fields = [
+      `slot := ${group.slot}`,
+      'seen_at := seen_at',
+      'run_id := run_id',
+      `hash := ${stagedHash(spec, group)}`,
+      ...group.volatile.map((column) => `${quoteName(column)} := ${quoteName(column)}`),
+      'file_index := file_index',
+      'file_row_number := file_row_number',
+    ];
+    const newest = `max_by(struct_pack(${fields.join(', ')}), (coalesce(${group.slot}, -1), seen_at, page, n))`;
+    return `${newest} filter (where ${group.carried}) as ${group.name}`;
+  });
+  return `
+    create or replace temp table seen as
+    select ${keyList(spec)}, ${copies.join(',\n      ')}
+    from read_parquet($files, file_row_number = true)
+    semi join ready using (task, crawl)
+    where ${spec.key.map((column) => `${quoteName(column)} is not null`).join(' and ')}
+    group by ${keyList(spec)}`;
+}
+
+/**
+ * Newer wins by slot where both have one, else by the time it was seen; the same copy again is not newer.
+ * Written once for every group.
+ */
+function isNewer(group: Group): string {
+  const staged = `s.${group.name}`;
+  return `(case
+      when ${staged} is null then false
+      when t.${group.seenAt} is null then true
+      when ${staged}.slot <> t.${group.slot} then ${staged}.slot > t.${group.slot}
+      else ${staged}.seen_at > t.${group.seenAt}
+    end)`;
+}
+
+function verdictSql(spec: TableSpec, groups: readonly Group[]): string {
+  const grouped = groups.length > 1;
+  const narrow = [
+    ...spec.key.map(quoteName),
+    ...groups.flatMap((group) => [group.slot, group.seenAt, group.hash, ...group.volatile.map(quoteName)]),
+    'first_seen_slot',
+    'changed_slot',
+    'run_id',
+    ...(grouped ? ['record_hash'] : []),
+  ];
+  const takes = groups.map((group) => `${isNewer(group)} as take_${group.name}`);
+  const differs = (group: Group, columns: readonly string[]) =>
+    columns.map((column) => `take_${group.name} and ${group.name}.${column} is distinct from old.${column}`);
+  const hashDiffers = groups.map(
+    (group) => `(take_${group.name} and ${group.name}.hash is distinct from old.${group.hash})`,
+  );
+  const volatileDiffers = groups.flatMap((group) => differs(group, group.volatile.map(quoteName)));
+  const place = (group: Group) => `(${group.name}.file_index, ${group.name}.file_row_number)`;
+  const wholeTerms = groups
+    .slice(1)
+    .map((group) => `(not take_${group.name} or ${place(group)} = ${place(groups[0]!)})`);
+  return `
+    create or replace temp table verdict as
+    with compared as (
+      select s.*, t.target, t as old, ${takes.join(',\n        ')}
+      from seen s
+      left join (select rowid as target, ${narrow.join(', ')} from ${spec.name}) t using (${keyList(spec)})
+    )
+    select * exclude (old),
+      old.first_seen_slot as old_first_seen_slot,
+      old.changed_slot as old_changed_slot,
+      old.run_id as old_run_id,
+      old.record_hash as old_record_hash,
+      ${groups.map((group) => `if(take_${group.name}, ${group.name}.hash, old.${group.hash}) as new_${group.name}_hash`).join(',\n      ')},
+      target is null or ${hashDiffers.join(' or ')} as changed,
+      changed or ${[...volatileDiffers, 'false'].join(' or ')} as rewritten,
+      ${['take_base', ...wholeTerms].join(' and ')} as whole
+    from compared
+    where ${groups.map((group) => `take_${group.name}`).join(' or ')}`;
+}
+
+type InsertKind = 'new' | 'changed' | 'mixed';
+
+const insertFilter: Record<InsertKind, string> = {
+  new: 'v.whole and v.target is null',
+  changed: 'v.whole and v.target is not null',
+  mixed: 'not v.whole',
+};
+
+function insertSql(
+  spec: TableSpec,
+  columns: readonly string[],
+  groups: readonly Group[],
+  kind: InsertKind,
+): string {
+  // A wide read of the table's old rows, spared where there are none or nothing of them is kept.
+  const old = kind !== 'new' && groups.length > 1;
+  return `
+    insert into ${spec.name} (${columns.map(quoteName).join(', ')})
+    select ${columns.map((column) => insertValue(spec, groups, column, kind, old)).join(',\n      ')}
+    from verdict v
+    ${insertJoins(groups, kind)}
+    ${old ? `left join ${spec.name} t on t.rowid = v.target` : ''}
+    where v.rewritten and ${insertFilter[kind]}`;
+}
+
+function insertValue(
+  spec: TableSpec,
+  groups: readonly Group[],
+  column: string,
+  kind: InsertKind,
+  old: boolean,
+): string {
+  const name = quoteName(column);
+  if (spec.key.includes(column)) return `v.${name}`;
+  const taken = (group: Group, fresh: string) =>
+    kind !== 'mixed' && group.name === 'base'
+      ? fresh
+      : `if(v.take_${group.name}, ${fresh}, ${old ? `t.${name}` : 'null'})`;
+  for (const group of groups) {
+    if (group.columns.includes(column))
+      return taken(group, `${kind === 'mixed' ? `w_${group.name}` : 'w'}.${name}`);
+    if (column === group.slot) return taken(group, `v.${group.name}.slot`);
+    if (column === group.seenAt) return taken(group, `v.${group.name}.seen_at`);
+    if (column === group.hash && column !== 'record_hash') return `v.new_${group.name}_hash`;
+  }
+  return bookkeepingValue(column, groups);
+}
+
+function insertJoins(groups: readonly Group[], kind: InsertKind): string {
+  const at = (alias: string, group: Group) =>
+    `${alias}.file_index = v.${group.name}.file_index and ${alias}.file_row_number = v.${group.name}.file_row_number`;
+  const wide = 'read_parquet($files, file_row_number = true)';
+  if (kind !== 'mixed') return `join ${wide} w on ${at('w', groups[0] as Group)}`;
+  return groups
+    .map((group) => {
+      const narrow = ['file_index', 'file_row_number', ...group.columns.map(quoteName)].join(', ');
+      return `left join (select ${narrow} from ${wide}) w_${group.name} on ${at(`w_${group.name}`, group)}`;
+    })
+    .join('\n    ');
+}
+
+function bookkeepingValue(column: string, groups: readonly Group[]): string {
+  // The answer that changed the row: the base's, or the newest of the groups taken.
+  const newest = (field: string) =>
+    `coalesce(${groups.map((group) => `if(v.take_${group.name}, v.${group.name}.${field}, null)`).join(', ')})`;
+  switch (column) {
+    case 'first_seen_slot':
+      return `if(v.target is null, v.base.slot, v.old_first_seen_slot)`;
+    case 'changed_slot':
+      return `if(v.changed, ${newest('slot')}, v.old_changed_slot)`;
+    case 'run_id':
+      return `if(v.changed, ${newest('run_id')}, v.old_run_id)`;
+    case 'record_hash':
+      return groups.length === 1
+        ? 'v.new_base_hash'
+        : `hash(${groups.map((group) => `v.new_${group.name}_hash`).join(', ')})`;
+    default:
+      throw new Error(`no rule for column ${column}`);
+  }
+}

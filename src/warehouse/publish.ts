@@ -1,0 +1,152 @@
+import type { DataFolder } from '../data-folder.ts';
+import { listSegments, pageFile } from '../landing/segment-files.ts';
+import { appendRows } from './append-rows.ts';
+import { auditReadyCrawls } from './audit.ts';
+import type { Database } from './database.ts';
+import { listStaged, stagingFile } from './load.ts';
+import { type MergeCounts, mergeTable } from './merge-table.ts';
+import { readSql } from './sql-text.ts';
+import { readTableSpecs } from './table-spec.ts';
+
+export interface PublishOptions {
+  run: string;
+  /** DuckDB's memory limit in bytes: it decides how many rows a slice has. */
+  memoryBytes: number;
+  /** Share of a crawl's records that may be quarantined (at least 50) before it is not published. */
+  quarantineLimit: number;
+}
+
+export interface PublishResult {
+  /** Crawls whose rows are in the tables now. */
+  published: number;
+  /** Crawls an audit refused, with the reason. */
+  refused: { job: string; target: string; reason: string }[];
+  tables: Record<string, MergeCounts>;
+  /** Segments that nothing waits for: they may be archived once a snapshot has them. */
+  settled: number[];
+}
+
+/** A staged segment and the shape of its rows. */
+export interface StagedSegment {
+  segment: number;
+  shape: string;
+  file: string;
+}
+
+/**
+ * Applies staging to the tables: complete crawls to merge tables, every new segment to append-only ones. Data
+ * first, each slice its own transaction; then checkpoints, coverage, quarantine and segments in one. Killed at
+ * any point and run again, it changes nothing twice.
+ */
+export async function publish(
+  database: Database,
+  folder: DataFolder,
+  options: PublishOptions,
+): Promise<PublishResult> {
+  const staged = await findCrawls(database, folder, options.run);
+  const refused = await auditReadyCrawls(database, staged, options.quarantineLimit);
+  const tables: Record<string, MergeCounts> = {};
+  for (const spec of readTableSpecs()) {
+    const segments = staged.filter(({ shape }) => shape === spec.shape);
+    tables[spec.name] =
+      spec.publish === 'merge'
+        ? await mergeTable(database, spec, await withReadyRows(database, segments), options.memoryBytes)
+        : await appendRows(database, spec, segments);
+  }
+  await database.script(readSql('publish/coverage.sql'));
+  await database.transaction(() => commitState(database, staged));
+  await database.run('checkpoint');
+  const [ready] = await database.rows<{ n: bigint }>('select count(*) as n from ready');
+  const settled = await database.rows<{ segment: bigint }>(
+    'select segment from meta.segments where settled and segment in (select segment from landed)',
+  );
+  return {
+    published: Number(ready?.n ?? 0n),
+    refused,
+    tables,
+    settled: settled.map(({ segment }) => Number(segment)),
+  };
+}
+
+/** Makes `landed`, `crawl` and `ready`; returns the staged segments. Unstaged ones wait, with all their crawls. */
+async function findCrawls(database: Database, folder: DataFolder, run: string): Promise<StagedSegment[]> {
+  const segments = await listSegments(folder.landing);
+  const pageFiles = segments.map((segment) => pageFile(folder.landing, segment));
+  await database.run(readSql('publish/landed.sql'), {
+    page_files: pageFiles.length === 0 ? ['/dev/null'] : pageFiles,
+  });
+  await database.run(readSql('publish/crawl.sql'), { run });
+  const staged = new Set(await listStaged(folder));
+  const shapes = await database.rows<{ segment: bigint; shape: string; records: bigint }>(
+    `select segment, any_value(shape) as shape, coalesce(sum(records), 0)::bigint as records from landed group by segment`,
+  );
+  const unstaged = shapes.filter(({ segment, records }) => records > 0n && !staged.has(Number(segment)));
+  await database.run(
+    `create or replace temp table ready as
+    select * from crawl
+    where state = 'ready' and not exists (
+      from landed where landed.task = crawl.task and landed.crawl = crawl.crawl
+        and list_contains($unstaged::bigint[], landed.segment)
+    )`,
+    { unstaged: unstaged.map(({ segment }) => String(segment)) },
+  );
+  await database.run(readSql('publish/asked.sql'), {
+    page_files: pageFiles.length === 0 ? ['/dev/null'] : pageFiles,
+  });
+  return shapes
+    .filter(({ segment }) => staged.has(Number(segment)))
+    .map(({ segment, shape }) => ({
+      segment: Number(segment),
+      shape,
+      file: stagingFile(folder, Number(segment)),
+    }))
+    .sort((a, b) => a.segment - b.segment);
+}
+
+async function withReadyRows(
+  database: Database,
+  segments: readonly StagedSegment[],
+): Promise<StagedSegment[]> {
+  const rows = await database.rows<{ segment: bigint }>(
+    'select distinct segment from landed semi join ready using (task, crawl)',
+  );
+  const ready = new Set(rows.map(({ segment }) => Number(segment)));
+  return segments.filter(({ segment }) => ready.has(segment));
+}
+
+/** Checkpoints, coverage, quarantine and segments, in the caller's transaction. */
+async function commitState(database: Database, staged: readonly StagedSegment[]): Promise<void> {
+  await database.script(readSql('publish/checkpoints.sql'));
+  await database.script(`
+    delete from meta.coverage;
+    insert into meta.coverage (job, target, low_slot, high_slot, state, cursor, run_id)
+    select job, target, low_slot, high_slot, state, cursor, run_id from coverage;`);
+  await quarantineMisfits(database, staged);
+  await database.script(readSql('publish/segments.sql'));
+}
+
+/** A task's entries are those of its latest complete crawl. */
+async function quarantineMisfits(database: Database, staged: readonly StagedSegment[]): Promise<void> {
+  await database.run('delete from meta.quarantine where task in (select task from ready)');
+  for (const spec of readTableSpecs()) {
+    const files = staged.filter(({ shape }) => shape === spec.shape).map(({ file }) => file);
+    if (files.length === 0 || spec.name !== tableOfShape(spec.shape)) continue;
+    await database.run(
+      `insert into meta.quarantine (table_name, task, crawl, page, slot, key, column_name, reason, raw)
+      select $table, task, crawl, page, slot, coalesce(key, regexp_extract(misfit.raw, '"(?:id|address|signature)" *: *"([^"]+)"', 1)),
+        misfit.column_name, misfit.reason, misfit.raw
+      from (
+        select task, crawl, page, slot, concat_ws('/', ${spec.key.join(', ')}) as key, unnest(misfits) as misfit
+        from read_parquet($files)
+        semi join ready using (task, crawl)
+        where len(misfits) > 0
+      )`,
+      { table: spec.name, files },
+    );
+  }
+}
+
+/** Where a shape goes to several tables, what does not fit is noted for the first. */
+function tableOfShape(shape: string): string | undefined {
+  return readTableSpecs().find((spec) => spec.shape === shape)?.name;
+}

@@ -1,0 +1,21 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+const root = new URL('../../sql/', import.meta.url);
+
+/** The text of a file in `sql/`. */
+export function readSql(path: string): string {
+  return readFileSync(new URL(path, root), 'utf8');
+}
+
+/** Names of the files in a folder of `sql/`, without `.sql`, sorted. */
+export function listSql(folder: string): string[] {
+  return readdirSync(new URL(`${folder}/`, root))
+    .filter((file) => file.endsWith('.sql'))
+    .map((file) => file.slice(0, -'.sql'.length))
+    .sort();
+}
+
+/** A name as an SQL identifier. */
+export function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}

@@ -1,0 +1,59 @@
+import { listSql, readSql } from './sql-text.ts';
+
+/** What the header of `sql/tables/<name>.sql` says of a table. */
+export interface TableSpec {
+  name: string;
+  /** Shape its rows are read from. */
+  shape: string;
+  key: readonly string[];
+  /** `merge`: rows are replaced by newer ones. `append`: rows never change once in. */
+  publish: 'merge' | 'append';
+  /** Columns by group, besides the base group of all others; each group has a slot of its own. */
+  groups: ReadonlyMap<string, readonly string[]>;
+  /** Columns that change in place without counting as a change. */
+  volatile: readonly string[];
+  /** Lists whose order means nothing. */
+  unordered: readonly string[];
+  /** The statements below the header. */
+  ddl: string;
+}
+
+/** Every table of the model, from `sql/tables/`. */
+export function readTableSpecs(): TableSpec[] {
+  return listSql('tables').map((name) => parseTableSpec(readSql(`tables/${name}.sql`)));
+}
+
+/** Reads a table's header: `-- word: value` lines before the first statement. */
+export function parseTableSpec(text: string): TableSpec {
+  const groups = new Map<string, readonly string[]>();
+  const fields = new Map<string, string>();
+  for (const line of text.split('\n')) {
+    if (!line.startsWith('--')) break;
+    const [, word, value] = /^-- ([a-z0-9_ ]+): (.*)$/.exec(line) ?? [];
+    if (word === undefined || value === undefined) continue;
+    if (word.startsWith('group ')) groups.set(word.slice('group '.length), splitList(value));
+    else fields.set(word, value);
+  }
+  const field = (word: string) => {
+    const value = fields.get(word);
+    if (value === undefined) throw new Error(`sql/tables: a header has no "-- ${word}:" line`);
+    return value;
+  };
+  const publish = field('publish');
+  if (publish !== 'merge' && publish !== 'append')
+    throw new Error(`sql/tables: unknown publish mode ${publish}`);
+  return {
+    name: field('table'),
+    shape: field('from').replace(/^shape /, ''),
+    key: splitList(field('key')),
+    publish,
+    groups,
+    volatile: splitList(fields.get('volatile') ?? ''),
+    unordered: splitList(fields.get('unordered') ?? ''),
+    ddl: text,
+  };
+}
+
+function splitList(text: string): string[] {
+  return text.split(',').flatMap((part) => part.trim() || []);
+}
