@@ -1,6 +1,7 @@
 import { collectionName, contentText, tokenSymbol } from './asset-content-text.ts';
+import { assetTreeTable, leafHashNumber, leafHashTable, leafIdOf, treeOf } from './asset-leaves.ts';
 import { specimenAt } from './asset-specimens.ts';
-import { tokenInfoText } from './asset-token-text.ts';
+import { singleTokenText, tokenInfoText } from './asset-token-text.ts';
 import { mintIndex } from './asset-traits.ts';
 import { createKeyTable, rememberTexts } from './key-table.ts';
 import type { Random } from './random.ts';
@@ -14,6 +15,8 @@ export interface AssetView {
   slot?: number;
   showUnverifiedCollections?: boolean;
   showCollectionMetadata?: boolean;
+  /** Shows the token of an NFT too: one, without decimals. */
+  showFungible?: boolean;
   showInscription?: boolean;
 }
 
@@ -30,8 +33,8 @@ export function createAssetWriter(
 ): AssetWriter {
   const names: KeyNames = {
     owner,
-    tree: rememberTexts(createKeyTable(seed, 'tree', 0).text),
-    hash: createKeyTable(seed, 'leaf-hash', 0).text,
+    tree: rememberTexts(createKeyTable(seed, assetTreeTable, 0).text),
+    hash: createKeyTable(seed, leafHashTable, 0).text,
     delegate: rememberTexts(createKeyTable(seed, 'delegate', 0).text),
     collection: rememberTexts(assets.collectionKeys.text),
     creator: rememberTexts(assets.creatorKeys.text),
@@ -97,6 +100,7 @@ function bodyText(assets: WorldAssets, state: AssetState, names: KeyNames, view:
     `"ownership":{${ownershipText(state, names, random, quirks)}}${supplyText(state, random)},` +
     `"mutable":${!random.oneIn(4)},"burnt":${state.burnt}` +
     tokenInfoText(assets, state, { symbol: tokenSymbol(state), authority, quirks }) +
+    (view.showFungible ? singleTokenText(state, authority) : '') +
     extrasText(state, authority, names, view, quirks)
   );
 }
@@ -105,14 +109,13 @@ function compressionText(state: AssetState, names: KeyNames, random: Random, qui
   if (state.kind !== 'compressed') {
     return `"eligible":${random.oneIn(9)},"compressed":false,"data_hash":"","creator_hash":"","asset_hash":"","tree":"","seq":0,"leaf_id":0`;
   }
-  // Hashes follow the leaf: every rewrite gives new ones.
-  const leaf = Math.imul(state.index * 4, 1) + Math.imul(state.rewrites, 0x1000_0001);
+  const leaf = leafHashNumber(state.index, state.rewrites);
   const second = quirks && state.index % 16 === 1;
   const extra = second ? `"collection_hash":"${names.hash(leaf + 3)}","flags":0,` : '';
   return (
     `"eligible":false,"compressed":true,"data_hash":"${names.hash(leaf)}","creator_hash":"${names.hash(leaf + 1)}",` +
-    `${extra}"asset_hash":"${names.hash(leaf + 2)}","tree":"${names.tree(state.index >>> 14)}",` +
-    `"seq":${state.index * 3 + 1 + state.rewrites},"leaf_id":${state.index & 16383}`
+    `${extra}"asset_hash":"${names.hash(leaf + 2)}","tree":"${names.tree(treeOf(state.index))}",` +
+    `"seq":${state.index * 3 + 1 + state.rewrites},"leaf_id":${leafIdOf(state.index)}`
   );
 }
 

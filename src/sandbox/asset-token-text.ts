@@ -32,6 +32,15 @@ export function tokenInfoText(
   );
 }
 
+/** The same member for an asset that is one token of its own mint; '' for those that are no token at all. */
+export function singleTokenText(state: AssetState, authority: string): string {
+  if (state.kind !== 'plain' && state.kind !== 'programmable') return '';
+  return (
+    `,"token_info":{"supply":${state.burnt ? 0 : 1},"decimals":0,"token_program":"${programs[0]}",` +
+    `"mint_authority":"${authority}","freeze_authority":"${authority}"}`
+  );
+}
+
 function supplyText(random: Random, issues: number, quirks: boolean): string {
   const large = quirks ? random.below(10) : 9;
   // Kept below 2^63 × 2, so that a thousand later issues still fit 64 bits.

@@ -11,6 +11,8 @@ export interface KeyTable {
   readonly size: number;
   /** The key of an index in base58; indexes beyond the size have keys too, which are only not in it yet. */
   text(index: number): string;
+  /** The key of an index as it is hashed and compared. */
+  bytes(index: number): Uint8Array;
   /** The index of a base58 key, or -1. */
   find(text: string): number;
   /** All indexes, ascending by the bytes of their keys. */
@@ -40,6 +42,7 @@ export function createKeyTable(seed: number, name: string, size: number, byteLen
       return count;
     },
     text: (index) => encodeBase58(keyBytes(words, index)),
+    bytes: (index) => keyBytes(words, index),
     find(text) {
       const bytes = decodeBase58(text, byteLength);
       if (bytes === null) return -1;

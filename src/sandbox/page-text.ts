@@ -28,3 +28,8 @@ export function arrayText(records: string[], loose: boolean): string {
   if (!loose) return `[${records.join(',')}]`;
   return `[\n  ${records.map((record) => record.replace(/^\{"/, '{\n    "')).join(',\n  ')}\n]`;
 }
+
+/** Answers whose first asset (or token account) has such a number come with raw newlines between tokens. */
+export function isLoose(rows: number[], quirks: boolean): boolean {
+  return quirks && rows[0] !== undefined && rows[0] % 8 === 0;
+}

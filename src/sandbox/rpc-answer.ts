@@ -1,6 +1,7 @@
 import { type AnswerContext, RpcError, type RpcMethod } from './rpc-method.ts';
+import { assetMethods } from './rpc-methods-assets.ts';
 import { compressionMethods } from './rpc-methods-compression.ts';
-import { dasMethods } from './rpc-methods-das.ts';
+import { listMethods } from './rpc-methods-lists.ts';
 import { checkParams } from './rpc-params.ts';
 
 /** A request body as far as it could be read. */
@@ -14,7 +15,7 @@ export interface RpcRequest {
 }
 
 const methods: ReadonlyMap<string, RpcMethod> = new Map(
-  [...dasMethods, ...compressionMethods].map((method) => [method.name, method]),
+  [...assetMethods, ...listMethods, ...compressionMethods].map((method) => [method.name, method]),
 );
 
 /** Reads the envelope; what is wrong with it is in `error`, so that the log shows the request anyway. */

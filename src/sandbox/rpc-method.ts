@@ -17,6 +17,11 @@ export function badParams(message: string): RpcError {
   return new RpcError(-32602, `Invalid params: ${message}`);
 }
 
+/** -32000: what servers answer when there is no such thing (the same code as for their own errors). */
+export function notFound(message: string): RpcError {
+  return new RpcError(-32000, message);
+}
+
 /** What a parameter may be; a record of rules is an object with these members, a list one of these words. */
 export type ParamRule =
   | 'string'

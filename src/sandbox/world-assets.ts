@@ -48,6 +48,8 @@ export interface WorldAssets {
   isBurnt(index: number): boolean;
   createdSlot(index: number): number;
   updatedSlot(index: number): number;
+  /** How often the leaf of a compressed asset was written again. */
+  rewrites(index: number): number;
   /** Burnt ones included, ascending by id. The answer holds until the next tick. */
   inCollection(collection: number): Uint32Array;
   byCreator(creator: number, onlyVerified: boolean): Uint32Array;
@@ -89,6 +91,7 @@ export function createWorldAssets(seed: number, counts: AssetCounts): WorldAsset
     state: (index) => stateOf(traits, index, changes.get(index) ?? untouched),
     createdSlot: (index) => changes.get(index)?.createdSlot ?? traits.createdSlotOf(index),
     updatedSlot: (index) => changes.get(index)?.slot ?? traits.updatedSlotOf(index),
+    rewrites: (index) => changes.get(index)?.rewrites ?? 0,
     isBurnt: (index) => changes.get(index)?.burnt ?? traits.burntAtStart(index),
     inCollection: (wanted) => list(`collection ${wanted}`, (index) => collectionOf(index) === wanted),
     byCreator: (wanted, onlyVerified) =>

@@ -1,5 +1,6 @@
 import { mintIndex } from './asset-traits.ts';
 import type { World } from './world.ts';
+import type { AssetProof } from './world-asset-proofs.ts';
 import type { SignatureItem } from './world-signatures.ts';
 
 /** An asset as the ledger has it now. */
@@ -45,6 +46,8 @@ export interface Truth {
   assets(): Iterable<AssetTruth>;
   /** One asset; undefined for an unknown id. */
   asset(id: string): AssetTruth | undefined;
+  /** The proof of a compressed asset; null for others and unknown ids. */
+  assetProof(id: string): AssetProof | null;
   /** Ids of the assets that a list of this collection or creator must give, ascending by bytes. */
   idsInCollection(address: string): string[];
   idsByCreator(address: string, onlyVerified?: boolean): string[];
@@ -78,6 +81,7 @@ export function createTruth(world: World): Truth {
       const index = assets.keys.find(id);
       return index === -1 ? undefined : assetTruth(world, index);
     },
+    assetProof: (id) => world.assetProofs.proof(assets.keys.find(id)),
     idsInCollection: (address) => liveIds(assets.inCollection(assets.collectionKeys.find(address))),
     idsByCreator: (address, onlyVerified = false) =>
       liveIds(assets.byCreator(assets.creatorKeys.find(address), onlyVerified)),

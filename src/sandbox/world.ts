@@ -2,6 +2,7 @@ import { type AssetWriter, createAssetWriter } from './asset-text.ts';
 import { creatorCount, startSlot } from './asset-traits.ts';
 import { createKeyTable, type KeyTable, rememberTexts } from './key-table.ts';
 import { hashStream } from './random.ts';
+import { createWorldAssetProofs, type WorldAssetProofs } from './world-asset-proofs.ts';
 import { createWorldAssets, type WorldAssets } from './world-assets.ts';
 import { createWorldSignatures, type WorldSignatures } from './world-signatures.ts';
 import { createWorldTokenAccounts, type WorldTokenAccounts } from './world-token-accounts.ts';
@@ -27,6 +28,7 @@ export interface World {
   readonly owners: KeyTable;
   readonly assets: WorldAssets;
   readonly assetWriter: AssetWriter;
+  readonly assetProofs: WorldAssetProofs;
   readonly tokenAccounts: WorldTokenAccounts;
   readonly signatures: WorldSignatures;
   /** What the API would have to say about everything, for oracles. */
@@ -68,7 +70,7 @@ export function createWorld(options: WorldOptions = {}): World {
       const from = slot + 1;
       slot += tickSlots;
       ticks += 1;
-      for (const part of [content.assets, content.tokenAccounts, content.signatures]) {
+      for (const part of [content.assets, content.assetProofs, content.tokenAccounts, content.signatures]) {
         part.tick(ticks, (random) => from + random.below(tickSlots));
       }
     },
@@ -86,6 +88,7 @@ function generateContent(options: WorldOptions & { seed: number; quirks: boolean
     owners,
     assets,
     assetWriter: createAssetWriter(seed, assets, owner, quirks),
+    assetProofs: createWorldAssetProofs(seed, assets),
     tokenAccounts: createWorldTokenAccounts(seed, counts, { owner, asset: rememberTexts(assets.keys.text) }),
     signatures: createWorldSignatures(seed, signatureCount),
   };

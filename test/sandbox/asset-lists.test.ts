@@ -144,17 +144,6 @@ test('list items leave out the content of a third, and say no slots; the batch h
   });
 });
 
-test('a batch: null for the unknown, duplicates once, at most 1000, burnt ones told', async () => {
-  const all = [...sandbox.world.truth().assets()];
-  const burnt = all.find((asset) => asset.burnt)?.id as string;
-  const first = all[0]?.id as string;
-  const { result } = await call(sandbox, 'getAssetBatch', { ids: [first, 'nobody', first, burnt] });
-  expect(result.map((one: { id?: string } | null) => one?.id ?? null)).toEqual([first, null, burnt]);
-  expect(result[2].burnt).toBe(true);
-  const tooMany = await call(sandbox, 'getAssetBatch', { ids: Array(1001).fill(first) });
-  expect(tooMany.error).toMatchObject({ code: -32602, message: expect.stringContaining('1000') });
-});
-
 test('records on the wire are the ones of the truth, byte for byte', async () => {
   const collection = sandbox.world.truth().collections()[1];
   const text = await callText(sandbox, 'getAssetsByGroup', inGroup(collection));

@@ -1,21 +1,15 @@
+import { assetOptions } from './asset-options.ts';
 import { type SortKey, sortKeys, sortRows } from './asset-order.ts';
 import type { AssetView } from './asset-text.ts';
-import { cutPage, maxLimit, type PagingParams, pagingParams } from './list-paging.ts';
-import { arrayText, pageText } from './page-text.ts';
+import { cutPage, type PagingParams, pagingParams } from './list-paging.ts';
+import { isLoose, pageText } from './page-text.ts';
 import { type AnswerContext, badParams, type RpcMethod } from './rpc-method.ts';
 import type { World } from './world.ts';
-
-const displayOptions = {
-  showUnverifiedCollections: 'boolean',
-  showCollectionMetadata: 'boolean',
-  showFungible: 'boolean',
-  showInscription: 'boolean',
-} as const;
 
 const assetListParams = {
   ...pagingParams,
   sortBy: { sortBy: sortKeys, sortDirection: ['asc', 'desc'] },
-  options: displayOptions,
+  options: assetOptions,
 } as const;
 
 interface AssetListParams extends PagingParams {
@@ -68,29 +62,8 @@ function listAssets(rows: Uint32Array, params: AssetListParams, context: AnswerC
   );
   const view: AssetView = { content: 'list', ...params.options };
   const records = page.rows.map((row) => world.assetWriter.write(row, view));
-  return pageText('items', page, records, slot, isLoose(world, page.rows));
+  return pageText('items', page, records, slot, isLoose(page.rows, world.quirks));
 }
-
-/** Pages whose first asset has such a number come with raw newlines between tokens. */
-function isLoose(world: World, rows: number[]): boolean {
-  return world.quirks && rows[0] !== undefined && rows[0] % 8 === 0;
-}
-
-const getAssetBatch: RpcMethod = {
-  name: 'getAssetBatch',
-  pool: 'das',
-  params: { ids: 'strings', options: displayOptions },
-  required: ['ids'],
-  answer(params, { world, slot }) {
-    const { ids, options } = params as { ids: string[]; options?: AssetListParams['options'] };
-    if (ids.length > maxLimit)
-      throw badParams(`\`ids\` holds ${ids.length}, at most ${maxLimit} are allowed`);
-    const rows = [...new Set(ids)].map((id) => world.assets.keys.find(id));
-    const view: AssetView = { content: 'full', slot, ...options };
-    const records = rows.map((row) => (row === -1 ? 'null' : world.assetWriter.write(row, view)));
-    return arrayText(records, isLoose(world, rows));
-  },
-};
 
 const getTokenAccounts: RpcMethod = {
   name: 'getTokenAccounts',
@@ -114,7 +87,7 @@ const getTokenAccounts: RpcMethod = {
       page,
       page.rows.map(tokenAccounts.write),
       slot,
-      isLoose(world, page.rows),
+      isLoose(page.rows, world.quirks),
     );
   },
 };
@@ -129,10 +102,5 @@ function tokenAccountRows(world: World, params: { mint?: string; owner?: string 
   return mint === undefined ? owned : owned.filter((row) => tokenAccounts.state(row).mint === mintNumber);
 }
 
-/** The digital-asset methods (spec, "Endpoints"). */
-export const dasMethods: readonly RpcMethod[] = [
-  getAssetsByGroup,
-  getAssetsByCreator,
-  getAssetBatch,
-  getTokenAccounts,
-];
+/** The lists of assets and token accounts (spec, "Endpoints"). */
+export const listMethods: readonly RpcMethod[] = [getAssetsByGroup, getAssetsByCreator, getTokenAccounts];
