@@ -1,0 +1,92 @@
+import { open, readFile, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type ApiKey, readApiKey } from '../api/api-key.ts';
+import type { Transport } from '../api/operation.ts';
+import { makeDataFolder } from '../data-folder.ts';
+import { type Sandbox, startSandbox } from '../sandbox/server.ts';
+import type { Context } from './context.ts';
+
+/** Where the API answers. */
+export interface Endpoints {
+  endpoints: Partial<Record<Transport, string>>;
+  /** The embedded sandbox answers: sample data, whose origin is `sandbox` whatever its port. */
+  sandbox: boolean;
+  /** The sandbox's own key; absent for a configured API, whose key the client reads from the environment. */
+  key?: ApiKey;
+  /** Stops the sandbox, if there is one. */
+  close(): Promise<void>;
+}
+
+export interface EndpointsOptions {
+  /**
+   * Keep the embedded sandbox's slot in the data folder, so that the next run's answers are newer than this one's.
+   * Default: true. `call`, which writes nothing, says false.
+   */
+  keepSlot?: boolean;
+}
+
+// A process that is killed cannot say how far it came: the next one begins above what it may have used.
+// 1,000,000 slots are 660,000 requests and take 5 ms to skip.
+const reservedSlots = 1_000_000;
+// A file that says more was not written here; skipping so far would only hang.
+const maxSlot = 10_000_000_000;
+
+/**
+ * The configured base URLs, or the embedded sandbox (fixed seed, default world) when none is configured, which is
+ * said once on stderr.
+ * @throws DiskError when the data folder cannot be written (only with the sandbox)
+ */
+export async function openEndpoints(context: Context, options: EndpointsOptions = {}): Promise<Endpoints> {
+  const { config } = context;
+  if (!config.sandbox) {
+    const urls = { rpc: config.rpcUrl, wallet: config.walletUrl, webhook: config.webhookUrl };
+    const given = Object.entries(urls).filter(([, url]) => url !== undefined);
+    return { endpoints: Object.fromEntries(given), sandbox: false, close: async () => undefined };
+  }
+  process.stderr.write(
+    'ledgerlake: no LEDGERLAKE_RPC_URL is set, so the embedded sandbox answers: this is SAMPLE DATA\n',
+  );
+  const sandbox = await startSandbox();
+  const release = options.keepSlot === false ? undefined : await reserveSlots(context, sandbox);
+  return {
+    endpoints: { rpc: sandbox.url, wallet: sandbox.url, webhook: sandbox.url },
+    sandbox: true,
+    key: readApiKey({ LEDGERLAKE_API_KEY: 'sandbox' }),
+    async close() {
+      await sandbox.close();
+      await release?.();
+    },
+  };
+}
+
+/** Brings the sandbox above every slot this data folder has seen. @returns writes down how far it came */
+async function reserveSlots({ folder }: Context, sandbox: Sandbox): Promise<() => Promise<void>> {
+  await makeDataFolder(folder);
+  const file = join(folder.root, 'sandbox.json');
+  const seen = await readSlot(file);
+  while (sandbox.world.slot < seen) sandbox.world.advanceSlot();
+  await writeSlot(file, sandbox.world.slot + reservedSlots);
+  return () => writeSlot(file, sandbox.world.slot);
+}
+
+/** 0 when there is none: the file is a convenience of sample data, not state that a run depends on. */
+async function readSlot(file: string): Promise<number> {
+  try {
+    const { slot } = JSON.parse(await readFile(file, 'utf8')) as { slot: unknown };
+    return typeof slot === 'number' && slot <= maxSlot ? slot : 0;
+  } catch {
+    return 0;
+  }
+}
+
+async function writeSlot(file: string, slot: number): Promise<void> {
+  const draft = `${file}.tmp`;
+  const handle = await open(draft, 'w', 0o600);
+  try {
+    await handle.writeFile(`${JSON.stringify({ slot })}\n`);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(draft, file);
+}
