@@ -1,6 +1,6 @@
-import { decodeBase58 } from './base58.ts';
 import type { KeyTable } from './key-table.ts';
 import { badParams, type ParamRule } from './rpc-method.ts';
+import { readKey } from './rpc-params.ts';
 
 /** Default and largest page of every list (API.md, "Lists"). */
 export const maxLimit = 1000;
@@ -94,21 +94,15 @@ function boundedRows(source: ListSource, params: PagingParams, pageOnly: boolean
   let low = 0;
   let high = rows.length;
   const raise = (bound: string, name: string) => {
-    low = Math.max(low, keys.countBelow(rows, readBound(bound, name), true));
+    low = Math.max(low, keys.countBelow(rows, readKey(bound, name), true));
   };
   const lower = (bound: string, name: string) => {
-    high = Math.min(high, keys.countBelow(rows, readBound(bound, name), false));
+    high = Math.min(high, keys.countBelow(rows, readKey(bound, name), false));
   };
   if (params.after !== undefined) raise(params.after, 'after');
   if (params.before !== undefined) lower(params.before, 'before');
   if (params.cursor !== undefined && !pageOnly) (descending ? lower : raise)(params.cursor, 'cursor');
   return rows.subarray(low, Math.max(low, high));
-}
-
-function readBound(bound: string, name: string): Uint8Array {
-  const bytes = decodeBase58(bound, 32);
-  if (bytes === null) throw badParams(`\`${name}\` is not a base58 key of 32 bytes`);
-  return bytes;
 }
 
 /** @param keeps decides before the cut; null cuts first and leaves the dropping to the caller */

@@ -2,6 +2,8 @@ import { type AnswerContext, RpcError, type RpcMethod } from './rpc-method.ts';
 import { assetMethods } from './rpc-methods-assets.ts';
 import { compressionMethods } from './rpc-methods-compression.ts';
 import { listMethods } from './rpc-methods-lists.ts';
+import { proofMethods } from './rpc-methods-proofs.ts';
+import { signatureMethods } from './rpc-methods-signatures.ts';
 import { checkParams } from './rpc-params.ts';
 
 /** A request body as far as it could be read. */
@@ -15,7 +17,9 @@ export interface RpcRequest {
 }
 
 const methods: ReadonlyMap<string, RpcMethod> = new Map(
-  [...assetMethods, ...listMethods, ...compressionMethods].map((method) => [method.name, method]),
+  [assetMethods, listMethods, compressionMethods, signatureMethods, proofMethods]
+    .flat()
+    .map((method) => [method.name, method]),
 );
 
 /** Reads the envelope; what is wrong with it is in `error`, so that the log shows the request anyway. */

@@ -22,14 +22,24 @@ export function notFound(message: string): RpcError {
   return new RpcError(-32000, message);
 }
 
-/** What a parameter may be; a record of rules is an object with these members, a list one of these words. */
-export type ParamRule =
-  | 'string'
-  | 'integer'
-  | 'boolean'
-  | 'strings'
-  | readonly string[]
-  | { readonly [name: string]: ParamRule };
+/** A word for what a value may be, or a list of the words it may be. */
+export type WordRule = 'string' | 'integer' | 'boolean' | 'strings' | readonly string[];
+
+/** What a parameter may be; a record of rules is an object with these members. */
+export type ParamRule = WordRule | ListRule | ParamRules;
+
+export interface ParamRules {
+  readonly [name: string]: ParamRule;
+}
+
+/** A list of objects that have all of these members. */
+export class ListRule {
+  readonly members: ParamRules;
+
+  constructor(members: ParamRules) {
+    this.members = members;
+  }
+}
 
 /** What a method needs to know besides its parameters. */
 export interface AnswerContext {
@@ -45,7 +55,12 @@ export interface RpcMethod {
   readonly name: string;
   /** Requests of one pool share one rate limit. */
   readonly pool: 'das' | 'compression' | 'proof' | 'fee';
-  readonly params: { readonly [name: string]: ParamRule };
+  readonly params: ParamRules;
+  /**
+   * How `params` come when not as an object: `one-in-array`, an array with that object in it; `list`, an
+   * array that is the value of the only parameter.
+   */
+  readonly form?: 'one-in-array' | 'list';
   readonly required: readonly string[];
   /**
    * The `result` as JSON text; parameters have been checked against the rules, and null ones removed.

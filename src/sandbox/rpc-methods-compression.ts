@@ -1,44 +1,107 @@
 import { decodeBase58, encodeBase58 } from './base58.ts';
 import { maxLimit } from './list-paging.ts';
-import { badParams, type RpcMethod } from './rpc-method.ts';
-import type { WorldSignatures } from './world-signatures.ts';
+import { type AnswerContext, badParams, type RpcMethod } from './rpc-method.ts';
+import { readKey } from './rpc-params.ts';
+import type { World } from './world.ts';
 
-const getLatestCompressionSignatures: RpcMethod = {
-  name: 'getLatestCompressionSignatures',
+const getCompressedAccount: RpcMethod = {
+  name: 'getCompressedAccount',
   pool: 'compression',
-  params: { cursor: 'string', limit: 'integer' },
+  params: { address: 'string', hash: 'string' },
   required: [],
   answer(params, { world, slot }) {
-    const { cursor, limit = maxLimit } = params as { cursor?: string; limit?: number };
-    if (limit > maxLimit) throw badParams(`\`limit\` must not be above ${maxLimit}`);
-    return `{"context":{"slot":${slot}},"value":${feedPage(world.signatures, cursor, limit)}}`;
+    const { address, hash } = params as { address?: string; hash?: string };
+    const [by, key] = chooseOne('address', address, 'hash', hash);
+    return valueText(slot, accountOrNull(world, by === 'hash' ? 'hash' : 'address', key));
   },
 };
 
-/** Newest first by (slot, signature); the cursor is null as soon as the page is not full. */
-function feedPage(signatures: WorldSignatures, cursor: string | undefined, limit: number): string {
-  const end = cursor === undefined ? signatures.size : positionAt(signatures, cursor);
-  const count = Math.min(limit, end);
-  const items = Array.from({ length: count }, (_, n) => signatures.at(end - 1 - n));
-  const last = items.at(-1);
-  const next = last === undefined || count < limit ? null : feedCursor(last.slot, last.signature);
-  return JSON.stringify({ items, cursor: next });
+const getMultipleCompressedAccounts: RpcMethod = {
+  name: 'getMultipleCompressedAccounts',
+  pool: 'compression',
+  params: { addresses: 'strings', hashes: 'strings' },
+  required: [],
+  answer(params, { world, slot }) {
+    const { addresses, hashes } = params as { addresses?: string[]; hashes?: string[] };
+    const [by, keys] = chooseOne('addresses', addresses, 'hashes', hashes);
+    if (keys.length > maxLimit) {
+      throw badParams(`\`${by}\` holds ${keys.length}, at most ${maxLimit} are allowed`);
+    }
+    const items = keys.map((key) => accountOrNull(world, by === 'hashes' ? 'hash' : 'address', key));
+    return valueText(slot, `{"items":[${items.join(',')}]}`);
+  },
+};
+
+/** The one of two parameters that is given; both or none is refused. */
+function chooseOne<T>(firstName: string, first: T | undefined, secondName: string, second: T | undefined) {
+  if ((first === undefined) === (second === undefined)) {
+    throw badParams(`exactly one of \`${firstName}\` and \`${secondName}\` must be given`);
+  }
+  return (first === undefined ? [secondName, second] : [firstName, first]) as [string, T];
 }
 
-/** Opaque to callers: 8 bytes of slot, 64 of signature, in base58. */
-function feedCursor(slot: number, signature: string): string {
-  const bytes = new Uint8Array(72);
-  new DataView(bytes.buffer).setBigUint64(0, BigInt(slot));
-  bytes.set(decodeBase58(signature, 64) as Uint8Array, 8);
-  return encodeBase58(bytes);
+function accountOrNull(world: World, by: 'hash' | 'address', key: string): string {
+  readKey(key, by);
+  const number = world.compression.findOpen(by, key);
+  return number === -1 ? 'null' : world.compression.accountText(number);
 }
 
-function positionAt(signatures: WorldSignatures, cursor: string): number {
-  const bytes = decodeBase58(cursor, 72);
-  if (bytes === null) throw badParams('`cursor` is not a cursor of this list');
-  const slot = Number(new DataView(bytes.buffer).getBigUint64(0));
-  return signatures.countBefore(slot, bytes.subarray(8));
+interface TokenListParams {
+  owner: string;
+  mint?: string;
+  cursor?: string;
+  limit?: number;
+}
+
+const getCompressedTokenAccountsByOwner: RpcMethod = {
+  name: 'getCompressedTokenAccountsByOwner',
+  pool: 'compression',
+  params: { owner: 'string', mint: 'string', cursor: 'string', limit: 'integer' },
+  required: ['owner'],
+  answer(params, { world, slot }) {
+    const { owner, mint, cursor, limit } = params as unknown as TokenListParams;
+    readKey(owner, 'owner');
+    if (mint !== undefined) readKey(mint, 'mint');
+    const rows = listTokens(world, owner, mint, cursor).slice(0, checkLimit(limit));
+    const items = rows.map((row) => world.compression.tokenAccountText(row));
+    const last = rows.at(-1);
+    const full = last !== undefined && rows.length === checkLimit(limit);
+    const next = full ? `"${tokenCursor(world, last)}"` : 'null';
+    return valueText(slot, `{"items":[${items.join(',')}],"cursor":${next}}`);
+  },
+};
+
+/** The rows of an owner after a cursor, ascending by mint, then hash. */
+function listTokens(world: World, owner: string, mint?: string, cursor?: string): number[] {
+  const { compression, owners, tokenAccounts } = world;
+  const wanted = mint === undefined ? undefined : tokenAccounts.findMint(mint);
+  const mine = compression.tokensOf(owners.find(owner));
+  const rows = wanted === undefined ? mine : mine.filter((row) => compression.mintOf(row) === wanted);
+  if (cursor === undefined) return rows;
+  const after = decodeBase58(cursor, 64);
+  if (after === null) throw badParams('`cursor` is not a cursor of this list');
+  return rows.filter((row) => Buffer.compare(compression.tokenKey(row), after) > 0);
+}
+
+/** Opaque to callers: 32 bytes of mint, 32 of hash, in base58. */
+function tokenCursor(world: World, row: number): string {
+  return encodeBase58(world.compression.tokenKey(row));
+}
+
+/** Default and largest page of the compression lists (API.md, "Compression"). */
+export function checkLimit(limit = maxLimit): number {
+  if (limit > maxLimit) throw badParams(`\`limit\` must not be above ${maxLimit}`);
+  return limit;
+}
+
+/** The `{context, value}` that compression methods answer with. */
+export function valueText(slot: AnswerContext['slot'], value: string): string {
+  return `{"context":{"slot":${slot}},"value":${value}}`;
 }
 
 /** The compressed-account methods (spec, "Endpoints"). */
-export const compressionMethods: readonly RpcMethod[] = [getLatestCompressionSignatures];
+export const compressionMethods: readonly RpcMethod[] = [
+  getCompressedAccount,
+  getMultipleCompressedAccounts,
+  getCompressedTokenAccountsByOwner,
+];

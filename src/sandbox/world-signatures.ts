@@ -11,15 +11,23 @@ export interface SignatureItem {
   blockTime: number;
 }
 
-/** The feed of signatures, oldest first by (slot, signature bytes); several share a slot. */
-export interface WorldSignatures {
+/** Some signatures, oldest first by (slot, signature bytes). */
+export interface SignatureList {
   readonly size: number;
-  readonly keys: KeyTable;
-  /** The item at a position of the feed. */
+  /** The item at a position of the list. */
   at(position: number): SignatureItem;
-  /** How many items of the feed come before (slot, signature). */
+  /** How many items of the list come before (slot, signature). */
   countBefore(slot: number, signature: Uint8Array): number;
-  /** Adds about a hundredth of what is there, with slots from `slotAt`. */
+}
+
+/** The feed of all signatures; several share a slot. They are numbered from 0 in the order of their slots. */
+export interface WorldSignatures extends SignatureList {
+  readonly keys: KeyTable;
+  /** The item with a number. */
+  item(number: number): SignatureItem;
+  /** The list of the signatures with these numbers, in whatever order they are given. */
+  listOf(numbers: Iterable<number>): SignatureList;
+  /** Adds about a hundredth of what was there at first, with slots from `slotAt`. */
   tick(ticks: number, slotAt: (random: Random) => number): void;
 }
 
@@ -41,31 +49,40 @@ export function createWorldSignatures(seed: number, count: number): WorldSignatu
   const bySlotThenKey = (a: number, b: number) => slots[a]! - slots[b]! || keys.rank(a) - keys.rank(b);
   const append = (some: number[]) => {
     const first = slots.length;
-    slots.push(...some);
+    slots.push(...some.sort((a, b) => a - b));
     feed.push(...some.map((_, n) => first + n).sort(bySlotThenKey));
     keys.grow(some.length);
   };
   append(firstSlots(new Random(tickWords(0)), count));
+  const item = (number: number) => {
+    const slot = slots[number] as number;
+    return { signature: keys.text(number), slot, blockTime: blockTimeOf(slot) };
+  };
+  const list = (numbers: readonly number[]): SignatureList => ({
+    get size() {
+      return numbers.length;
+    },
+    at: (position) => item(numbers[position] as number),
+    countBefore: (slot, signature) =>
+      countBefore(numbers.length, (position) => {
+        const number = numbers[position] as number;
+        if (slots[number] !== slot) return slots[number]! < slot;
+        return keys.countBelow(Uint32Array.of(number), signature, false) === 1;
+      }),
+  });
+  const { at, countBefore: countInFeed } = list(feed);
   return {
     get size() {
       return feed.length;
     },
     keys,
-    at(position) {
-      const index = feed[position] as number;
-      const slot = slots[index] as number;
-      return { signature: keys.text(index), slot, blockTime: blockTimeOf(slot) };
-    },
-    countBefore: (slot, signature) =>
-      countBefore(feed.length, (position) => {
-        const index = feed[position] as number;
-        if (slots[index] !== slot) return slots[index]! < slot;
-        return keys.countBelow(Uint32Array.of(index), signature, false) === 1;
-      }),
+    at,
+    countBefore: countInFeed,
+    item,
+    listOf: (numbers) => list([...numbers].sort(bySlotThenKey)),
     tick(ticks, slotAt) {
       const random = new Random(tickWords(ticks));
-      const more = Math.ceil(count / 100);
-      append(Array.from({ length: more }, () => slotAt(random)));
+      append(Array.from({ length: Math.ceil(count / 100) }, () => slotAt(random)));
     },
   };
 }

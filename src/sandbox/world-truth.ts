@@ -1,4 +1,5 @@
 import { mintIndex } from './asset-traits.ts';
+import { type CompressionTruth, createCompressionTruth } from './truth-compression.ts';
 import type { World } from './world.ts';
 import type { AssetProof } from './world-asset-proofs.ts';
 import type { SignatureItem } from './world-signatures.ts';
@@ -33,7 +34,7 @@ export interface TokenAccountTruth {
  * The whole ledger, read without the API: what a complete crawl of quiet content must equal. The iterators
  * make each record when asked, in the order of the things' numbers, and show the world as it is at that moment.
  */
-export interface Truth {
+export interface Truth extends CompressionTruth {
   readonly slot: number;
   readonly ticks: number;
   /** Collection addresses, the values of getAssetsByGroup's groupValue. */
@@ -66,6 +67,7 @@ export function createTruth(world: World): Truth {
     return live.map((index) => assets.keys.text(index));
   };
   return {
+    ...createCompressionTruth(world),
     get slot() {
       return world.slot;
     },

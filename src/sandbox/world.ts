@@ -4,6 +4,7 @@ import { createKeyTable, type KeyTable, rememberTexts } from './key-table.ts';
 import { hashStream } from './random.ts';
 import { createWorldAssetProofs, type WorldAssetProofs } from './world-asset-proofs.ts';
 import { createWorldAssets, type WorldAssets } from './world-assets.ts';
+import { createWorldCompression, type WorldCompression } from './world-compression.ts';
 import { createWorldSignatures, type WorldSignatures } from './world-signatures.ts';
 import { createWorldTokenAccounts, type WorldTokenAccounts } from './world-token-accounts.ts';
 import { createTruth, type Truth } from './world-truth.ts';
@@ -31,6 +32,7 @@ export interface World {
   readonly assetProofs: WorldAssetProofs;
   readonly tokenAccounts: WorldTokenAccounts;
   readonly signatures: WorldSignatures;
+  readonly compression: WorldCompression;
   /** What the API would have to say about everything, for oracles. */
   truth(): Truth;
   /** The ledger goes on without touching this content: 1 or 2 slots. Returns the new slot. */
@@ -41,7 +43,6 @@ export interface World {
 
 /** Slots one tick takes; its changes are spread over them. */
 const tickSlots = 64;
-const signatureCount = 2000;
 
 export function createWorld(options: WorldOptions = {}): World {
   const { seed = 1, quirks = true } = options;
@@ -70,7 +71,9 @@ export function createWorld(options: WorldOptions = {}): World {
       const from = slot + 1;
       slot += tickSlots;
       ticks += 1;
-      for (const part of [content.assets, content.assetProofs, content.tokenAccounts, content.signatures]) {
+      // In this order: the compressed accounts change with the signatures that were added.
+      const { assets, assetProofs, tokenAccounts, signatures, compression } = content;
+      for (const part of [assets, assetProofs, tokenAccounts, signatures, compression]) {
         part.tick(ticks, (random) => from + random.below(tickSlots));
       }
     },
@@ -84,12 +87,18 @@ function generateContent(options: WorldOptions & { seed: number; quirks: boolean
   const owners = createKeyTable(seed, 'owner', ownerCount);
   const owner = rememberTexts(owners.text);
   const assets = createWorldAssets(seed, counts);
+  const names = { owner, asset: rememberTexts(assets.keys.text) };
+  const tokenAccounts = createWorldTokenAccounts(seed, counts, names);
+  const signatures = createWorldSignatures(seed, Math.max(2000, Math.ceil(ownerCount * 0.4)));
+  const assetKeys = assets.keys;
+  const mints = tokenAccounts.mintCount;
   return {
     owners,
     assets,
     assetWriter: createAssetWriter(seed, assets, owner, quirks),
     assetProofs: createWorldAssetProofs(seed, assets),
-    tokenAccounts: createWorldTokenAccounts(seed, counts, { owner, asset: rememberTexts(assets.keys.text) }),
-    signatures: createWorldSignatures(seed, signatureCount),
+    tokenAccounts,
+    signatures,
+    compression: createWorldCompression({ seed, quirks, owners, assetKeys, mints, signatures }),
   };
 }

@@ -1,0 +1,86 @@
+import { encodeBase58 } from './base58.ts';
+import { countBefore } from './binary-search.ts';
+import { createKeyTable, type KeyTable } from './key-table.ts';
+import { createMerkleTree, hashPair, type MerkleTree } from './merkle-tree.ts';
+
+/** That an address is free: it lies between two neighbours of the tree. Members as in the spec. */
+export interface NewAddressProof {
+  address: string;
+  higherRangeAddress: string;
+  lowerRangeAddress: string;
+  lowElementLeafIndex: number;
+  nextIndex: number;
+  merkleTree: string;
+  proof: string[];
+  root: string;
+  rootSeq: number;
+}
+
+/**
+ * The trees of the addresses in use, linked in the order of their bytes. The leaf of an element is
+ * sha256(its address ‖ the next higher one); leaf 0 stands for the lowest address (32 zero bytes), leaf 1 for
+ * the highest (32 bytes of 255, next to which stands the lowest), the others follow in the order they were
+ * taken. The proof is the one of the leaf at `lowElementLeafIndex`, sha256(lower ‖ higher range address);
+ * `nextIndex` is the leaf of the higher one. `MerkleTree` says how a proof leads to the root.
+ */
+export interface AddressTrees {
+  readonly keys: KeyTable;
+  /** Null when the address is taken. */
+  prove(tree: number, address: Uint8Array): NewAddressProof | null;
+  /** Addresses have been added. */
+  tick(): void;
+}
+
+const treeCount = 2;
+const depth = 26;
+const lowest = new Uint8Array(32);
+const highest = new Uint8Array(32).fill(255);
+
+/** @param addresses those in use; address n is in tree n modulo 2 */
+export function createAddressTrees(seed: number, addresses: KeyTable): AddressTrees {
+  const keys = createKeyTable(seed, 'address-tree', treeCount);
+  const made = new Map<number, LinkedTree>();
+  return {
+    keys,
+    prove(number, address) {
+      const tree = made.get(number) ?? linkTree(addresses, number);
+      made.set(number, tree);
+      const above = countBefore(tree.values.length, (at) => Buffer.compare(tree.values[at]!, address) < 0);
+      const high = tree.values[above] as Uint8Array;
+      if (Buffer.compare(high, address) === 0) return null;
+      const lowLeaf = tree.leaves[above - 1] as number;
+      return {
+        address: encodeBase58(address),
+        higherRangeAddress: encodeBase58(high),
+        lowerRangeAddress: encodeBase58(tree.values[above - 1] as Uint8Array),
+        lowElementLeafIndex: lowLeaf,
+        nextIndex: tree.leaves[above] as number,
+        merkleTree: keys.text(number),
+        proof: tree.merkle.proof(lowLeaf).map(encodeBase58),
+        root: encodeBase58(tree.merkle.root()),
+        rootSeq: tree.values.length,
+      };
+    },
+    tick: () => made.clear(),
+  };
+}
+
+interface LinkedTree {
+  /** Ascending, the lowest and the highest included. */
+  values: Uint8Array[];
+  /** The leaf of each. */
+  leaves: number[];
+  merkle: MerkleTree;
+}
+
+function linkTree(addresses: KeyTable, tree: number): LinkedTree {
+  const rows = Array.from(addresses.order().filter((row) => row % treeCount === tree));
+  const values = [lowest, ...rows.map(addresses.bytes), highest];
+  const leaves = [0, ...rows.map((row) => 2 + Math.floor(row / treeCount)), 1];
+  const positions = new Map(leaves.map((leaf, position) => [leaf, position]));
+  const merkle = createMerkleTree(depth, values.length, (leaf) => {
+    const position = positions.get(leaf) as number;
+    return hashPair(values[position] as Uint8Array, values[(position + 1) % values.length] as Uint8Array);
+  });
+  return { values, leaves, merkle };
+}

@@ -1,0 +1,110 @@
+import { hash } from 'node:crypto';
+import type { NewAddressProof } from './address-trees.ts';
+import { maxLimit } from './list-paging.ts';
+import { badParams, ListRule, notFound, type RpcMethod } from './rpc-method.ts';
+import { valueText } from './rpc-methods-compression.ts';
+import { readKey } from './rpc-params.ts';
+import type { AccountProof } from './state-trees.ts';
+import type { World } from './world.ts';
+
+interface NewAddress {
+  address: string;
+  tree: string;
+}
+
+const newAddresses = new ListRule({ address: 'string', tree: 'string' });
+
+const getCompressedAccountProof: RpcMethod = {
+  name: 'getCompressedAccountProof',
+  pool: 'compression',
+  params: { hash: 'string' },
+  required: ['hash'],
+  answer: (params, { world, slot }) =>
+    valueText(slot, JSON.stringify(proveAccount(world, (params as { hash: string }).hash))),
+};
+
+const getMultipleNewAddressProofsV2: RpcMethod = {
+  name: 'getMultipleNewAddressProofsV2',
+  pool: 'compression',
+  params: { addresses: newAddresses },
+  form: 'list',
+  required: ['addresses'],
+  answer(params, { world, slot }) {
+    const { addresses } = params as { addresses: NewAddress[] };
+    if (addresses.length > maxLimit) throw badParams(`at most ${maxLimit} addresses are allowed`);
+    return valueText(slot, JSON.stringify(addresses.map((one) => proveAddress(world, one))));
+  },
+};
+
+const getValidityProof: RpcMethod = {
+  name: 'getValidityProof',
+  pool: 'proof',
+  params: { hashes: 'strings', newAddressesWithTrees: newAddresses },
+  required: [],
+  answer(params, { world, slot }) {
+    const { hashes = [], newAddressesWithTrees = [] } = params as {
+      hashes?: string[];
+      newAddressesWithTrees?: NewAddress[];
+    };
+    const count = hashes.length + newAddressesWithTrees.length;
+    if (count === 0) throw badParams('`hashes` or `newAddressesWithTrees` must hold something');
+    if (count > maxLimit) throw badParams(`at most ${maxLimit} may be proved at once`);
+    const accounts = hashes.map((one) => proveAccount(world, one));
+    const addresses = newAddressesWithTrees.map((one) => proveAddress(world, one));
+    return valueText(slot, JSON.stringify(joinProofs(accounts, addresses, world.quirks)));
+  },
+};
+
+function proveAccount(world: World, text: string): AccountProof {
+  readKey(text, 'hash');
+  const number = world.compression.findOpen('hash', text);
+  if (number === -1) throw notFound('Record Not Found');
+  return world.compression.prove(number);
+}
+
+function proveAddress(world: World, { address, tree }: NewAddress): NewAddressProof {
+  const { addressTrees } = world.compression;
+  const number = addressTrees.keys.find(tree);
+  if (number === -1) throw notFound(`Tree Not Found: ${tree}`);
+  const proof = addressTrees.prove(number, readKey(address, 'address'));
+  if (proof === null) throw badParams(`address ${address} already exists`);
+  return proof;
+}
+
+/** First the accounts, then the new addresses, for which the leaf is the address itself. */
+function joinProofs(accounts: AccountProof[], addresses: NewAddressProof[], quirks: boolean) {
+  const proofs = [...accounts, ...addresses];
+  const leaves = [...accounts.map((one) => one.hash), ...addresses.map((one) => one.address)];
+  const roots = proofs.map((one) => one.root);
+  return {
+    compressedProof: compressProof([...leaves, ...roots].join(), quirks),
+    leafIndices: [
+      ...accounts.map((one) => one.leafIndex),
+      ...addresses.map((one) => one.lowElementLeafIndex),
+    ],
+    leaves,
+    merkleTrees: proofs.map((one) => one.merkleTree),
+    // A tree keeps its last 2,400 roots in a ring.
+    rootIndices: proofs.map((one) => one.rootSeq % 2400),
+    roots,
+  };
+}
+
+/**
+ * Stands for the proof over all of them: bytes that follow from what is proved, and prove nothing. One in four
+ * comes as base64 strings (spec: strings), the others as lists of byte numbers, as servers give them.
+ */
+function compressProof(what: string, quirks: boolean) {
+  const part = (name: string) => hash('sha256', `${name} ${what}`, 'buffer');
+  const [a, b, c] = [part('a'), Buffer.concat([part('b1'), part('b2')]), part('c')];
+  const asText = quirks && part('form').readUInt8() % 4 === 0;
+  const write = (bytes: Buffer) => (asText ? bytes.toString('base64') : [...bytes]);
+  return { a: write(a), b: write(b), c: write(c) };
+}
+
+/** The proof methods (spec, "Endpoints"). */
+export const proofMethods: readonly RpcMethod[] = [
+  getCompressedAccountProof,
+  getMultipleNewAddressProofsV2,
+  getValidityProof,
+];
