@@ -8,5 +8,5 @@ select
   'account ' || s.address || ' has another owner or mint than was asked for' as problem
 from read_parquet($files) as s
 join ready as r using (task, crawl)
-where s.owner <> r.params ->> '$.owner'
-  or s.mint <> r.params ->> '$.mint'
+where s.owner <> (r.params ->> '$.owner')
+  or s.mint <> (r.params ->> '$.mint')

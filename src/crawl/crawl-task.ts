@@ -16,8 +16,8 @@ export interface TaskStart {
   /** Its pages that have landed, when an earlier run was stopped in the middle. */
   resume: LandedCrawl | null;
   goal: Omit<PagingGoal, 'now' | 'since'>;
-  /** Batch operations: the ids to ask for, read only when the list is not frozen yet. */
-  ids?: () => Promise<readonly string[]>;
+  /** Batch operations: the ids to ask for; not looked at when a list is frozen already. */
+  ids?: readonly string[];
 }
 
 export interface CrawlDeps {
@@ -87,7 +87,7 @@ async function openSlices(start: TaskStart, deps: CrawlDeps) {
   const { resume } = start;
   if (resume !== null)
     return { pages: [...resume.slices.keys()], read: (page: number) => readSlice(resume, page) };
-  const lines = sliceLines(start, deps, (await start.ids?.()) ?? []);
+  const lines = sliceLines(start, deps, start.ids ?? []);
   await deps.landing.appendIds(lines);
   return { pages: lines.map((line) => line.page), read: async (page: number) => lines[page - 1]?.ids ?? [] };
 }

@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
-import { open, rm, truncate } from 'node:fs/promises';
+import { open, readdir, rm, truncate } from 'node:fs/promises';
+import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { IdsLine, LandingLine, PageLine } from './page-line.ts';
 import { listSegments, pageFile, recordFile, syncDirectory } from './segment-files.ts';
@@ -56,6 +57,7 @@ export function crawlKey(of: { task: string; crawl: string }): string {
  * line is whole and its bytes match its checksum; everything after the first that does not is cut.
  */
 export async function recoverLanding(dir: string): Promise<void> {
+  await removeOrphans(dir);
   for (const segment of await listSegments(dir)) {
     const lines = await readSegment(dir, segment);
     if (lines.sealed) continue;
@@ -75,6 +77,15 @@ export async function recoverLanding(dir: string): Promise<void> {
     } finally {
       await pages.close();
     }
+  }
+}
+
+/** Record files without a page file: a kill while a segment was made or archived leaves them. */
+async function removeOrphans(dir: string): Promise<void> {
+  const segments = new Set(await listSegments(dir));
+  for (const name of await readdir(dir)) {
+    const segment = /^(\d+)\.ndjson$/.exec(name)?.[1];
+    if (segment !== undefined && !segments.has(Number(segment))) await rm(join(dir, name));
   }
 }
 

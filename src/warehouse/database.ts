@@ -1,4 +1,13 @@
-import { type DuckDBConnection, DuckDBInstance, type DuckDBValue, listValue } from '@duckdb/node-api';
+import {
+  type DuckDBConnection,
+  DuckDBInstance,
+  type DuckDBType,
+  type DuckDBValue,
+  LIST,
+  listValue,
+  StatementType,
+  VARCHAR,
+} from '@duckdb/node-api';
 import { asDiskError } from '../errors.ts';
 
 export interface DatabaseOptions {
@@ -24,6 +33,8 @@ export interface Database {
   rows<T = Row>(sql: string, params?: SqlParams): Promise<T[]>;
   /** Runs `work` in a transaction: committed when it resolves, rolled back when it rejects. */
   transaction<T>(work: () => Promise<T>): Promise<T>;
+  /** Whether the text is exactly one statement, and that a SELECT. @throws what DuckDB says of a text it cannot read */
+  isOneSelect(sql: string): Promise<boolean>;
   /** Stops the statement that is running. */
   interrupt(): void;
   close(): void;
@@ -50,12 +61,12 @@ export async function openDatabase(path: string, options: DatabaseOptions): Prom
 
 function wrap(instance: DuckDBInstance, connection: DuckDBConnection): Database {
   const run = async (sql: string, params?: SqlParams) => {
-    await connection.run(sql, bind(params)).catch(rethrow);
+    await connection.run(sql, bind(params), types(params)).catch(rethrow);
   };
   return {
     run,
     async change(sql, params) {
-      const result = await connection.run(sql, bind(params)).catch(rethrow);
+      const result = await connection.run(sql, bind(params), types(params)).catch(rethrow);
       return result.rowsChanged;
     },
     async script(sql) {
@@ -67,7 +78,7 @@ function wrap(instance: DuckDBInstance, connection: DuckDBConnection): Database 
       }
     },
     async rows<T>(sql: string, params?: SqlParams) {
-      const reader = await connection.runAndReadAll(sql, bind(params)).catch(rethrow);
+      const reader = await connection.runAndReadAll(sql, bind(params), types(params)).catch(rethrow);
       return reader.getRowObjectsJS() as T[];
     },
     async transaction(work) {
@@ -81,6 +92,14 @@ function wrap(instance: DuckDBInstance, connection: DuckDBConnection): Database 
         await connection.run('rollback').catch(() => undefined);
         throw error;
       }
+    },
+    async isOneSelect(sql) {
+      const statements = await connection.extractStatements(sql);
+      if (statements.count !== 1) return false;
+      const statement = await statements.prepare(0);
+      const isSelect = statement.statementType === StatementType.SELECT;
+      statement.destroySync();
+      return isSelect;
     },
     interrupt: () => connection.interrupt(),
     close() {
@@ -97,6 +116,15 @@ function bind(params: SqlParams | undefined): Record<string, DuckDBValue> | unde
     Array.isArray(value) ? listValue(value) : value,
   ]);
   return Object.fromEntries(bound) as Record<string, DuckDBValue>;
+}
+
+/** Lists are of text; said aloud, because an empty one does not show it. */
+function types(params: SqlParams | undefined): Record<string, DuckDBType> | undefined {
+  if (params === undefined) return undefined;
+  const lists = Object.entries(params).flatMap(([name, value]) =>
+    Array.isArray(value) ? [[name, LIST(VARCHAR)]] : [],
+  );
+  return Object.fromEntries(lists) as Record<string, DuckDBType>;
 }
 
 function rethrow(error: unknown): never {

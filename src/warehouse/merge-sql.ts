@@ -171,9 +171,12 @@ function verdictSql(spec: TableSpec, groups: readonly Group[]): string {
   const takes = groups.map((group) => `${isNewer(group)} as take_${group.name}`);
   const differs = (group: Group, columns: readonly string[]) =>
     columns.map((column) => `take_${group.name} and ${group.name}.${column} is distinct from old.${column}`);
+  // A group that was never carried before is filled, not changed.
   const hashDiffers = groups.map(
-    (group) => `(take_${group.name} and ${group.name}.hash is distinct from old.${group.hash})`,
+    (group) =>
+      `(take_${group.name} and old.${group.seenAt} is not null and ${group.name}.hash is distinct from old.${group.hash})`,
   );
+  const filled = groups.slice(1).map((group) => `(take_${group.name} and old.${group.seenAt} is null)`);
   const volatileDiffers = groups.flatMap((group) => differs(group, group.volatile.map(quoteName)));
   const place = (group: Group) => `(${group.name}.file_index, ${group.name}.file_row_number)`;
   const wholeTerms = groups
@@ -193,7 +196,7 @@ function verdictSql(spec: TableSpec, groups: readonly Group[]): string {
       old.record_hash as old_record_hash,
       ${groups.map((group) => `if(take_${group.name}, ${group.name}.hash, old.${group.hash}) as new_${group.name}_hash`).join(',\n      ')},
       target is null or ${hashDiffers.join(' or ')} as changed,
-      changed or ${[...volatileDiffers, 'false'].join(' or ')} as rewritten,
+      changed or ${[...filled, ...volatileDiffers, 'false'].join(' or ')} as rewritten,
       ${['take_base', ...wholeTerms].join(' and ')} as whole
     from compared
     where ${groups.map((group) => `take_${group.name}`).join(' or ')}`;

@@ -8,7 +8,7 @@ export interface MergeCounts {
   seen: number;
   inserted: number;
   changed: number;
-  /** Only volatile columns (prices) moved. */
+  /** Only volatile columns (prices) moved, or a group was carried for the first time. */
   amended: number;
   confirmed: number;
   /** From answers older than what the table has: counted, never applied. */

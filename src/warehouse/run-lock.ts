@@ -1,3 +1,4 @@
+import { chmod } from 'node:fs/promises';
 import { StoppedEarly } from '../errors.ts';
 import { type Database, openDatabase } from './database.ts';
 
@@ -10,6 +11,7 @@ export async function takeRunLock(path: string, tempDir: string): Promise<{ rele
   let database: Database;
   try {
     database = await openDatabase(path, { memoryLimit: '32MB', threads: 1, tempDir });
+    await chmod(path, 0o600);
   } catch (error) {
     if (error instanceof Error && /lock/i.test(error.message)) {
       throw new StoppedEarly(

@@ -1,0 +1,37 @@
+-- What the runs of the request log asked of the API.
+-- grain: one row a run and operation
+-- $requests: data/requests.ndjson
+insert into meta.requests (
+  run_id, operation, pool, requests, retries, throttles, failures, credits, bytes, latency_p50_ms, latency_p95_ms,
+  latency_max_ms
+)
+select
+  run,
+  operation,
+  any_value(pool),
+  count(*),
+  count(*) filter (where attempt > 1),
+  count(*) filter (where outcome = 'throttled'),
+  count(*) filter (where outcome <> 'ok'),
+  sum(credits)::bigint,
+  sum(bytes)::bigint,
+  quantile_cont(latencyms, 0.5),
+  quantile_cont(latencyms, 0.95),
+  max(latencyms)
+from read_json(
+  $requests,
+  format = 'newline_delimited',
+  columns = {
+    run: 'VARCHAR',
+    operation: 'VARCHAR',
+    pool: 'VARCHAR',
+    credits: 'BIGINT',
+    outcome: 'VARCHAR',
+    latencyMs: 'DOUBLE',
+    bytes: 'BIGINT',
+    attempt: 'BIGINT'
+  }
+)
+group by
+  run,
+  operation

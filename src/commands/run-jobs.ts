@@ -1,0 +1,67 @@
+import { readJobs } from '../jobs/job-file.ts';
+import { type RunReport, runPipeline } from '../pipeline/run-pipeline.ts';
+import { type Context, openContext } from './context.ts';
+import { type Endpoints, openEndpoints } from './endpoints.ts';
+import { exportSnapshot } from './export.ts';
+import { type RunArgs, readBudget } from './run-options.ts';
+
+/** Runs the jobs and prints what became of them. @returns the exit code */
+export async function runJobs(verb: 'run' | 'crawl', args: RunArgs): Promise<number> {
+  const context = await openContext(args);
+  const limits = readBudget(args, Date.now());
+  const jobs = await readJobs(context.jobsDir, args.job ?? []);
+  const place = await openEndpoints(context);
+  try {
+    const report = await runPipeline({
+      verb,
+      config: context.config,
+      folder: context.folder,
+      log: context.log,
+      jobs,
+      place,
+      origins: originsOf(place),
+      limits,
+      showProgress: context.showProgress,
+      afterSnapshot: async () => {
+        await exportSnapshot(context, null);
+      },
+    });
+    context.print(renderReport(report, context), report);
+    if (report.stopped !== null)
+      process.stderr.write(
+        `ledgerlake: stopped early: ${report.stopped.message}\n  ${report.stopped.hint}\n`,
+      );
+    return report.exitCode;
+  } finally {
+    await place.close();
+  }
+}
+
+/** The embedded sandbox has another port every time; to the data folder it is one source. */
+function originsOf({ endpoints, sandbox }: Endpoints): Record<string, string> {
+  const entries = Object.entries(endpoints).map(([name, url]) => [
+    name,
+    sandbox ? 'sandbox' : new URL(url).origin,
+  ]);
+  return Object.fromEntries(entries) as Record<string, string>;
+}
+
+/** What a person reads after a run. Pure. */
+export function renderReport(report: RunReport, { folder }: Pick<Context, 'folder'>): string {
+  const lines = [`run ${report.run}: ${report.requests} requests, ${report.credits} credits`];
+  for (const [job, { done, tasks, failed, pages, records }] of Object.entries(report.jobs)) {
+    const failures = failed > 0 ? `, ${failed} failed` : '';
+    lines.push(`  ${job}: ${done}/${tasks} targets${failures}, ${pages} pages, ${records} records`);
+  }
+  for (const [table, counts] of Object.entries(report.published.tables)) {
+    if (counts.seen === 0) continue;
+    const parts = Object.entries(counts).flatMap(([name, n]) =>
+      n > 0 && name !== 'seen' ? `${n} ${name}` : [],
+    );
+    lines.push(`  ${table}: ${counts.seen} rows seen: ${parts.join(', ')}`);
+  }
+  for (const { job, target, reason } of report.published.refused)
+    lines.push(`  NOT PUBLISHED ${job}${target === '' ? '' : `/${target}`}: ${reason}`);
+  lines.push(`  tables: ledgerlake sql --data-dir ${folder.root} "show tables"`);
+  return lines.join('\n');
+}

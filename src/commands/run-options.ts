@@ -1,0 +1,51 @@
+import type { Argv } from 'yargs';
+import { UsageError } from '../errors.ts';
+import type { BudgetLimits } from '../pipeline/budget.ts';
+import type { GlobalArgs } from './context.ts';
+
+/** Arguments of the verbs that ask the API. */
+export interface RunArgs extends GlobalArgs {
+  job?: string[];
+  maxRequests?: number;
+  maxCredits?: number;
+  until?: string;
+}
+
+/** Options that bound what a run may spend. */
+export function budgetOptions(command: Argv): Argv {
+  return command
+    .positional('job', { type: 'string', array: true, describe: 'Jobs to run (default: all)' })
+    .option('max-requests', {
+      type: 'number',
+      describe: 'Stop, resumably, after so many requests (retries count)',
+    })
+    .option('max-credits', {
+      type: 'number',
+      describe: 'Stop, resumably, before more credits than this are spent',
+    })
+    .option('until', { type: 'string', describe: 'Stop, resumably, after this time: 90s, 30m, 6h' });
+}
+
+const unitMs = { s: 1000, m: 60_000, h: 3_600_000 } as const;
+
+/** @throws UsageError for a budget that cannot be meant */
+export function readBudget(args: RunArgs, now: number): Omit<BudgetLimits, 'monthlyLeft'> {
+  return {
+    maxRequests: readCount('--max-requests', args.maxRequests),
+    maxCredits: readCount('--max-credits', args.maxCredits),
+    until: args.until === undefined ? null : now + readDuration(args.until),
+  };
+}
+
+function readCount(option: string, value: number | undefined): number | null {
+  if (value === undefined) return null;
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw new UsageError(`${option} takes a whole number, not ${value}`, `For example: ${option} 1000`);
+}
+
+function readDuration(text: string): number {
+  const [, amount, unit] = /^(\d+)([smh])$/.exec(text) ?? [];
+  if (amount === undefined)
+    throw new UsageError(`--until takes a duration, not "${text}"`, 'For example: --until 6h');
+  return Number(amount) * unitMs[unit as keyof typeof unitMs];
+}

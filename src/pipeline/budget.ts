@@ -1,0 +1,62 @@
+import { StoppedEarly } from '../errors.ts';
+
+export interface BudgetLimits {
+  /** Attempts this run may make; null: no limit. */
+  maxRequests: number | null;
+  /** Credits this run may spend. */
+  maxCredits: number | null;
+  /** Unix ms after which nothing more is asked. */
+  until: number | null;
+  /** Credits left of the billing month. */
+  monthlyLeft: number | null;
+}
+
+export interface Budget {
+  /** Counts one attempt before it is sent. @throws StoppedEarly when it may not be */
+  takeAttempt(credits: number): void;
+  /** Lets nothing more be sent, for this reason. */
+  stop(reason: string): void;
+  readonly spent: { requests: number; credits: number };
+}
+
+const goesOn = 'Run the same command again: it goes on where it stopped.';
+
+/** What a run may spend. A limit is reached before it is passed. */
+export function createBudget(limits: BudgetLimits, now: () => number = Date.now): Budget {
+  const spent = { requests: 0, credits: 0 };
+  let stopped: string | null = null;
+  const refuse = (reason: string, hint = goesOn): never => {
+    throw new StoppedEarly(reason, hint);
+  };
+  const passes = (limit: number | null, value: number) => limit !== null && value > limit;
+  return {
+    spent,
+    stop: (reason) => {
+      stopped ??= reason;
+    },
+    takeAttempt(credits) {
+      if (stopped !== null) refuse(stopped);
+      if (passes(limits.maxRequests, spent.requests + 1))
+        refuse(`--max-requests ${limits.maxRequests} is reached`);
+      if (passes(limits.maxCredits, spent.credits + credits))
+        refuse(`--max-credits ${limits.maxCredits} is reached`);
+      if (passes(limits.monthlyLeft, spent.credits + credits))
+        refuse(
+          'the monthly credits (api.monthly_credits) are spent',
+          'Run again in the next billing period, or raise api.monthly_credits: it goes on where it stopped.',
+        );
+      if (limits.until !== null && now() >= limits.until) refuse('the time given by --until is over');
+      spent.requests += 1;
+      spent.credits += credits;
+    },
+  };
+}
+
+/**
+ * Start of the billing month that a moment is in, Unix ms.
+ * @param billingDay 1 to 28, UTC
+ */
+export function billingPeriodStart(now: Date, billingDay: number): number {
+  const month = now.getUTCDate() >= billingDay ? now.getUTCMonth() : now.getUTCMonth() - 1;
+  return Date.UTC(now.getUTCFullYear(), month, billingDay);
+}

@@ -1,0 +1,50 @@
+import PQueue from 'p-queue';
+import { openDatabase } from '../warehouse/database.ts';
+import { createLoader, listUnloaded } from '../warehouse/load.ts';
+import type { Session } from './session.ts';
+
+/** Memory the loader's own in-memory database needs for 2 KB records, bytes (see docs/performance.md). */
+const loaderMemory = '768MB';
+
+export interface LoadStage {
+  /** Queues a whole segment. */
+  add(segment: number): void;
+  /** Resolves when everything queued is staged; rejects with the first failure. */
+  finish(): Promise<{ segments: number; records: number }>;
+}
+
+/** Turns segments into typed rows one after another, while the crawl goes on; begins with what earlier runs left. */
+export async function startLoading(session: Session): Promise<LoadStage> {
+  const { folder } = session;
+  const database = await openDatabase(':memory:', {
+    ...session.databaseOptions,
+    memoryLimit: loaderMemory,
+    threads: 1,
+  });
+  const loader = await createLoader(database, folder);
+  const queue = new PQueue({ concurrency: 1 });
+  const loaded = { segments: 0, records: 0 };
+  let failure: unknown = null;
+  const add = (segment: number) => {
+    void queue.add(async () => {
+      if (failure !== null) return;
+      try {
+        loaded.records += await loader.loadSegment(segment);
+        loaded.segments += 1;
+        session.log.debug({ segment }, 'segment loaded');
+      } catch (error) {
+        failure = error;
+      }
+    });
+  };
+  for (const segment of await listUnloaded(folder)) add(segment);
+  return {
+    add,
+    async finish() {
+      await queue.onIdle();
+      database.close();
+      if (failure !== null) throw failure;
+      return loaded;
+    },
+  };
+}

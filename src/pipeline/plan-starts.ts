@@ -1,0 +1,134 @@
+import type { TaskStart } from '../crawl/crawl-task.ts';
+import type { Job } from '../jobs/job-file.ts';
+import type { Target } from '../jobs/targets.ts';
+import { makeTask, type Task } from '../jobs/task.ts';
+import { isEnded, type LandedCrawl } from '../landing/reader.ts';
+import { openRound, type RunEntry } from './run-log.ts';
+
+/** The last complete crawl of a task. */
+export interface CompleteCheckpoint {
+  lastIndexedSlot: number | null;
+  finishedAt: string;
+  run: string;
+  pages: number;
+}
+
+/** An interval of slots that a feed has covered, inclusive. */
+export interface CoveredInterval {
+  lowSlot: number;
+  highSlot: number;
+}
+
+/** Everything that decides what a run has to do. */
+export interface CrawlState {
+  /** Complete checkpoints by task id, newest. */
+  complete: ReadonlyMap<string, CompleteCheckpoint>;
+  /** Failed checkpoints: the run that last failed, by task id. */
+  failed: ReadonlyMap<string, string>;
+  /** Covered intervals by `job/target`. */
+  coverage: ReadonlyMap<string, readonly CoveredInterval[]>;
+  /** Crawls in the landing log, by task id. */
+  landed: ReadonlyMap<string, readonly LandedCrawl[]>;
+  runs: readonly RunEntry[];
+}
+
+export interface PlannedStart extends TaskStart {
+  /** Pages of the last complete crawl: the best guess of what this one takes; null when there was none. */
+  expectedPages: number | null;
+}
+
+/** Name of a target in maps. */
+export function targetKey(of: { job: string; target: string }): string {
+  return `${of.job}/${of.target}`;
+}
+
+/**
+ * What a run has to crawl of one job, in any order. Targets that are finished in the job's open round are left
+ * out. Pure.
+ * @param ids a batch job's ids; an empty list is nothing to do
+ */
+export function planStarts(
+  job: Job,
+  targets: readonly Target[],
+  ids: readonly string[] | null,
+  state: CrawlState,
+  run: string,
+): PlannedStart[] {
+  const round = openRound(state.runs, job.name);
+  return targets.flatMap((target) => {
+    const task = makeTask(job, target);
+    if (round !== null && isFinishedSince(task, state, round)) return [];
+    return task.operation.paging === 'feed' ? planFeed(task, state, run) : planOne(task, ids, state, run);
+  });
+}
+
+function isFinishedSince(task: Task, state: CrawlState, round: string): boolean {
+  const complete = state.complete.get(task.id);
+  if (complete !== undefined && complete.run >= round) return true;
+  if ((state.failed.get(task.id) ?? '') >= round) return true;
+  return (state.landed.get(task.id) ?? []).some(
+    (crawl) => (isEnded(crawl) || crawl.failed !== null) && (crawl.runs.at(-1) ?? '') >= round,
+  );
+}
+
+function planOne(task: Task, ids: readonly string[] | null, state: CrawlState, run: string): PlannedStart[] {
+  const complete = state.complete.get(task.id);
+  const isBatch = task.operation.paging === 'batch';
+  const open = (state.landed.get(task.id) ?? [])
+    .filter((crawl) => !isEnded(crawl) && crawl.failed === null && (!isBatch || crawl.frozen))
+    .at(-1);
+  if (isBatch && open === undefined && (ids ?? []).length === 0) return [];
+  return [
+    {
+      task,
+      crawl: open?.crawl ?? run,
+      resume: open ?? null,
+      // A batch asks for other ids every night, so an old slot says nothing about it.
+      goal: { lastCompleteSlot: isBatch ? null : (complete?.lastIndexedSlot ?? null), coveredSlot: null },
+      ...(isBatch ? { ids: ids ?? [] } : {}),
+      expectedPages: isBatch ? Math.ceil((ids ?? []).length / task.pageSize) : (complete?.pages ?? null),
+    },
+  ];
+}
+
+/**
+ * A feed's head comes first, down to the newest slot that is covered or being covered; then its open crawls go
+ * on, each down to what is covered below it.
+ */
+function planFeed(task: Task, state: CrawlState, run: string): PlannedStart[] {
+  const landed = (state.landed.get(task.id) ?? []).filter((crawl) => crawl.failed === null);
+  const covered = (state.coverage.get(targetKey(task)) ?? []).map(({ highSlot }) => highSlot);
+  const heads = landed.flatMap((crawl) => crawl.first?.slot ?? []);
+  const start = (crawl: string, resume: LandedCrawl | null, below: number): PlannedStart => ({
+    task,
+    crawl,
+    resume,
+    goal: {
+      lastCompleteSlot: null,
+      coveredSlot: highest([...covered, ...heads].filter((slot) => slot < below)),
+    },
+    expectedPages: 1,
+  });
+  const open = landed.filter((crawl) => !isEnded(crawl) && crawl.last !== null);
+  return [
+    start(run, null, Number.POSITIVE_INFINITY),
+    ...open.map((crawl) => start(crawl.crawl, crawl, crawl.last?.last_slot ?? 0)),
+  ];
+}
+
+function highest(slots: readonly number[]): number | null {
+  return slots.length === 0 ? null : slots.reduce((most, slot) => Math.max(most, slot));
+}
+
+/** Order of a run: open tasks, tasks never crawled, then the ones whose last complete crawl is oldest. */
+export function orderStarts(starts: readonly PlannedStart[], state: CrawlState): PlannedStart[] {
+  const rank = ({ task, resume }: PlannedStart): string => {
+    if (resume !== null) return '0';
+    const complete = state.complete.get(task.id);
+    return complete === undefined ? '1' : `2 ${complete.finishedAt}`;
+  };
+  return starts
+    .map((start) => ({ start, rank: rank(start) }))
+    .sort((a, b) => (a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0))
+    .map(({ start }) => start);
+}

@@ -1,0 +1,119 @@
+import { rename, writeFile } from 'node:fs/promises';
+import type { Logger } from 'pino';
+import type { Task } from '../jobs/task.ts';
+
+/** How far one job is in this run. */
+export interface JobProgress {
+  tasks: number;
+  done: number;
+  failed: number;
+  pages: number;
+  records: number;
+}
+
+export interface Progress {
+  addTasks(job: string, count: number): void;
+  onPage(task: Task, page: { records: number }): void;
+  onTaskEnd(task: Task, failed: string | null): void;
+  readonly jobs: ReadonlyMap<string, JobProgress>;
+  close(): Promise<void>;
+}
+
+export interface ProgressOptions {
+  run: string;
+  log: Logger;
+  /** One line a job on a terminal, instead of log lines. */
+  onTerminal: boolean;
+  /** `data/run.json`: what `status` shows of a running run. */
+  stateFile: string;
+  spent: { requests: number; credits: number };
+}
+
+const stateEveryMs = 2000;
+const logEveryMs = 15_000;
+const drawEveryMs = 200;
+
+/** Tells how far the run is: on the terminal, in the log, and in `data/run.json`. */
+export async function createProgress(options: ProgressOptions): Promise<Progress> {
+  const jobs = new Map<string, JobProgress>();
+  const of = (job: string): JobProgress => {
+    const known = jobs.get(job) ?? { tasks: 0, done: 0, failed: 0, pages: 0, records: 0 };
+    jobs.set(job, known);
+    return known;
+  };
+  const startedAt = new Date();
+  const terminal = options.onTerminal ? (await import('log-update')).createLogUpdate(process.stderr) : null;
+  // Only a display: a full disk is the landing log's to report.
+  const writeState = () => writeRunState(options, startedAt, jobs).catch(() => undefined);
+  const timers = [
+    setInterval(() => void writeState(), stateEveryMs),
+    terminal === null
+      ? setInterval(() => logProgress(options.log, jobs), logEveryMs)
+      : setInterval(() => terminal(renderProgress(jobs, Date.now() - startedAt.getTime())), drawEveryMs),
+  ].map((timer) => timer.unref());
+  await writeState();
+  return {
+    jobs,
+    addTasks: (job, count) => {
+      of(job).tasks += count;
+    },
+    onPage: ({ job }, { records }) => {
+      of(job).pages += 1;
+      of(job).records += records;
+    },
+    onTaskEnd: ({ job, target }, failed) => {
+      of(job).done += 1;
+      if (failed === null) return;
+      of(job).failed += 1;
+      options.log.warn({ job, target, reason: failed }, 'target failed');
+    },
+    async close() {
+      for (const timer of timers) clearInterval(timer);
+      if (terminal !== null) {
+        terminal(renderProgress(jobs, Date.now() - startedAt.getTime()));
+        terminal.done();
+      }
+      await writeState();
+    },
+  };
+}
+
+/** One line a job. Pure. */
+export function renderProgress(jobs: ReadonlyMap<string, JobProgress>, elapsedMs: number): string {
+  const seconds = Math.max(1, elapsedMs / 1000);
+  const width = Math.max(0, ...[...jobs.keys()].map((name) => name.length));
+  return [...jobs]
+    .map(([name, job]) => {
+      const parts = [
+        `${job.done}/${job.tasks} targets`,
+        `${job.pages} pages`,
+        `${job.records} records`,
+        `${Math.round(job.records / seconds)}/s`,
+        ...(job.failed > 0 ? [`${job.failed} failed`] : []),
+      ];
+      return `${name.padEnd(width)}  ${parts.join('  ')}`;
+    })
+    .join('\n');
+}
+
+function logProgress(log: Logger, jobs: ReadonlyMap<string, JobProgress>): void {
+  for (const [job, progress] of jobs)
+    if (progress.done < progress.tasks) log.info({ job, ...progress }, 'crawling');
+}
+
+async function writeRunState(
+  { run, stateFile, spent }: ProgressOptions,
+  startedAt: Date,
+  jobs: ReadonlyMap<string, JobProgress>,
+): Promise<void> {
+  const state = {
+    run,
+    pid: process.pid,
+    started_at: startedAt.toISOString(),
+    updated_at: new Date().toISOString(),
+    ...spent,
+    jobs: Object.fromEntries(jobs),
+  };
+  await writeFile(`${stateFile}.tmp`, `${JSON.stringify(state)}\n`, { mode: 0o600 });
+  await rename(`${stateFile}.tmp`, stateFile);
+}

@@ -1,0 +1,98 @@
+import { listSegments } from '../landing/segment-files.ts';
+import { archiveSegment } from '../warehouse/archive.ts';
+import { openDatabase } from '../warehouse/database.ts';
+import type { MergeCounts } from '../warehouse/merge-table.ts';
+import { type PublishResult, publish } from '../warehouse/publish.ts';
+import { publishRuns } from '../warehouse/publish-runs.ts';
+import { replaceSnapshot } from '../warehouse/snapshot.ts';
+import { readRunLog } from './run-log.ts';
+import type { Session } from './session.ts';
+
+/** What a run's publishes came to. */
+export interface Published {
+  /** Crawls whose rows went in. */
+  crawls: number;
+  refused: { job: string; target: string; reason: string }[];
+  tables: Record<string, MergeCounts>;
+}
+
+/** Applies everything staged to the tables. */
+export async function publishStage(session: Session): Promise<PublishResult> {
+  const { folder, run, config } = session;
+  const result = await session.withBuild((build) =>
+    publish(build, folder, {
+      run,
+      memoryBytes: parseMemory(config.warehouse.memoryLimit),
+      quarantineLimit: config.warehouse.quarantineLimit,
+    }),
+  );
+  session.log.info(
+    { crawls: result.published, refused: result.refused.length, tables: result.tables },
+    'published',
+  );
+  return result;
+}
+
+/** Adds one publish to a run's totals. */
+export function addPublished(total: Published, one: PublishResult): void {
+  total.crawls += one.published;
+  total.refused.push(...one.refused);
+  for (const [table, counts] of Object.entries(one.tables)) {
+    const sum = total.tables[table];
+    total.tables[table] =
+      sum === undefined
+        ? counts
+        : (Object.fromEntries(
+            Object.entries(sum).map(([name, n]) => [name, n + counts[name as keyof MergeCounts]]),
+          ) as unknown as MergeCounts);
+  }
+}
+
+/**
+ * Notes the run in `meta`, replaces the readers' snapshot, and archives the segments that it holds and nothing
+ * waits for.
+ */
+export async function snapshotStage(
+  session: Session,
+  outcome: { exitCode: number; stoppedBy: string | null },
+): Promise<void> {
+  const { folder, log } = session;
+  const runs = (await readRunLog(folder.runs)).map((entry) =>
+    entry.run === session.run
+      ? {
+          ...entry,
+          finishedAt: new Date().toISOString(),
+          exitCode: outcome.exitCode,
+          stoppedBy: outcome.stoppedBy,
+        }
+      : entry,
+  );
+  const settled = await session.withBuild(async (build) => {
+    await publishRuns(build, folder, runs);
+    const rows = await build.rows<{ segment: bigint }>('select segment from meta.segments where settled');
+    return new Set(rows.map(({ segment }) => Number(segment)));
+  });
+  const setAside = await replaceSnapshot(folder, session.config.warehouse.fileMode);
+  for (const file of setAside)
+    log.warn({ file }, 'somebody opened the snapshot for writing: its log was set aside, open it read-only');
+  await archiveSettled(session, settled);
+}
+
+async function archiveSettled(session: Session, settled: ReadonlySet<number>): Promise<void> {
+  const segments = (await listSegments(session.folder.landing)).filter((segment) => settled.has(segment));
+  if (segments.length === 0) return;
+  const database = await openDatabase(':memory:', session.databaseOptions);
+  try {
+    for (const segment of segments) await archiveSegment(database, session.folder, segment);
+  } finally {
+    database.close();
+  }
+  session.log.debug({ segments: segments.length }, 'archived');
+}
+
+/** `256MB`, `1GiB`, … in bytes. The config has checked the form. */
+export function parseMemory(text: string): number {
+  const [, amount, unit] = /^([\d.]+)\s*([kmgt]?)(i?)b$/i.exec(text.trim()) ?? [];
+  const power = ' kmgt'.indexOf((unit ?? '').toLowerCase() || ' ');
+  return Number(amount) * (/i/i.test(text) ? 1024 : 1000) ** power;
+}

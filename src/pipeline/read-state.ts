@@ -1,0 +1,70 @@
+import type { DataFolder } from '../data-folder.ts';
+import { type LandedCrawl, readLanding } from '../landing/reader.ts';
+import type { Database } from '../warehouse/database.ts';
+import type { CompleteCheckpoint, CoveredInterval, CrawlState } from './plan-starts.ts';
+import { targetKey } from './plan-starts.ts';
+import { readRunLog } from './run-log.ts';
+
+/** Reads what earlier runs left: checkpoints and coverage from the build, open crawls from the landing log. */
+export async function readCrawlState(database: Database, folder: DataFolder): Promise<CrawlState> {
+  return {
+    complete: await readComplete(database),
+    failed: await readFailed(database),
+    coverage: await readCoverage(database),
+    landed: groupByTask(await readLanding(folder.landing)),
+    runs: await readRunLog(folder.runs),
+  };
+}
+
+async function readComplete(database: Database): Promise<Map<string, CompleteCheckpoint>> {
+  const rows = await database.rows<{
+    task: string;
+    slot: bigint | null;
+    finished_at: string;
+    run_id: string;
+    pages: bigint;
+  }>(`
+    select task, last_indexed_slot as slot, finished_at::varchar as finished_at, run_id, pages
+    from meta.checkpoints where state = 'complete'
+    qualify row_number() over (partition by task order by crawl desc) = 1`);
+  return new Map(
+    rows.map(({ task, slot, finished_at, run_id, pages }) => [
+      task,
+      {
+        lastIndexedSlot: slot === null ? null : Number(slot),
+        finishedAt: finished_at,
+        run: run_id,
+        pages: Number(pages),
+      },
+    ]),
+  );
+}
+
+async function readFailed(database: Database): Promise<Map<string, string>> {
+  const rows = await database.rows<{ task: string; run_id: string }>(
+    `select task, max(run_id) as run_id from meta.checkpoints where state = 'failed' group by task`,
+  );
+  return new Map(rows.map(({ task, run_id }) => [task, run_id]));
+}
+
+async function readCoverage(database: Database): Promise<Map<string, CoveredInterval[]>> {
+  const rows = await database.rows<{ job: string; target: string; low: bigint; high: bigint }>(
+    `select job, target, low_slot as low, high_slot as high from meta.coverage where state = 'covered'`,
+  );
+  const coverage = new Map<string, CoveredInterval[]>();
+  for (const { job, target, low, high } of rows) {
+    const key = targetKey({ job, target });
+    coverage.set(key, [...(coverage.get(key) ?? []), { lowSlot: Number(low), highSlot: Number(high) }]);
+  }
+  return coverage;
+}
+
+function groupByTask(crawls: ReadonlyMap<string, LandedCrawl>): Map<string, LandedCrawl[]> {
+  const byTask = new Map<string, LandedCrawl[]>();
+  for (const crawl of [...crawls.values()].sort((a, b) => (a.crawl < b.crawl ? -1 : 1))) {
+    const same = byTask.get(crawl.task);
+    if (same === undefined) byTask.set(crawl.task, [crawl]);
+    else same.push(crawl);
+  }
+  return byTask;
+}

@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto';
+import { open, readFile } from 'node:fs/promises';
+
+/** One run as `data/runs.ndjson` tells it; without `finishedAt` it was killed or is still running. */
+export interface RunEntry {
+  run: string;
+  verb: string;
+  /** Names of the jobs it was for. */
+  jobs: string[];
+  startedAt: string;
+  finishedAt: string | null;
+  exitCode: number | null;
+  stoppedBy: string | null;
+}
+
+type Line =
+  | { run: string; verb: string; jobs: string[]; started_at: string }
+  | { run: string; finished_at: string; exit_code: number; stopped_by: string | null };
+
+/** A run's name: its start in UTC and a random part, so names sort by time. */
+export function makeRunId(now: Date): string {
+  const time = now.toISOString().replace(/[-:]|\.\d+/g, '');
+  return `${time}-${randomBytes(3).toString('hex')}`;
+}
+
+/** Every run in the order they began. A torn last line is a run that was killed as it began or ended. */
+export async function readRunLog(path: string): Promise<RunEntry[]> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '';
+    throw error;
+  });
+  const runs = new Map<string, RunEntry>();
+  for (const line of text.split('\n').slice(0, -1)) {
+    const entry = parseLine(line);
+    if (entry === null) continue;
+    if ('verb' in entry) {
+      const { run, verb, jobs, started_at } = entry;
+      runs.set(run, {
+        run,
+        verb,
+        jobs,
+        startedAt: started_at,
+        finishedAt: null,
+        exitCode: null,
+        stoppedBy: null,
+      });
+    } else {
+      const run = runs.get(entry.run);
+      if (run !== undefined)
+        Object.assign(run, {
+          finishedAt: entry.finished_at,
+          exitCode: entry.exit_code,
+          stoppedBy: entry.stopped_by,
+        });
+    }
+  }
+  return [...runs.values()];
+}
+
+function parseLine(text: string): Line | null {
+  try {
+    return JSON.parse(text) as Line;
+  } catch {
+    // Two kills in a row may leave half a line with a whole one behind it; both runs count as killed.
+    return null;
+  }
+}
+
+/** Appends one line, durable when it resolves. */
+export async function appendRunLog(path: string, line: Line): Promise<void> {
+  const handle = await open(path, 'a', 0o600);
+  try {
+    await handle.appendFile(`${JSON.stringify(line)}\n`);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Exit codes after which every target was complete or failed: the next run begins a new round. */
+const roundEnds = new Set([0, 3, 4]);
+
+/**
+ * The first run of a job's unfinished round, or null when the next run begins a new one. A run that stopped
+ * early, failed or was killed leaves its round open: what it finished is not crawled again.
+ */
+export function openRound(runs: readonly RunEntry[], job: string): string | null {
+  let first: string | null = null;
+  for (const run of runs) {
+    if (!run.jobs.includes(job)) continue;
+    if (run.exitCode !== null && roundEnds.has(run.exitCode)) first = null;
+    else first ??= run.run;
+  }
+  return first;
+}

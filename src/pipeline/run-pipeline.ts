@@ -1,0 +1,172 @@
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import type { DataFolder } from '../data-folder.ts';
+import type { LedgerlakeError, StoppedEarly } from '../errors.ts';
+import type { Job } from '../jobs/job-file.ts';
+import { resolveIds, resolveTargets } from '../jobs/targets.ts';
+import { openForJobSql, runJobSql } from '../warehouse/job-sql.ts';
+import { type BudgetLimits, billingPeriodStart, createBudget } from './budget.ts';
+import { type ApiPlace, crawlStage, keepRates, openClient } from './crawl-stage.ts';
+import { startLoading } from './load-stage.ts';
+import { orderStarts, type PlannedStart, planStarts } from './plan-starts.ts';
+import { createProgress, type JobProgress } from './progress.ts';
+import { addPublished, type Published, publishStage, snapshotStage } from './publish-stage.ts';
+import { readCrawlState } from './read-state.ts';
+import { openRequestLog, sumCredits } from './request-log.ts';
+import { openSession, type Session } from './session.ts';
+import { stopOnSignals } from './signals.ts';
+
+export interface RunOptions {
+  /** `crawl` stops after the landing log. */
+  verb: 'run' | 'crawl';
+  config: Config;
+  folder: DataFolder;
+  log: Logger;
+  /** In `after` order. */
+  jobs: readonly Job[];
+  place: ApiPlace;
+  /** Origin by transport: what the folder is bound to. */
+  origins: Readonly<Record<string, string>>;
+  limits: Omit<BudgetLimits, 'monthlyLeft'>;
+  showProgress: boolean;
+  /** What comes after the snapshot, inside the run's lock: the export. */
+  afterSnapshot(session: Session): Promise<void>;
+}
+
+export interface RunReport {
+  run: string;
+  exitCode: number;
+  /** Why it stopped early, or null. */
+  stopped: LedgerlakeError | null;
+  jobs: Record<string, JobProgress>;
+  requests: number;
+  credits: number;
+  published: Published;
+}
+
+/**
+ * One night: every wave of jobs is planned, crawled while segments load, and published, so that the next wave's
+ * targets can be read from the tables; then the snapshot is replaced.
+ * @throws KeyRefused, DiskError and bugs at once, with everything received kept in the landing log
+ */
+export async function runPipeline(options: RunOptions): Promise<RunReport> {
+  const { config, folder, log, verb } = options;
+  const session = await openSession({
+    config,
+    folder,
+    log,
+    verb,
+    jobs: options.jobs.map(({ name }) => name),
+    origins: options.origins,
+  });
+  let exitCode = 1;
+  let stoppedBy: string | null = null;
+  try {
+    const report = await runSession(session, options);
+    exitCode = report.exitCode;
+    stoppedBy = report.stopped?.message ?? null;
+    return report;
+  } catch (error) {
+    exitCode = (error as Partial<LedgerlakeError>).exitCode ?? 1;
+    stoppedBy = error instanceof Error ? error.message : String(error);
+    throw error;
+  } finally {
+    await session.end(exitCode, stoppedBy);
+  }
+}
+
+async function runSession(session: Session, options: RunOptions): Promise<RunReport> {
+  const { config, folder } = options;
+  const requests = openRequestLog(folder.requests, session.run);
+  const budget = createBudget({ ...options.limits, monthlyLeft: await readMonthlyLeft(config, folder) });
+  const signals = stopOnSignals(budget);
+  const client = await openClient(session, options.place, budget, requests, signals.signal);
+  const progress = await createProgress({
+    run: session.run,
+    log: options.log,
+    onTerminal: options.showProgress,
+    stateFile: folder.runState,
+    spent: budget.spent,
+  });
+  const published: Published = { crawls: 0, refused: [], tables: {} };
+  try {
+    let stopped: StoppedEarly | null = null;
+    for (const wave of listWaves(options.jobs)) {
+      const starts = await planWave(session, wave);
+      for (const { task } of starts) progress.addTasks(task.job, 1);
+      const loading = await startLoading(session);
+      try {
+        stopped = await crawlStage(starts, { session, client, progress, onSealed: loading.add });
+      } finally {
+        await loading.finish();
+      }
+      if (options.verb === 'run') addPublished(published, await publishStage(session));
+      if (stopped !== null) break;
+    }
+    const failed = [...progress.jobs.values()].some((job) => job.failed > 0);
+    const exitCode = decideExitCode({
+      refused: published.refused.length > 0,
+      stopped: stopped !== null,
+      failed,
+    });
+    await keepRates(folder.rates, client);
+    if (options.verb === 'run') {
+      await snapshotStage(session, { exitCode, stoppedBy: stopped?.message ?? null });
+      await options.afterSnapshot(session);
+    }
+    const jobs = Object.fromEntries(progress.jobs);
+    return { run: session.run, exitCode, stopped, jobs, ...budget.spent, published };
+  } finally {
+    await progress.close();
+    await client.close();
+    requests.close();
+    signals.release();
+  }
+}
+
+/** Several apply: the order is the contract's (74 and 77 are thrown). Pure. */
+export function decideExitCode(outcome: { refused: boolean; stopped: boolean; failed: boolean }): number {
+  if (outcome.refused) return 4;
+  if (outcome.stopped) return 75;
+  return outcome.failed ? 3 : 0;
+}
+
+async function readMonthlyLeft(config: Config, folder: DataFolder): Promise<number | null> {
+  if (config.monthlyCredits === null) return null;
+  const since = billingPeriodStart(new Date(), config.billingDay);
+  return config.monthlyCredits - (await sumCredits(folder.requests, since));
+}
+
+/** Jobs that can be crawled together: a job comes in a later wave than the jobs it runs after. Pure. */
+export function listWaves(jobs: readonly Job[]): Job[][] {
+  const waveOf = new Map<string, number>();
+  const waves: Job[][] = [];
+  for (const job of jobs) {
+    const wave = Math.max(0, ...job.after.map((name) => (waveOf.get(name) ?? -1) + 1));
+    waveOf.set(job.name, wave);
+    waves[wave] = [...(waves[wave] ?? []), job];
+  }
+  return waves;
+}
+
+/** What one wave has to crawl, in order. Reads targets from the build; asks the API nothing. */
+export async function planWave(
+  session: Pick<Session, 'folder' | 'databaseOptions' | 'run'>,
+  wave: readonly Job[],
+): Promise<PlannedStart[]> {
+  const database = await openForJobSql(session.folder, session.databaseOptions);
+  try {
+    const state = await readCrawlState(database, session.folder);
+    const starts: PlannedStart[] = [];
+    for (const job of wave) {
+      const query = (sql: string) => runJobSql(database, job.name, sql);
+      const isBatch = job.operation.paging === 'batch';
+      const targets = isBatch ? [{ name: '', params: {} }] : await resolveTargets(job, query);
+      const ids = isBatch ? await resolveIds(job, query) : null;
+      starts.push(...planStarts(job, targets, ids, state, session.run));
+    }
+    return orderStarts(starts, state);
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,167 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { asDiskError, StoppedEarly, UsageError } from '../errors.ts';
+import { type Database, openDatabase } from './database.ts';
+import { type Manifest, nextExportId, readCurrentManifest } from './lake-manifest.ts';
+import {
+  createDraft,
+  openLake,
+  openTableFolder,
+  publishDraft,
+  removeOldSets,
+  sealDraft,
+  sealFiles,
+} from './lake-set.ts';
+import { checkPartitionColumns, type LakeLayout, listBaseTables, readTableFacts } from './lake-table.ts';
+import { requireSnapshot } from './open-snapshot.ts';
+import { verifyFiles, writeFiles } from './write-parquet.ts';
+
+export interface ExportOptions {
+  /** Path of `warehouse.duckdb`; opened read-only. */
+  snapshot: string;
+  /** Folder of the lake; made when missing. */
+  lake: string;
+  /** null: every base table of the main schema, `_history` included. */
+  tables: readonly string[] | null;
+  /** By table: columns its files are split by. */
+  partitionBy: Readonly<Record<string, readonly string[]>>;
+  /** Sets kept of each table, at least 1: the current one and those before it. */
+  keep: number;
+  /** Permission bits of the files; folders are 0750. */
+  fileMode: number;
+  /** DuckDB's bound, for example `256MB`. */
+  memoryLimit: string;
+  threads: number;
+  /** Where DuckDB spills. */
+  tempDir: string;
+  /** Compressed size at which a file is full. Default: 128 MB, what Spark and Trino read in one task. */
+  fileBytes?: number;
+  /** Stops between tables, and interrupts the one being written; former exports stay. */
+  signal?: AbortSignal;
+}
+
+/** What became of one table. */
+export interface ExportResult {
+  table: string;
+  exportId: string;
+  /** Folder of the set. */
+  path: string;
+  rows: number;
+  /** Size of all its Parquet files. */
+  bytes: number;
+  files: number;
+  /** False: nothing changed since the current set was written, so it stays. */
+  written: boolean;
+}
+
+const defaultFileBytes = 128_000_000;
+
+/**
+ * Writes tables of the snapshot as Parquet datasets, each `<lake>/<table>/<export id>/` with a manifest, and points
+ * `<lake>/<table>/current` at it. A table whose rows and layout are those of its current set is not written again.
+ * Tables are published one by one: when one fails, those before it stand and every other keeps its former set.
+ * The caller holds the run lock: drafts of other exports are taken for leftovers.
+ * @throws UsageError no snapshot, an unknown table or column, an object store @throws DiskError full or unwritable
+ * @throws StoppedEarly the signal
+ */
+export async function exportTables(options: ExportOptions): Promise<ExportResult[]> {
+  refuseObjectStore(options.lake);
+  await requireSnapshot(options.snapshot);
+  const { snapshot, memoryLimit, threads, tempDir, signal } = options;
+  const database = await openDatabase(snapshot, { memoryLimit, threads, tempDir, readOnly: true });
+  const interrupt = () => database.interrupt();
+  signal?.addEventListener('abort', interrupt);
+  try {
+    const tables = chooseTables(await listBaseTables(database), options);
+    await openLake(options.lake);
+    const results: ExportResult[] = [];
+    for (const table of tables) {
+      signal?.throwIfAborted();
+      results.push(await exportTable(database, table, options));
+    }
+    return results;
+  } catch (error) {
+    if (signal?.aborted) throw interruption();
+    throw asDiskError(error);
+  } finally {
+    signal?.removeEventListener('abort', interrupt);
+    database.close();
+  }
+}
+
+function refuseObjectStore(lake: string): void {
+  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(lake)) return;
+  throw new UsageError(
+    `lake.uri: exporting to ${lake.split('://')[0]}:// is not supported yet`,
+    'Name a folder, and copy it to the object store with its own tool (for example: aws s3 sync).',
+  );
+}
+
+function chooseTables(known: readonly string[], { tables, partitionBy }: ExportOptions): readonly string[] {
+  const asked = [...(tables ?? []), ...Object.keys(partitionBy)];
+  const unknown = asked.find((table) => !known.includes(table));
+  if (unknown !== undefined) {
+    const place = tables?.includes(unknown) ? '' : 'lake.partition_by: ';
+    throw new UsageError(
+      `${place}the snapshot has no table "${unknown}"`,
+      `Its tables are ${known.join(', ')}.`,
+    );
+  }
+  return tables === null ? known : [...new Set(tables)];
+}
+
+async function exportTable(database: Database, table: string, options: ExportOptions): Promise<ExportResult> {
+  const { lake, keep } = options;
+  const layout: LakeLayout = {
+    partitionBy: options.partitionBy[table] ?? [],
+    fileBytes: options.fileBytes ?? defaultFileBytes,
+  };
+  const earlier = await openTableFolder(lake, table);
+  const facts = await readTableFacts(database, table, layout);
+  checkPartitionColumns(table, facts.columns, layout.partitionBy);
+  const tableDir = join(lake, table);
+  const current = await readCurrentManifest(tableDir);
+  if (current?.fingerprint === facts.fingerprint) {
+    await removeOldSets(tableDir, earlier, keep);
+    return resultOf(lake, current, false);
+  }
+  const now = new Date();
+  const id = nextExportId(now, earlier);
+  const draft = await createDraft(lake, table, id);
+  try {
+    await writeFiles(database, { table, columns: facts.columns, layout, draft, id }, options.threads);
+    const sealed = await sealFiles(draft, options.fileMode);
+    const rowsByPath = await verifyFiles(database, draft, facts);
+    const { columns, fingerprint, rows, slot, sums } = facts;
+    const manifest: Manifest = {
+      table,
+      export_id: id,
+      created_at: now.toISOString(),
+      files: sealed.map(({ path, ...file }) => ({ path, rows: rowsByPath.get(path) ?? 0, ...file })),
+      rows,
+      schema: columns.map(({ name, lakeType: type }) => ({ name, type })),
+      slot,
+      sums,
+      partition_by: [...layout.partitionBy],
+      fingerprint,
+    };
+    await sealDraft(draft, manifest, options.fileMode);
+    await publishDraft(lake, draft, manifest);
+    await removeOldSets(tableDir, [...earlier, id], keep);
+    return resultOf(lake, manifest, true);
+  } catch (error) {
+    // Frees the space at once; what cannot be removed now, the next export removes.
+    await rm(draft, { recursive: true, force: true }).catch(() => undefined);
+    throw error;
+  }
+}
+
+function resultOf(lake: string, manifest: Manifest, written: boolean): ExportResult {
+  const { table, export_id: exportId, rows, files } = manifest;
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  return { table, exportId, path: join(lake, table, exportId), rows, bytes, files: files.length, written };
+}
+
+function interruption(): StoppedEarly {
+  return new StoppedEarly('the export was interrupted', 'Run it again: tables already written stay.');
+}

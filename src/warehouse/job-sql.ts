@@ -1,0 +1,50 @@
+import type { DataFolder } from '../data-folder.ts';
+import { UsageError } from '../errors.ts';
+import { type Database, type DatabaseOptions, openDatabase } from './database.ts';
+
+/** How long a job's query may take, ms. */
+const timeLimitMs = 60_000;
+
+/**
+ * Opens the build for the queries of job files: read-only, and without access to files or the network, which an
+ * open database cannot get back.
+ */
+export async function openForJobSql(folder: DataFolder, options: DatabaseOptions): Promise<Database> {
+  const database = await openDatabase(folder.build, { ...options, readOnly: true });
+  await database.run('set enable_external_access = false');
+  await database.run('set lock_configuration = true');
+  return database;
+}
+
+/**
+ * Runs the query of a job: exactly one SELECT, interrupted after 60 s.
+ * @throws UsageError naming the job, with DuckDB's own words
+ */
+export async function runJobSql(
+  database: Database,
+  job: string,
+  sql: string,
+): Promise<Record<string, unknown>[]> {
+  const timer = setTimeout(() => database.interrupt(), timeLimitMs);
+  try {
+    if (!(await database.isOneSelect(sql))) {
+      throw new UsageError(
+        `job ${job}: for_each.sql is not exactly one SELECT`,
+        'Write one query that only reads.',
+      );
+    }
+    return await database.rows(sql);
+  } catch (error) {
+    if (error instanceof UsageError || !(error instanceof Error)) throw error;
+    const interrupted = /interrupt/i.test(error.message);
+    throw new UsageError(
+      `job ${job}: for_each.sql ${interrupted ? 'took longer than 60 s' : `failed: ${error.message.split('\n')[0]}`}`,
+      interrupted
+        ? 'Make the query cheaper.'
+        : 'Try it with `ledgerlake sql`; `ledgerlake tables` lists the columns.',
+      { cause: error },
+    );
+  } finally {
+    clearTimeout(timer);
+  }
+}

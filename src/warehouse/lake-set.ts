@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { chmod, mkdir, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { syncDirectory, syncFile } from '../landing/segment-files.ts';
+import { isExportId, type Manifest, manifestName, readCurrentId } from './lake-manifest.ts';
+
+/**
+ * The files of the lake. A set is written in a dot-named folder beside the tables, sealed (modes, fsync, manifest
+ * last), renamed into its table's folder, and only then pointed to by `current`, again by rename. So whoever follows
+ * `current` finds a whole set, also after a power loss; what a killed export leaves is never pointed to.
+ */
+
+const folderMode = 0o750;
+const draftPrefix = '.export-';
+const linkPrefix = '.current-';
+
+/** Makes the lake's folder and removes what killed exports left in it. The caller holds the run lock. */
+export async function openLake(lake: string): Promise<void> {
+  await mkdir(lake, { recursive: true, mode: folderMode });
+  for (const name of await readdir(lake)) {
+    if (name.startsWith(draftPrefix)) await rm(join(lake, name), { recursive: true, force: true });
+  }
+}
+
+/** Makes a table's folder, removes sets that were never pointed to, and lists the others, oldest first. */
+export async function openTableFolder(lake: string, table: string): Promise<string[]> {
+  const dir = join(lake, table);
+  await mkdir(dir, { recursive: true, mode: folderMode });
+  const names = await readdir(dir);
+  const current = await readCurrentId(dir);
+  const isLeft = (name: string) => isExportId(name) && (current === null || name > current);
+  for (const name of names) {
+    if (name.startsWith(linkPrefix) || isLeft(name)) {
+      await rm(join(dir, name), { recursive: true, force: true });
+    }
+  }
+  return names.filter((name) => isExportId(name) && !isLeft(name)).sort();
+}
+
+/** An empty folder for a set being written. */
+export async function createDraft(lake: string, table: string, id: string): Promise<string> {
+  const draft = join(lake, `${draftPrefix}${table}-${id}`);
+  await mkdir(draft, { mode: folderMode });
+  return draft;
+}
+
+/** Size and checksum of a draft's Parquet files, sorted by path, with modes set and bytes on disk. */
+export async function sealFiles(draft: string, fileMode: number): Promise<Omit<FileFacts, 'rows'>[]> {
+  const files = [];
+  for (const entry of await readdir(draft, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isDirectory()) {
+      await chmod(path, folderMode);
+      continue;
+    }
+    await syncFile(path);
+    await chmod(path, fileMode);
+    const relative = path.slice(draft.length + 1);
+    files.push({ path: relative, bytes: (await stat(path)).size, sha256: await hashFile(path) });
+  }
+  return files.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+export type FileFacts = Manifest['files'][number];
+
+async function hashFile(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash);
+  return hash.digest('hex');
+}
+
+/** Writes the manifest, the last file of a draft, and makes every folder's entries durable. */
+export async function sealDraft(draft: string, manifest: Manifest, fileMode: number): Promise<void> {
+  const path = join(draft, manifestName);
+  await writeFile(path, `${JSON.stringify(manifest, null, 2)}\n`);
+  await syncFile(path);
+  await chmod(path, fileMode);
+  for (const entry of await readdir(draft, { recursive: true, withFileTypes: true })) {
+    if (entry.isDirectory()) await syncDirectory(join(entry.parentPath, entry.name));
+  }
+  await syncDirectory(draft);
+}
+
+/** Moves a sealed draft to `<table>/<id>` and points `current` at it. */
+export async function publishDraft(lake: string, draft: string, { table, export_id: id }: Manifest) {
+  const dir = join(lake, table);
+  await rename(draft, join(dir, id));
+  await syncDirectory(dir);
+  const link = join(dir, `${linkPrefix}${id}`);
+  await symlink(id, link);
+  await rename(link, join(dir, 'current'));
+  await syncDirectory(dir);
+  await syncDirectory(lake);
+}
+
+/** Removes all but the newest `keep` sets; `current` is always the newest. */
+export async function removeOldSets(tableDir: string, ids: readonly string[], keep: number): Promise<void> {
+  const current = await readCurrentId(tableDir);
+  for (const id of ids.slice(0, Math.max(0, ids.length - keep))) {
+    if (id === current) continue;
+    // Without its manifest a set is no set: a reader that comes meanwhile is not misled by half of it.
+    await rm(join(tableDir, id, manifestName), { force: true });
+    await rm(join(tableDir, id), { recursive: true, force: true });
+  }
+}

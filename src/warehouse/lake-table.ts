@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto';
+import { UsageError } from '../errors.ts';
+import type { Database } from './database.ts';
+import type { Manifest } from './lake-manifest.ts';
+import { quoteName } from './sql-text.ts';
+
+/** How a table is written: part of its fingerprint, so a change of it writes the table anew. */
+export interface LakeLayout {
+  partitionBy: readonly string[];
+  /** Compressed bytes after which a file is full and the next one begins. */
+  fileBytes: number;
+}
+
+/** A column and the type it has in Parquet. */
+export interface LakeColumn {
+  name: string;
+  type: string;
+  lakeType: string;
+}
+
+/** What one scan of a table says of it. */
+export interface TableFacts extends Pick<Manifest, 'rows' | 'slot' | 'sums' | 'fingerprint'> {
+  columns: LakeColumn[];
+}
+
+// Raised when the same rows would be written differently.
+const formatVersion = 1;
+
+/** Base tables of the main schema, by name; views are not exported. */
+export async function listBaseTables(database: Database): Promise<string[]> {
+  const rows = await database.rows<{ table_name: string }>(
+    `select table_name
+    from duckdb_tables()
+    where database_name = current_database() and schema_name = 'main' and not internal and not temporary
+    order by table_name`,
+  );
+  return rows.map(({ table_name }) => table_name);
+}
+
+/**
+ * The type a column has in Parquet, also inside structs and lists. u64 become DECIMAL(20,0), because Spark, Trino and
+ * Delta have no unsigned 64-bit; HUGEINT DECIMAL(38,0), because DuckDB writes it as a double; JSON is plain text.
+ */
+export function lakeType(type: string): string {
+  const replaced: Record<string, string> = {
+    UBIGINT: 'DECIMAL(20,0)',
+    HUGEINT: 'DECIMAL(38,0)',
+    JSON: 'VARCHAR',
+  };
+  // Quoted parts are names of struct fields.
+  return type.replace(/"(?:[^"]|"")*"|\b(?:UBIGINT|HUGEINT|JSON)\b/g, (part) => replaced[part] ?? part);
+}
+
+/** Columns of a table or view as the lake has them. */
+export async function readLakeColumns(database: Database, table: string): Promise<LakeColumn[]> {
+  const rows = await database.rows<{ column_name: string; data_type: string }>(
+    `select column_name, data_type
+    from duckdb_columns()
+    where table_name = $table and schema_name = 'main' and database_name in (current_database(), 'temp')
+    order by column_index`,
+    { table },
+  );
+  return rows.map(({ column_name: name, data_type: type }) => ({ name, type, lakeType: lakeType(type) }));
+}
+
+/** The select list that gives a table its Parquet types. */
+export function lakeSelectList(columns: readonly LakeColumn[]): string {
+  return columns
+    .map(({ name, type, lakeType: to }) =>
+      type === to ? quoteName(name) : `cast(${quoteName(name)} as ${to}) as ${quoteName(name)}`,
+    )
+    .join(', ');
+}
+
+/**
+ * Reads a table once: rows, slots, exact sums of its u64 columns, and its fingerprint. That is made of the number of
+ * rows and the sum and XOR of a 64-bit hash of every whole row (so it does not depend on their order), the columns,
+ * and the layout. Any change of any value changes it, a confirmed `slot` or `seen_at` too: the files carry them.
+ * Measured: 1.5 M rows of 1 KB in 0.5 s, as fast as hashing record_hash, slot and seen_at alone.
+ */
+export async function readTableFacts(
+  database: Database,
+  table: string,
+  layout: LakeLayout,
+): Promise<TableFacts> {
+  const columns = await readLakeColumns(database, table);
+  const exact = columns.filter(({ type }) => type === 'UBIGINT').map(({ name }) => name);
+  const hasSlot = columns.some(({ name }) => name === 'slot');
+  const [facts] = await database.rows<Record<string, bigint | string | null>>(
+    `select
+      count(*) as row_count,
+      coalesce(sum(hash(t)::hugeint), 0)::varchar as hash_sum,
+      coalesce(bit_xor(hash(t)), 0)::varchar as hash_xor,
+      ${hasSlot ? 'min(slot)::bigint' : 'null'} as min_slot,
+      ${hasSlot ? 'max(slot)::bigint' : 'null'} as max_slot
+      ${exact.map((name, n) => `, coalesce(sum(${quoteName(name)}::hugeint), 0)::varchar as sum_${n}`).join('\n')}
+    from ${quoteName(table)} t`,
+  );
+  const rows = Number(facts!.row_count);
+  const schema = columns.map(({ name, lakeType: type }) => [name, type]);
+  const identity = [formatVersion, schema, layout, rows, facts!.hash_sum, facts!.hash_xor];
+  return {
+    columns,
+    rows,
+    slot: { min: slotOf(facts!.min_slot), max: slotOf(facts!.max_slot) },
+    sums: Object.fromEntries(exact.map((name, n) => [name, String(facts![`sum_${n}`])])),
+    fingerprint: createHash('sha256').update(JSON.stringify(identity)).digest('hex'),
+  };
+}
+
+function slotOf(value: bigint | string | null | undefined): number | null {
+  return value === null || value === undefined ? null : Number(value);
+}
+
+/** @throws UsageError when `lake.partition_by` names a column the table does not have, or every column */
+export function checkPartitionColumns(table: string, columns: LakeColumn[], partitionBy: readonly string[]) {
+  const names = columns.map(({ name }) => name);
+  const unknown = partitionBy.find((name) => !names.includes(name));
+  if (unknown === undefined) return;
+  throw new UsageError(
+    `lake.partition_by: ${table} has no column "${unknown}"`,
+    `Its columns are ${names.join(', ')}.`,
+  );
+}

@@ -1,0 +1,47 @@
+import { stat } from 'node:fs/promises';
+import type { DataFolder } from '../data-folder.ts';
+import type { Database } from './database.ts';
+import { readSql } from './sql-text.ts';
+
+/** A run as `meta.runs` shows it. */
+export interface RunRow {
+  run: string;
+  verb: string;
+  jobs: readonly string[];
+  startedAt: string;
+  finishedAt: string | null;
+  exitCode: number | null;
+  stoppedBy: string | null;
+}
+
+/** Brings `meta.runs` and `meta.requests` up to the run log and the request log, whose content they repeat. */
+export async function publishRuns(
+  build: Database,
+  folder: DataFolder,
+  runs: readonly RunRow[],
+): Promise<void> {
+  await build.transaction(async () => {
+    await build.run('delete from meta.runs');
+    for (const run of runs) {
+      await build.run(
+        `insert into meta.runs (run_id, verb, jobs, started_at, finished_at, exit_code, stopped_by)
+        values ($run, $verb, $jobs::varchar[], $startedAt::timestamptz, $finishedAt::timestamptz, $exitCode::integer, $stoppedBy::varchar)`,
+        { ...run },
+      );
+    }
+    if (!(await hasBytes(folder.requests))) return;
+    await build.run('delete from meta.requests');
+    await build.run(readSql('publish/requests.sql'), { requests: folder.requests });
+  });
+  await build.run('checkpoint');
+}
+
+async function hasBytes(path: string): Promise<boolean> {
+  return await stat(path).then(
+    ({ size }) => size > 0,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return false;
+      throw error;
+    },
+  );
+}
