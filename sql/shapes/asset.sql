@@ -97,7 +97,7 @@ select
   seen_at,
   coalesce(as_bigint(r.last_indexed_slot), as_bigint(r.content.last_indexed_slot), page_slot) as slot,
   coalesce(list_contains(carries, 'content'), false) or coalesce(content_shown, false) as carries_content,
-  coalesce(as_bigint(r.content.last_indexed_slot), as_bigint(r.last_indexed_slot), page_slot) as content_slot,
+  coalesce(as_bigint(r.last_indexed_slot), as_bigint(r.content.last_indexed_slot), page_slot) as content_slot,
   coalesce(list_contains(carries, 'token_info'), false) or coalesce(token_info_shown, false) as carries_token_info,
   coalesce(as_bigint(r.last_indexed_slot), page_slot) as token_info_slot,
   r.inscription is not null as carries_inscription,

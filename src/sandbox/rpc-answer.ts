@@ -1,6 +1,7 @@
 import { type AnswerContext, RpcError, type RpcMethod } from './rpc-method.ts';
 import { assetMethods } from './rpc-methods-assets.ts';
 import { compressionMethods } from './rpc-methods-compression.ts';
+import { feeMethods } from './rpc-methods-fees.ts';
 import { listMethods } from './rpc-methods-lists.ts';
 import { proofMethods } from './rpc-methods-proofs.ts';
 import { signatureMethods } from './rpc-methods-signatures.ts';
@@ -17,7 +18,7 @@ export interface RpcRequest {
 }
 
 const methods: ReadonlyMap<string, RpcMethod> = new Map(
-  [assetMethods, listMethods, compressionMethods, signatureMethods, proofMethods]
+  [assetMethods, listMethods, compressionMethods, signatureMethods, proofMethods, feeMethods]
     .flat()
     .map((method) => [method.name, method]),
 );

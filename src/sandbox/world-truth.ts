@@ -1,4 +1,5 @@
 import { mintIndex } from './asset-traits.ts';
+import { type FeeLevels, feeLevels } from './priority-fees.ts';
 import { type CompressionTruth, createCompressionTruth } from './truth-compression.ts';
 import type { World } from './world.ts';
 import type { AssetProof } from './world-asset-proofs.ts';
@@ -54,6 +55,8 @@ export interface Truth extends CompressionTruth {
   idsByCreator(address: string, onlyVerified?: boolean): string[];
   /** Every open token account, those with nothing in them included (hidden without showZeroBalance). */
   tokenAccounts(): Iterable<TokenAccountTruth>;
+  /** What getPriorityFeeEstimate says, now, of these account keys (or of one transaction text). */
+  priorityFees(accounts: readonly string[], lookbackSlots?: number): FeeLevels;
   /** Every signature, newest first as the feed gives them. */
   signatures(): Iterable<SignatureItem>;
 }
@@ -88,6 +91,7 @@ export function createTruth(world: World): Truth {
     idsByCreator: (address, onlyVerified = false) =>
       liveIds(assets.byCreator(assets.creatorKeys.find(address), onlyVerified)),
     tokenAccounts: () => allTokenAccounts(world),
+    priorityFees: (accounts, lookbackSlots = 150) => feeLevels(world, accounts, lookbackSlots),
     signatures: () => allSignatures(world),
   };
 }

@@ -129,10 +129,10 @@ async function exportTable(database: Database, table: string, options: ExportOpt
   const id = nextExportId(now, earlier);
   const draft = await createDraft(lake, table, id);
   try {
-    await writeFiles(database, { table, columns: facts.columns, layout, draft, id }, options.threads);
+    const { columns, fingerprint, rows, slot, sums } = facts;
+    await writeFiles(database, { table, columns, rows, layout, draft, id }, options.threads);
     const sealed = await sealFiles(draft, options.fileMode);
     const rowsByPath = await verifyFiles(database, draft, facts);
-    const { columns, fingerprint, rows, slot, sums } = facts;
     const manifest: Manifest = {
       table,
       export_id: id,

@@ -7,6 +7,7 @@ import { quoteName, quoteText } from './sql-text.ts';
 interface SetToWrite {
   table: string;
   columns: readonly LakeColumn[];
+  rows: number;
   layout: LakeLayout;
   /** Empty folder the files go to. */
   draft: string;
@@ -22,7 +23,8 @@ interface SetToWrite {
  * partition holds buffers; sorted first, on one thread, it takes 10 s and gives one file a value.
  */
 export async function writeFiles(database: Database, set: SetToWrite, threads: number): Promise<void> {
-  if (set.layout.partitionBy.length === 0) return writeWhole(database, set);
+  // An empty table has no partitions; one file without rows still tells readers its columns.
+  if (set.layout.partitionBy.length === 0 || set.rows === 0) return writeWhole(database, set);
   await database.run('set threads = 1');
   await database.run('set partitioned_write_flush_threshold = 4096');
   await database.run('set partitioned_write_max_open_files = 4');
