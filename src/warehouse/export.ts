@@ -12,7 +12,7 @@ import {
   sealDraft,
   sealFiles,
 } from './lake-set.ts';
-import { checkPartitionColumns, type LakeLayout, listBaseTables, readTableFacts } from './lake-table.ts';
+import { checkPartitionColumns, type LakeLayout, listBaseTables, readTableFacts, type TableFacts } from './lake-table.ts';
 import { requireSnapshot } from './open-snapshot.ts';
 import { verifyFiles, writeFiles } from './write-parquet.ts';
 
@@ -125,9 +125,24 @@ async function exportTable(database: Database, table: string, options: ExportOpt
     await removeOldSets(tableDir, earlier, keep);
     return resultOf(lake, current, false);
   }
+  const manifest = await writeSet(database, { table, facts, layout, earlier }, options);
+  await removeOldSets(tableDir, [...earlier, manifest.export_id], keep);
+  return resultOf(lake, manifest, true);
+}
+
+interface TableToWrite {
+  table: string;
+  facts: TableFacts;
+  layout: LakeLayout;
+  /** Ids of the sets there are. */
+  earlier: readonly string[];
+}
+
+async function writeSet(database: Database, set: TableToWrite, options: ExportOptions): Promise<Manifest> {
+  const { table, facts, layout, earlier } = set;
   const now = new Date();
   const id = nextExportId(now, earlier);
-  const draft = await createDraft(lake, table, id);
+  const draft = await createDraft(options.lake, table, id);
   try {
     const { columns, fingerprint, rows, slot, sums } = facts;
     await writeFiles(database, { table, columns, rows, layout, draft, id }, options.threads);
@@ -146,9 +161,8 @@ async function exportTable(database: Database, table: string, options: ExportOpt
       fingerprint,
     };
     await sealDraft(draft, manifest, options.fileMode);
-    await publishDraft(lake, draft, manifest);
-    await removeOldSets(tableDir, [...earlier, id], keep);
-    return resultOf(lake, manifest, true);
+    await publishDraft(options.lake, draft, manifest);
+    return manifest;
   } catch (error) {
     // Frees the space at once; what cannot be removed now, the next export removes.
     await rm(draft, { recursive: true, force: true }).catch(() => undefined);

@@ -1,0 +1,256 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Manifest } from '../../src/warehouse/lake-manifest.ts';
+import { createFixture, insertAssets, insertTokenAccounts, listTree, readJson } from './export-fixture.ts';
+
+const current = (lake: string, table: string) =>
+  readJson<Manifest>(join(lake, table, 'current', '_manifest.json'));
+
+test('the files hold exactly the rows of every base table, u64 as decimals and JSON as text', async () => {
+  const fixture = await createFixture();
+  const { lake } = fixture;
+  await fixture.change(insertAssets, insertTokenAccounts(0, 5000));
+  const results = await fixture.export();
+  expect(results.map(({ table, rows, written }) => [table, rows, written])).toEqual([
+    ['assets', 4, true],
+    ['compression_signature_sources', 0, true],
+    ['compression_signatures', 0, true],
+    ['token_accounts', 5000, true],
+  ]);
+  for (const { table, rows } of results) {
+    const files = `read_parquet('${lake}/${table}/current/*.parquet')`;
+    const found = await fixture.query(
+      `select
+        (select count(*) from ${files}) as rows,
+        (select count(*) from (from ${table} except all select * from ${files})) as missing,
+        (select count(*) from (select * from ${files} except all from ${table})) as invented`,
+    );
+    expect({ table, found }).toEqual({ table, found: [{ rows: BigInt(rows), missing: 0n, invented: 0n }] });
+  }
+  const { schema } = await current(lake, 'token_accounts');
+  expect(Object.fromEntries(schema.map(({ name, type }) => [name, type]))).toMatchObject({
+    amount: 'DECIMAL(20,0)',
+    record_hash: 'DECIMAL(20,0)',
+    burnt: 'VARCHAR',
+    slot: 'BIGINT',
+    seen_at: 'TIMESTAMP WITH TIME ZONE',
+  });
+  const described = await fixture.query<{ column_name: string; column_type: string }>(
+    `describe from read_parquet('${lake}/assets/current/*.parquet')`,
+  );
+  expect((await current(lake, 'assets')).schema).toEqual(
+    described.map(({ column_name: name, column_type: type }) => ({ name, type })),
+  );
+});
+
+test('the manifest states files, checksums, slots and exact sums', async () => {
+  const fixture = await createFixture();
+  await fixture.change(insertAssets, insertTokenAccounts(0, 5000));
+  const [assets] = await fixture.export({ tables: ['assets', 'token_accounts'] });
+  const manifest = await current(fixture.lake, 'assets');
+  const [file] = manifest.files;
+  const bytes = await readFile(join(assets!.path, file!.path));
+  expect(manifest).toMatchObject({
+    table: 'assets',
+    export_id: assets!.exportId,
+    rows: 4,
+    files: [
+      {
+        path: `${assets!.exportId}-0.parquet`,
+        rows: 4,
+        bytes: bytes.length,
+        sha256: createHash('sha256').update(bytes).digest('hex'),
+      },
+    ],
+    slot: { min: 8, max: 10 },
+    partition_by: [],
+  });
+  expect(manifest.sums.token_supply).toBe('18455751272964292608');
+  expect(manifest.sums.record_hash).toBe('73786976294838206454');
+  expect(manifest.sums.content_hash).toBe('0');
+  expect((await current(fixture.lake, 'token_accounts')).sums.amount).toBe('92233720368547745577500');
+  expect(assets).toMatchObject({ bytes: bytes.length, files: 1 });
+});
+
+test('files are 0640 (or as configured) in folders of 0750', async () => {
+  const fixture = await createFixture();
+  await fixture.change(insertAssets);
+  const [set] = await fixture.export({ tables: ['assets'], fileMode: 0o440 });
+  const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
+  expect(await modeOf(fixture.lake)).toBe('750');
+  expect(await modeOf(join(fixture.lake, 'assets'))).toBe('750');
+  expect(await modeOf(set!.path)).toBe('750');
+  for (const name of await readdir(set!.path)) expect(await modeOf(join(set!.path, name))).toBe('440');
+});
+
+test('a table that did not change is not written; any change of a value, or of the layout, is', async () => {
+  const fixture = await createFixture();
+  await fixture.change(insertAssets, insertTokenAccounts(0, 100));
+  await fixture.export();
+  const before = await listTree(fixture.lake);
+  const again = await fixture.export();
+  expect(again.filter(({ written }) => written)).toEqual([]);
+  expect(await listTree(fixture.lake)).toEqual(before);
+
+  const writtenAfter = async (statement: string) => {
+    await fixture.change(statement);
+    return (await fixture.export()).filter(({ written }) => written).map(({ table }) => table);
+  };
+  expect(await writtenAfter("update assets set slot = slot + 1 where id = 'asset-2'")).toEqual(['assets']);
+  expect(await writtenAfter("update token_accounts set amount = 1 where address = 'address-5'")).toEqual([
+    'token_accounts',
+  ]);
+  expect(await writtenAfter("delete from token_accounts where address = 'address-5'")).toEqual([
+    'token_accounts',
+  ]);
+  const [relaid] = await fixture.export({
+    tables: ['token_accounts'],
+    partitionBy: { token_accounts: ['mint'] },
+  });
+  expect(relaid!.written).toBe(true);
+});
+
+test('a set somebody damaged is written anew', async () => {
+  const fixture = await createFixture();
+  await fixture.change(insertAssets);
+  const [set] = await fixture.export({ tables: ['assets'] });
+  await writeFile(join(set!.path, `${set!.exportId}-0.parquet`), 'PAR1');
+  const [mended] = await fixture.export({ tables: ['assets'] });
+  expect(mended!.written).toBe(true);
+  expect(await readlink(join(fixture.lake, 'assets', 'current'))).toBe(mended!.exportId);
+});
+
+test('only the last sets are kept, and what a killed export left goes', async () => {
+  const fixture = await createFixture();
+  const { lake } = fixture;
+  const ids: string[] = [];
+  for (let n = 0; n < 4; n += 1) {
+    await fixture.change(insertTokenAccounts(n * 10, n * 10 + 10));
+    const [set] = await fixture.export({ tables: ['token_accounts'], keep: 3 });
+    ids.push(set!.exportId);
+  }
+  expect([...ids].sort()).toEqual(ids);
+  const table = join(lake, 'token_accounts');
+  expect((await readdir(table)).sort()).toEqual([...ids.slice(1), 'current'].sort());
+
+  // Killed while writing, after the rename of the set, and before the rename of the link.
+  await mkdir(join(lake, '.export-assets-20260101T000000000Z', 'deep'), { recursive: true });
+  await mkdir(join(table, '29990101T000000000Z'));
+  await symlink('29990101T000000000Z', join(table, '.current-29990101T000000000Z'));
+  await writeFile(join(table, 'notes.txt'), 'not ours');
+  await fixture.export({ tables: ['token_accounts'], keep: 1 });
+  expect((await readdir(table)).sort()).toEqual([ids[3]!, 'current', 'notes.txt'].sort());
+  expect(await readdir(lake)).toEqual(['token_accounts']);
+});
+
+test('a clock set back does not make a new set older than the current one', async () => {
+  const fixture = await createFixture();
+  await fixture.change(insertTokenAccounts(0, 10));
+  const table = join(fixture.lake, 'token_accounts');
+  await mkdir(join(table, '29990101T000000000Z'), { recursive: true });
+  await symlink('29990101T000000000Z', join(table, 'current'));
+  const [set] = await fixture.export({ tables: ['token_accounts'] });
+  expect(set!.exportId).toBe('29990101T000000001Z');
+});
+
+test('files split by a column, by size, and of an empty table, all add up', async () => {
+  const fixture = await createFixture();
+  await fixture.change(insertTokenAccounts(0, 300_000));
+  const split = { partitionBy: { token_accounts: ['mint', 'frozen'], compression_signatures: ['tx_slot'] } };
+  const sets = await fixture.export({ ...split, tables: ['token_accounts', 'compression_signatures'] });
+  expect(sets.map(({ rows, files }) => [rows, files])).toEqual([
+    [300_000, 3],
+    [0, 1],
+  ]);
+  const partitioned = await current(fixture.lake, 'token_accounts');
+  expect(partitioned.files.map(({ path, rows }) => [path, rows])).toEqual(
+    [0, 1, 2].map((n) => [
+      `mint=mint-${n}/frozen=__HIVE_DEFAULT_PARTITION__/${partitioned.export_id}-0.parquet`,
+      100_000,
+    ]),
+  );
+  expect(partitioned.partition_by).toEqual(['mint', 'frozen']);
+
+  await fixture.export({ tables: ['token_accounts'], fileBytes: 100_000 });
+  const { files, sums } = await current(fixture.lake, 'token_accounts');
+  expect(files.length).toBeGreaterThan(1);
+  expect(files.reduce((sum, { rows }) => sum + rows, 0)).toBe(300_000);
+  expect(sums).toEqual(partitioned.sums);
+});
+
+test('values no file name can hold still make partitions', async () => {
+  const fixture = await createFixture();
+  await fixture.change(
+    insertTokenAccounts(0, 6),
+    "update token_accounts set mint = case address when 'address-1' then '../../x' when 'address-2' then 'a/b=*?[c]' when 'address-3' then '' else mint end",
+  );
+  const [set] = await fixture.export({
+    tables: ['token_accounts'],
+    partitionBy: { token_accounts: ['mint'] },
+  });
+  const { files } = await current(fixture.lake, 'token_accounts');
+  expect(files.reduce((sum, { rows }) => sum + rows, 0)).toBe(6);
+  expect(files.every(({ path }) => path.split('/').length === 2)).toBe(true);
+  expect((await readdir(fixture.root)).sort()).toEqual(['lake', 'warehouse.duckdb']);
+  expect(set!.rows).toBe(6);
+});
+
+test('what cannot be meant is refused with what there is', async () => {
+  const fixture = await createFixture();
+  const refused = (options: Parameters<typeof fixture.export>[0]) =>
+    fixture.export(options).then(
+      () => null,
+      ({ exitCode, message, hint }) => ({ exitCode, message, hint }),
+    );
+  const tables =
+    'Its tables are assets, compression_signature_sources, compression_signatures, token_accounts.';
+  expect(await refused({ tables: ['assets', 'asset_owners'] })).toEqual({
+    exitCode: 2,
+    message: 'the snapshot has no table "asset_owners"',
+    hint: tables,
+  });
+  expect(await refused({ partitionBy: { runs: ['x'] } })).toMatchObject({
+    message: 'lake.partition_by: the snapshot has no table "runs"',
+  });
+  expect(await refused({ partitionBy: { compression_signatures: ['mint'] } })).toMatchObject({
+    message: 'lake.partition_by: compression_signatures has no column "mint"',
+  });
+  expect(await refused({ lake: 's3://bucket/lake' })).toMatchObject({ exitCode: 2 });
+  expect(await refused({ snapshot: join(fixture.root, 'none.duckdb') })).toMatchObject({
+    exitCode: 2,
+    message: expect.stringContaining('there is no snapshot'),
+    hint: expect.stringContaining('ledgerlake run'),
+  });
+});
+
+test('a reader that polls current sees only whole sets', async () => {
+  const fixture = await createFixture();
+  await fixture.change(insertTokenAccounts(0, 2000));
+  await fixture.export({ tables: ['token_accounts'] });
+  let done = false;
+  const seen = new Set<string>();
+  const poll = async () => {
+    while (!done) {
+      const id = await readlink(join(fixture.lake, 'token_accounts', 'current'));
+      const dir = join(fixture.lake, 'token_accounts', id);
+      const manifest = await readJson<Manifest>(join(dir, '_manifest.json'));
+      for (const { path, bytes, sha256 } of manifest.files) {
+        const content = await readFile(join(dir, path));
+        expect(content.length).toBe(bytes);
+        expect(createHash('sha256').update(content).digest('hex')).toBe(sha256);
+      }
+      expect(manifest.files.reduce((sum, { rows }) => sum + rows, 0)).toBe(manifest.rows);
+      seen.add(id);
+    }
+  };
+  const polling = poll();
+  for (let n = 0; n < 10; n += 1) {
+    await fixture.change(`update token_accounts set delegated_amount = ${n}`);
+    await fixture.export({ tables: ['token_accounts'] });
+  }
+  done = true;
+  await polling;
+  expect(seen.size).toBeGreaterThan(3);
+});
