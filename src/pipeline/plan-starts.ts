@@ -11,6 +11,7 @@ export interface CompleteCheckpoint {
   finishedAt: string;
   run: string;
   pages: number;
+  records: number;
 }
 
 /** An interval of slots that a feed has covered, inclusive. */
@@ -33,8 +34,8 @@ export interface CrawlState {
 }
 
 export interface PlannedStart extends TaskStart {
-  /** Pages of the last complete crawl: the best guess of what this one takes; null when there was none. */
-  expectedPages: number | null;
+  /** Pages and records of the last complete crawl: the best guess of what this one takes; null when there was none. */
+  expected: { pages: number; records: number } | null;
 }
 
 /** Name of a target in maps. */
@@ -86,9 +87,13 @@ function planOne(task: Task, ids: readonly string[] | null, state: CrawlState, r
       // A batch asks for other ids every night, so an old slot says nothing about it.
       goal: { lastCompleteSlot: isBatch ? null : (complete?.lastIndexedSlot ?? null), coveredSlot: null },
       ...(isBatch ? { ids: ids ?? [] } : {}),
-      expectedPages: isBatch ? Math.ceil((ids ?? []).length / task.pageSize) : (complete?.pages ?? null),
+      expected: isBatch ? expectBatch(ids ?? [], task.pageSize) : (complete ?? null),
     },
   ];
+}
+
+function expectBatch(ids: readonly string[], pageSize: number): { pages: number; records: number } {
+  return { pages: Math.ceil(ids.length / pageSize), records: ids.length };
 }
 
 /**
@@ -107,7 +112,7 @@ function planFeed(task: Task, state: CrawlState, run: string): PlannedStart[] {
       lastCompleteSlot: null,
       coveredSlot: highest([...covered, ...heads].filter((slot) => slot < below)),
     },
-    expectedPages: 1,
+    expected: { pages: 1, records: 0 },
   });
   const open = landed.filter((crawl) => !isEnded(crawl) && crawl.last !== null);
   return [

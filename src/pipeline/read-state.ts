@@ -23,18 +23,20 @@ async function readComplete(database: Database): Promise<Map<string, CompleteChe
     finished_at: string;
     run_id: string;
     pages: bigint;
+    records: bigint;
   }>(`
-    select task, last_indexed_slot as slot, finished_at::varchar as finished_at, run_id, pages
+    select task, last_indexed_slot as slot, finished_at::varchar as finished_at, run_id, pages, records
     from meta.checkpoints where state = 'complete'
     qualify row_number() over (partition by task order by crawl desc) = 1`);
   return new Map(
-    rows.map(({ task, slot, finished_at, run_id, pages }) => [
+    rows.map(({ task, slot, finished_at, run_id, pages, records }) => [
       task,
       {
         lastIndexedSlot: slot === null ? null : Number(slot),
         finishedAt: finished_at,
         run: run_id,
         pages: Number(pages),
+        records: Number(records),
       },
     ]),
   );
@@ -59,7 +61,8 @@ async function readCoverage(database: Database): Promise<Map<string, CoveredInte
   return coverage;
 }
 
-function groupByTask(crawls: ReadonlyMap<string, LandedCrawl>): Map<string, LandedCrawl[]> {
+/** Landed crawls by task, oldest first. */
+export function groupByTask(crawls: ReadonlyMap<string, LandedCrawl>): Map<string, LandedCrawl[]> {
   const byTask = new Map<string, LandedCrawl[]>();
   for (const crawl of [...crawls.values()].sort((a, b) => (a.crawl < b.crawl ? -1 : 1))) {
     const same = byTask.get(crawl.task);

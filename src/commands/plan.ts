@@ -1,0 +1,65 @@
+import { stat } from 'node:fs/promises';
+import type { Argv } from 'yargs';
+import { readJobs } from '../jobs/job-file.ts';
+import { type JobPlan, planJobs } from '../pipeline/plan-jobs.ts';
+import { type GlobalArgs, openContext } from './context.ts';
+
+interface PlanArgs extends GlobalArgs {
+  job?: string[];
+}
+
+/** Options of `ledgerlake plan`. */
+export function describeOptions(command: Argv): Argv {
+  return command
+    .positional('job', { type: 'string', array: true, describe: 'Jobs to plan (default: all)' })
+    .example('$0 plan', 'What the next run would ask for and cost');
+}
+
+/** `ledgerlake plan [job…]`: asks the API nothing and writes nothing. */
+export async function execute(args: PlanArgs): Promise<number> {
+  const context = await openContext(args);
+  const jobs = await readJobs(context.jobsDir, args.job ?? []);
+  const hasSnapshot = await stat(context.folder.snapshot).then(
+    () => true,
+    () => false,
+  );
+  const plan = await planJobs(jobs, context.config, context.folder, hasSnapshot);
+  context.print(renderPlan(plan), { jobs: plan, ...sumPlan(plan) });
+  return 0;
+}
+
+function sumPlan(plan: readonly JobPlan[]) {
+  const sum = (field: 'tasks' | 'requests' | 'credits' | 'seconds' | 'diskBytes') =>
+    plan.reduce((total, job) => total + (job[field] ?? 0), 0);
+  return {
+    tasks: sum('tasks'),
+    requests: sum('requests'),
+    credits: sum('credits'),
+    seconds: sum('seconds'),
+    diskBytes: sum('diskBytes'),
+    unknown: plan.filter((job) => job.unknown > 0 || job.waitsFor !== null).map((job) => job.job),
+  };
+}
+
+/** What a person reads. Pure. */
+export function renderPlan(plan: readonly JobPlan[]): string {
+  const lines = plan.map((job) => {
+    if (job.waitsFor !== null)
+      return `${job.job}: its targets are known when ${job.waitsFor} has been published`;
+    const parts = [`${job.tasks} targets`];
+    if (job.open > 0) parts.push(`${job.open} go on`);
+    parts.push(
+      `${job.unknown > 0 ? 'at least ' : 'about '}${job.requests} requests`,
+      `${job.credits} credits`,
+    );
+    if (job.seconds !== null) parts.push(`${Math.ceil(job.seconds)} s at ${job.rps} requests/s`);
+    if (job.diskBytes > 0) parts.push(`${Math.ceil(job.diskBytes / 1e6)} MB landing`);
+    if (job.unknown > 0) parts.push(`${job.unknown} never crawled: their size is unknown`);
+    return `${job.job}: ${parts.join(', ')}`;
+  });
+  const total = sumPlan(plan);
+  lines.push(
+    `total: ${total.tasks} targets, ${total.unknown.length > 0 ? 'at least ' : 'about '}${total.requests} requests, ${total.credits} credits`,
+  );
+  return lines.join('\n');
+}

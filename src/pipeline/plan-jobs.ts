@@ -1,0 +1,111 @@
+import type { Config } from '../config.ts';
+import type { DataFolder } from '../data-folder.ts';
+import type { Job } from '../jobs/job-file.ts';
+import { resolveIds, resolveTargets } from '../jobs/targets.ts';
+import { readLanding } from '../landing/reader.ts';
+import { openDatabase } from '../warehouse/database.ts';
+import { openForJobSql, runJobSql } from '../warehouse/job-sql.ts';
+import { type CrawlState, type PlannedStart, planStarts } from './plan-starts.ts';
+import { groupByTask, readCrawlState } from './read-state.ts';
+import { readRunLog } from './run-log.ts';
+
+/** What a run would ask for one job. */
+export interface JobPlan {
+  job: string;
+  tasks: number;
+  /** Tasks that go on where they stopped. */
+  open: number;
+  /** Tasks that were never crawled to the end, so their size is not known: counted as their fewest requests. */
+  unknown: number;
+  requests: number;
+  credits: number;
+  /** Requests a second that api.limits says, or null. */
+  rps: number | null;
+  /** Seconds at that rate, or null. */
+  seconds: number | null;
+  /** Bytes the landing log would take, from the last crawl's records; 0 when unknown. */
+  diskBytes: number;
+  /** The job whose tables its SQL needs, when that was never published. */
+  waitsFor: string | null;
+}
+
+/** Bytes of a landed record, for the estimate of disk: what the shapes' records come to in practice. */
+const recordBytes: Readonly<Record<string, number>> = { asset: 2200, token_account: 330, signature: 220 };
+
+/**
+ * Plans jobs from the snapshot, as a run would from the build; takes no lock.
+ * @param hasSnapshot without one, nothing was published and only the job files are looked at
+ */
+export async function planJobs(
+  jobs: readonly Job[],
+  config: Config,
+  folder: DataFolder,
+  hasSnapshot: boolean,
+): Promise<JobPlan[]> {
+  const { memoryLimit, threads } = config.warehouse;
+  const options = { memoryLimit, threads, tempDir: folder.temp };
+  const database = hasSnapshot
+    ? await openForJobSql({ ...folder, build: folder.snapshot }, options)
+    : await openDatabase(':memory:', options);
+  try {
+    const state = hasSnapshot ? await readCrawlState(database, folder) : await readUnpublished(folder);
+    const plans: JobPlan[] = [];
+    for (const job of jobs) {
+      const needsTables = job.forEach?.kind === 'sql';
+      if (needsTables && !hasSnapshot) {
+        plans.push({ ...emptyPlan(job, config), waitsFor: job.after[0] ?? 'the first run' });
+        continue;
+      }
+      const query = (sql: string) => runJobSql(database, job.name, sql);
+      const isBatch = job.operation.paging === 'batch';
+      const targets = isBatch ? [{ name: '', params: {} }] : await resolveTargets(job, query);
+      const ids = isBatch ? await resolveIds(job, query) : null;
+      plans.push(sumStarts(job, config, planStarts(job, targets, ids, state, 'plan')));
+    }
+    return plans;
+  } finally {
+    database.close();
+  }
+}
+
+async function readUnpublished(folder: DataFolder): Promise<CrawlState> {
+  return {
+    complete: new Map(),
+    failed: new Map(),
+    coverage: new Map(),
+    landed: groupByTask(await readLanding(folder.landing)),
+    runs: await readRunLog(folder.runs),
+  };
+}
+
+function emptyPlan(job: Job, config: Config): JobPlan {
+  const rps = config.limits[job.operation.pool]?.rps ?? null;
+  return {
+    job: job.name,
+    tasks: 0,
+    open: 0,
+    unknown: 0,
+    requests: 0,
+    credits: 0,
+    rps,
+    seconds: null,
+    diskBytes: 0,
+    waitsFor: null,
+  };
+}
+
+function sumStarts(job: Job, config: Config, starts: readonly PlannedStart[]): JobPlan {
+  const plan = emptyPlan(job, config);
+  const price = config.credits[job.operation.name] ?? job.operation.credits;
+  const fewest = job.operation.paging === 'keyset' ? 2 : 1;
+  for (const { resume, expected } of starts) {
+    plan.tasks += 1;
+    if (resume !== null) plan.open += 1;
+    if (expected === null) plan.unknown += 1;
+    plan.requests += Math.max(1, (expected?.pages ?? fewest) - (resume?.pages.size ?? 0));
+    plan.diskBytes += (expected?.records ?? 0) * (recordBytes[job.operation.shape] ?? 500);
+  }
+  plan.credits = plan.requests * price;
+  plan.seconds = plan.rps === null ? null : plan.requests / plan.rps;
+  return plan;
+}

@@ -1,0 +1,126 @@
+import { readFile, stat } from 'node:fs/promises';
+import type { Config } from '../config.ts';
+import type { DataFolder } from '../data-folder.ts';
+import { UsageError } from '../errors.ts';
+import { isEnded, readLanding } from '../landing/reader.ts';
+import { openDatabase } from '../warehouse/database.ts';
+import { readSql } from '../warehouse/sql-text.ts';
+import { billingPeriodStart } from './budget.ts';
+import { sumCredits } from './request-log.ts';
+import { type RunEntry, readRunLog } from './run-log.ts';
+
+export interface JobStatus {
+  job: string;
+  targets: bigint;
+  complete: bigint;
+  open: bigint;
+  failed: bigint;
+  complete_as_of: bigint | null;
+  last_complete: Date | null;
+  quarantined: bigint;
+}
+
+export interface TargetStatus {
+  target: string;
+  state: string;
+  complete_as_of: bigint | null;
+  pages: bigint;
+  records: bigint;
+  quarantined: bigint;
+  finished_at: Date | null;
+  reason: string | null;
+}
+
+export interface Gap {
+  job: string;
+  target: string;
+  low_slot: bigint;
+  high_slot: bigint;
+  resumable: boolean;
+}
+
+export interface Status {
+  /** From the snapshot: what was published. */
+  jobs: JobStatus[];
+  /** Targets of the job asked for. */
+  targets: TargetStatus[] | null;
+  gaps: Gap[];
+  /** From the landing log: received, not published yet. */
+  landed: { crawls: number; open: number; records: number };
+  lastRun: RunEntry | null;
+  /** `data/run.json` of a run that is at work now, else null. */
+  running: unknown;
+  creditsThisMonth: number;
+}
+
+/**
+ * What is known without disturbing a run: the snapshot, the landing log's page lines, the logs.
+ * @throws UsageError when nothing was ever run here
+ */
+export async function readStatus(folder: DataFolder, config: Config, job: string | null): Promise<Status> {
+  const runs = await readRunLog(folder.runs);
+  const hasSnapshot = await stat(folder.snapshot).then(
+    () => true,
+    () => false,
+  );
+  if (runs.length === 0 && !hasSnapshot)
+    throw new UsageError(`nothing was run in ${folder.root} yet`, 'Begin with `ledgerlake run`.');
+  const published = hasSnapshot
+    ? await readPublished(folder, config, job)
+    : { jobs: [], targets: null, gaps: [] };
+  const crawls = [...(await readLanding(folder.landing)).values()];
+  return {
+    ...published,
+    landed: {
+      crawls: crawls.length,
+      open: crawls.filter((crawl) => !isEnded(crawl) && crawl.failed === null).length,
+      records: crawls.reduce((sum, crawl) => sum + crawl.records, 0),
+    },
+    lastRun: runs.at(-1) ?? null,
+    running: await readRunning(folder, runs.at(-1)),
+    creditsThisMonth: await sumCredits(folder.requests, billingPeriodStart(new Date(), config.billingDay)),
+  };
+}
+
+async function readPublished(
+  folder: DataFolder,
+  config: Config,
+  job: string | null,
+): Promise<Pick<Status, 'jobs' | 'targets' | 'gaps'>> {
+  const { memoryLimit, threads } = config.warehouse;
+  const database = await openDatabase(folder.snapshot, {
+    memoryLimit,
+    threads,
+    tempDir: folder.temp,
+    readOnly: true,
+  });
+  try {
+    const jobs = await database.rows<JobStatus>(readSql('status/jobs.sql'));
+    if (job !== null && !jobs.some((known) => known.job === job))
+      throw new UsageError(
+        `job ${job} has no checkpoint`,
+        `Jobs that have one: ${jobs.map(({ job }) => job).join(', ')}.`,
+      );
+    return {
+      jobs: job === null ? jobs : jobs.filter((known) => known.job === job),
+      targets:
+        job === null ? null : await database.rows<TargetStatus>(readSql('status/targets.sql'), { job }),
+      gaps: await database.rows<Gap>(readSql('status/gaps.sql')),
+    };
+  } finally {
+    database.close();
+  }
+}
+
+/** The state file of the last run, when that has not ended and its process is alive. */
+async function readRunning(folder: DataFolder, last: RunEntry | undefined): Promise<unknown> {
+  if (last === undefined || last.finishedAt !== null) return null;
+  try {
+    const state = JSON.parse(await readFile(folder.runState, 'utf8')) as { run: string; pid: number };
+    process.kill(state.pid, 0);
+    return state.run === last.run ? state : null;
+  } catch {
+    // No such file or no such process: the run was killed.
+    return null;
+  }
+}
