@@ -1,0 +1,89 @@
+import type { Argv } from 'yargs';
+import { makeDataFolder } from '../data-folder.ts';
+import { type ExportResult, exportTables } from '../warehouse/export.ts';
+import { requireSnapshot } from '../warehouse/open-snapshot.ts';
+import { takeRunLock } from '../warehouse/run-lock.ts';
+import { type Context, type GlobalArgs, openContext } from './context.ts';
+import { abortOnSignals } from './interrupt.ts';
+import { formatBytes, formatCount } from './numbers.ts';
+import { formatTable } from './text-table.ts';
+
+interface ExportArgs extends GlobalArgs {
+  table?: string[];
+}
+
+export function describeOptions(command: Argv): Argv {
+  return command
+    .positional('table', {
+      type: 'string',
+      array: true,
+      describe: 'Tables to write (default: lake.tables of the config, else all)',
+    })
+    .example('$0 export', 'Every table that changed since its last export')
+    .example('$0 export assets assets_history', 'Two tables')
+    .example(
+      '$0 export --json | jq -r ".[].path"',
+      'Folders of the sets, for a tool that ships them to an object store',
+    )
+    .epilogue('Readers follow <lake>/<table>/current; _manifest.json there lists its files and checksums.');
+}
+
+export async function execute(args: ExportArgs): Promise<number> {
+  const context = await openContext(args);
+  const { folder } = context;
+  await requireSnapshot(folder.snapshot);
+  await makeDataFolder(folder);
+  const lock = await takeRunLock(folder.lock, folder.temp);
+  const interrupt = abortOnSignals();
+  try {
+    const tables = args.table?.length ? args.table : null;
+    const results = await exportSnapshot(context, tables, interrupt.signal);
+    context.print(describeResults(results), results);
+    return 0;
+  } finally {
+    interrupt.release();
+    lock.release();
+  }
+}
+
+/** Exports as the config says; the caller holds the run lock. @param tables null: those of the config, else all */
+export function exportSnapshot(
+  { config, folder }: Pick<Context, 'config' | 'folder'>,
+  tables: readonly string[] | null,
+  signal?: AbortSignal,
+): Promise<ExportResult[]> {
+  const { lake, warehouse } = config;
+  return exportTables({
+    snapshot: folder.snapshot,
+    lake: lake.uri ?? folder.lake,
+    tables: tables ?? lake.tables,
+    partitionBy: lake.partitionBy,
+    keep: lake.keep,
+    fileMode: warehouse.fileMode,
+    memoryLimit: warehouse.memoryLimit,
+    threads: warehouse.threads,
+    tempDir: folder.temp,
+    ...(signal === undefined ? {} : { signal }),
+  });
+}
+
+/** What was written, and what did not need to be. */
+export function describeResults(results: readonly ExportResult[]): string {
+  const rows = results.map(({ table, rows, bytes, files, written, path }) => [
+    table,
+    formatCount(rows),
+    written ? formatBytes(bytes) : 'unchanged',
+    written ? formatCount(files) : '',
+    path,
+  ]);
+  return formatTable(
+    [
+      { name: 'table' },
+      { name: 'rows', right: true },
+      { name: 'size', right: true },
+      { name: 'files', right: true },
+      { name: 'path' },
+    ],
+    rows,
+  );
+}

@@ -1,0 +1,100 @@
+import stringWidth from 'string-width';
+
+export interface TextColumn {
+  name: string;
+  /** Numbers stand right. */
+  right?: boolean;
+}
+
+export interface TextTableOptions {
+  /** Columns of the terminal; lines are cut to it. Left out: nothing is cut. */
+  width?: number;
+}
+
+/** A heading, a rule and one line a row: for people, not for programs. */
+export function formatTable(
+  columns: readonly TextColumn[],
+  rows: readonly (readonly string[])[],
+  options: TextTableOptions = {},
+): string {
+  const layout = layOutTable(columns, rows, options);
+  return [...layout.heading, ...rows.map(layout.line)].map((line) => `${line}\n`).join('');
+}
+
+/** Lines of a table whose widths are settled, so that more rows than were measured can follow. */
+export interface TableLayout {
+  heading: string[];
+  line(row: readonly string[]): string;
+}
+
+/** Settles the widths by the heading and these rows. */
+export function layOutTable(
+  columns: readonly TextColumn[],
+  sample: readonly (readonly string[])[],
+  { width }: TextTableOptions = {},
+): TableLayout {
+  const clean = sample.map((row) => row.map(oneLine));
+  const widths = columns.map(({ name }, n) =>
+    clean.reduce((widest, row) => Math.max(widest, stringWidth(row[n] ?? '')), stringWidth(oneLine(name))),
+  );
+  if (width !== undefined) narrow(widths, width);
+  const line = (row: readonly string[]) => {
+    const cells = columns.map(({ right }, n) => {
+      const text = oneLine(row[n] ?? '');
+      return pad(width === undefined ? text : cut(text, widths[n]!), widths[n]!, right === true);
+    });
+    const joined = cells.join('  ').trimEnd();
+    return width === undefined ? joined : cut(joined, width);
+  };
+  const rule = columns.map((_, n) => '─'.repeat(widths[n]!)).join('  ');
+  return {
+    heading: [line(columns.map(({ name }) => name)), width === undefined ? rule : cut(rule, width)],
+    line,
+  };
+}
+
+/** Takes from the widest columns until all fit, but leaves each 8. */
+function narrow(widths: number[], available: number): void {
+  const least = 8;
+  const total = () => widths.reduce((sum, width) => sum + width + 2, -2);
+  while (total() > available) {
+    const widest = widths.indexOf(Math.max(...widths));
+    if (widths[widest]! <= least) return;
+    const second = Math.max(least, ...widths.filter((_, n) => n !== widest));
+    const excess = total() - available;
+    widths[widest] = Math.max(
+      least,
+      Math.min(widths[widest]! - 1, Math.max(second, widths[widest]! - excess)),
+    );
+  }
+}
+
+function pad(text: string, width: number, right: boolean): string {
+  const space = ' '.repeat(Math.max(0, width - stringWidth(text)));
+  return right ? space + text : text + space;
+}
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+function cut(text: string, width: number): string {
+  // Most text is short and plain; measuring is the slow part.
+  if (text.length * 2 <= width || stringWidth(text) <= width) return text;
+  let kept = '';
+  let used = 0;
+  for (const { segment } of graphemes.segment(text)) {
+    used += stringWidth(segment);
+    if (used > width - 1) break;
+    kept += segment;
+  }
+  return `${kept}…`;
+}
+
+/** Control characters become visible: names in the data may hold escape sequences, which a terminal would obey. */
+function oneLine(text: string): string {
+  if (!/[\p{Cc}\p{Cf}\u2028\u2029]/u.test(text)) return text;
+  return text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029\u200b\ufeff]/gu, (character) => {
+    const code = character.codePointAt(0)!;
+    if (code === 0x0a) return '↵';
+    return code < 0x20 ? String.fromCodePoint(0x2400 + code) : '·';
+  });
+}
