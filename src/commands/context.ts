@@ -39,10 +39,15 @@ export async function openContext(args: GlobalArgs): Promise<Context> {
     json: args.json,
     log: createLog(args),
     showProgress: args.progress && process.stderr.isTTY === true && !args.json,
-    print: (text, document) => {
-      const output = args.json ? toJson(document) : text;
-      process.stdout.write(output.endsWith('\n') ? output : `${output}\n`);
-    },
+    print: createPrint(args),
+  };
+}
+
+/** Prints a result, for commands that need neither config nor environment. */
+export function createPrint({ json }: Pick<GlobalArgs, 'json'>): Context['print'] {
+  return (text, document) => {
+    const output = json ? toJson(document) : text;
+    process.stdout.write(output.endsWith('\n') ? output : `${output}\n`);
   };
 }
 

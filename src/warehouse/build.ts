@@ -27,7 +27,8 @@ export async function openBuild(
   return database;
 }
 
-async function createSchema(database: Database): Promise<void> {
+/** Makes every table, view and macro of the model in a database that has none. @throws UsageError as openBuild */
+export async function createSchema(database: Database): Promise<void> {
   const version = await readVersion(database);
   if (version !== null && version > schemaVersion) {
     throw new UsageError(

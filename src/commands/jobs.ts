@@ -1,0 +1,51 @@
+import type { Argv } from 'yargs';
+import { type Job, readJobs, type TargetSource } from '../jobs/job-file.ts';
+import { createPrint, type GlobalArgs } from './context.ts';
+import { formatTable } from './text-table.ts';
+
+export function describeOptions(command: Argv): Argv {
+  return command
+    .positional('action', {
+      choices: ['check'] as const,
+      describe: 'check: read every job file, ask nothing',
+    })
+    .example('$0 jobs check', 'Every problem with its file and line, or the jobs in the order they run')
+    .example('$0 jobs check --jobs-dir my-jobs --json', 'Another folder, for a program');
+}
+
+export async function execute(args: GlobalArgs): Promise<number> {
+  const jobs = await readJobs(args.jobsDir);
+  const rows = jobs.map((job) => [
+    job.name,
+    job.operation.name,
+    job.mode,
+    describeSource(job.forEach),
+    job.describe,
+  ]);
+  const columns = ['job', 'operation', 'mode', 'targets', 'what it brings'].map((name) => ({ name }));
+  const count = jobs.length === 1 ? '1 job, no problems' : `${jobs.length} jobs, no problems`;
+  createPrint(args)(`${formatTable(columns, rows)}\n${count}`, jobs.map(describeJob));
+  return 0;
+}
+
+function describeJob(job: Job) {
+  const { name, file, describe, operation, mode, after, forEach } = job;
+  return {
+    name,
+    file,
+    describe,
+    operation: operation.name,
+    mode,
+    after,
+    targets: forEach === null ? null : describeSource(forEach),
+  };
+}
+
+/** Where a job's targets come from, in a few words. */
+function describeSource(source: TargetSource | null): string {
+  if (source === null) return 'one';
+  const params = source.params.length === 0 ? '' : `${source.params.join(', ')} from `;
+  if (source.kind === 'file') return `${params}${source.path}`;
+  if (source.kind === 'sql') return `${params}SQL`;
+  return `${params}${source.values.length} ${source.values.length === 1 ? 'value' : 'values'}`;
+}

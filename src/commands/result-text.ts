@@ -1,0 +1,93 @@
+import type { DuckDBResult, DuckDBType, DuckDBValue } from '@duckdb/node-api';
+import { formatCount } from './numbers.ts';
+import { layOutTable } from './text-table.ts';
+import { cellText, jsonText } from './value-text.ts';
+
+export const textFormats = ['table', 'csv', 'json', 'ndjson'] as const;
+export type TextFormat = (typeof textFormats)[number];
+
+/**
+ * A query's result as text, in pieces of about 2,048 rows: no more than a few are ever in memory.
+ * @param width columns of the terminal that tables are cut to; undefined: nothing is cut
+ */
+export function resultText(result: DuckDBResult, format: TextFormat, width?: number): AsyncGenerator<string> {
+  const columns = result.deduplicatedColumnNames().map((name, n) => ({ name, type: result.columnType(n) }));
+  if (format === 'table') return tableText(result, columns, width);
+  if (format === 'csv') return csvText(result, columns);
+  return format === 'ndjson' ? ndjsonText(result, columns) : jsonArrayText(result, columns);
+}
+
+interface ResultColumn {
+  name: string;
+  type: DuckDBType;
+}
+
+type Rows = DuckDBValue[][];
+
+async function* csvText(result: DuckDBResult, columns: ResultColumn[]): AsyncGenerator<string> {
+  yield `${columns.map(({ name }) => csvCell(name)).join(',')}\n`;
+  for await (const rows of result.yieldRows()) {
+    yield rows.map((row) => `${columns.map(({ type }, n) => csvValue(row[n]!, type)).join(',')}\n`).join('');
+  }
+}
+
+/** NULL is nothing at all, an empty text a pair of quotes. */
+function csvValue(value: DuckDBValue, type: DuckDBType): string {
+  return value === null ? '' : csvCell(cellText(value, type));
+}
+
+function csvCell(text: string): string {
+  return text === '' || /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function jsonRow(row: DuckDBValue[], columns: ResultColumn[]): string {
+  return `{${columns.map(({ name, type }, n) => `${JSON.stringify(name)}:${jsonText(row[n]!, type)}`).join(',')}}`;
+}
+
+async function* ndjsonText(result: DuckDBResult, columns: ResultColumn[]): AsyncGenerator<string> {
+  for await (const rows of result.yieldRows()) {
+    yield rows.map((row) => `${jsonRow(row, columns)}\n`).join('');
+  }
+}
+
+async function* jsonArrayText(result: DuckDBResult, columns: ResultColumn[]): AsyncGenerator<string> {
+  let before = '[\n';
+  for await (const rows of result.yieldRows()) {
+    if (rows.length === 0) continue;
+    yield before + rows.map((row) => jsonRow(row, columns)).join(',\n');
+    before = ',\n';
+  }
+  yield before === '[\n' ? '[]\n' : '\n]\n';
+}
+
+const numeric = /^(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DECIMAL|DOUBLE|FLOAT|BIGNUM)/;
+
+/** The first rows settle the widths; those that follow keep to them, or stick out when nothing may be cut. */
+async function* tableText(
+  result: DuckDBResult,
+  columns: ResultColumn[],
+  width: number | undefined,
+): AsyncGenerator<string> {
+  const heads = columns.map(({ name, type }) => ({ name, right: numeric.test(String(type)) }));
+  const options = width === undefined ? {} : { width };
+  let layout: ReturnType<typeof layOutTable> | undefined;
+  let count = 0;
+  for await (const rows of result.yieldRows()) {
+    const cells = tableCells(rows, columns);
+    count += rows.length;
+    const heading = layout === undefined;
+    layout ??= layOutTable(heads, cells, options);
+    yield [...(heading ? layout.heading : []), ...cells.map(layout.line)].map((line) => `${line}\n`).join('');
+  }
+  if (layout === undefined)
+    yield layOutTable(heads, [], options)
+      .heading.map((line) => `${line}\n`)
+      .join('');
+  if (width !== undefined) yield `(${formatCount(count)} ${count === 1 ? 'row' : 'rows'})\n`;
+}
+
+function tableCells(rows: Rows, columns: ResultColumn[]): string[][] {
+  return rows.map((row) =>
+    columns.map(({ type }, n) => (row[n] === null ? 'NULL' : cellText(row[n]!, type))),
+  );
+}

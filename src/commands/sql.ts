@@ -1,0 +1,121 @@
+import { createWriteStream } from 'node:fs';
+import { readFile, rename, rm } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { ResultReturnType } from '@duckdb/node-api';
+import type { Argv } from 'yargs';
+import { UsageError } from '../errors.ts';
+import { syncFile } from '../landing/segment-files.ts';
+import { asQueryError, openQuerySession, type QuerySession } from '../warehouse/query.ts';
+import { type GlobalArgs, openContext } from './context.ts';
+import { abortOnSignals } from './interrupt.ts';
+import { resultText, type TextFormat, textFormats } from './result-text.ts';
+
+type Format = TextFormat | 'parquet';
+
+interface SqlArgs extends GlobalArgs {
+  query?: string;
+  file?: string;
+  format?: Format;
+  output?: string;
+}
+
+export function describeOptions(command: Argv): Argv {
+  return command
+    .positional('query', { type: 'string', describe: 'SQL; several statements: the last result is shown' })
+    .option('file', { alias: 'f', type: 'string', describe: 'Read the SQL from this file' })
+    .option('format', {
+      choices: [...textFormats, 'parquet'] as const,
+      describe: 'Default: table on a terminal, else csv',
+    })
+    .option('output', { alias: 'o', type: 'string', describe: 'Write to this file instead of stdout' })
+    .example('$0 sql "select collection, count(*) from assets group by all"', 'A table')
+    .example('$0 sql -f report.sql --format csv > report.csv', 'u64 and decimals keep every digit')
+    .example(
+      '$0 sql "from token_accounts" --format parquet -o accounts.parquet',
+      'u64 as DECIMAL(20,0), as in the lake',
+    )
+    .epilogue(
+      'Reads the snapshot of the last finished run, while other runs go on. Without a query, SQL comes from stdin.',
+    );
+}
+
+export async function execute(args: SqlArgs): Promise<number> {
+  const format = args.format ?? defaultFormat(args);
+  const sql = await readQuery(args);
+  const { config, folder } = await openContext(args);
+  const output = args.output === undefined ? null : resolve(args.output);
+  if (format === 'parquet' && output === null) {
+    throw new UsageError('Parquet goes to a file', 'Name it with --output <file>.');
+  }
+  const draft = output === null ? null : `${output}.${process.pid}.tmp`;
+  const { memoryLimit, threads } = config.warehouse;
+  const interrupt = abortOnSignals();
+  const session = await openQuerySession(folder.snapshot, {
+    memoryLimit,
+    threads,
+    ...(format === 'parquet' ? { outputPath: draft! } : {}),
+  });
+  interrupt.signal.addEventListener('abort', () => session.interrupt());
+  try {
+    if (format === 'parquet') await session.copyToParquet(sql);
+    else await writeText(session, sql, { format, file: draft });
+    if (draft !== null) await keepFile(draft, output!);
+    return 0;
+  } catch (error) {
+    if (draft !== null) await rm(draft, { force: true });
+    if (interrupt.signal.aborted) throw interrupt.signal.reason;
+    throw error;
+  } finally {
+    interrupt.release();
+    session.close();
+  }
+}
+
+function defaultFormat({ json, output }: SqlArgs): Format {
+  if (json) return 'json';
+  return process.stdout.isTTY && output === undefined ? 'table' : 'csv';
+}
+
+async function readQuery({ query, file }: SqlArgs): Promise<string> {
+  if (query !== undefined && file !== undefined) {
+    throw new UsageError('a query and --file are given', 'Give one of them.');
+  }
+  if (query !== undefined) return query;
+  if (file !== undefined) {
+    return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      throw new UsageError(`cannot read ${file} (${error.code})`, 'Check the path given with --file.');
+    });
+  }
+  if (!process.stdin.isTTY) return text(process.stdin);
+  throw new UsageError(
+    'which query?',
+    'Give it in quotes, in a file (-f), or on stdin: ledgerlake sql "select count(*) from assets"',
+  );
+}
+
+async function writeText(
+  session: QuerySession,
+  sql: string,
+  { format, file }: { format: TextFormat; file: string | null },
+): Promise<void> {
+  const result = await session.run(sql);
+  // A statement without rows of its own (SET, CREATE TEMP TABLE) has nothing to show.
+  if (result.returnType !== ResultReturnType.QUERY_RESULT) return;
+  const toTerminal = file === null && process.stdout.isTTY === true;
+  const pieces = resultText(result, format, toTerminal ? (process.stdout.columns ?? 80) : undefined);
+  try {
+    if (file !== null) await pipeline(pieces, createWriteStream(file));
+    else await pipeline(pieces, process.stdout, { end: false });
+  } catch (error) {
+    // `| head` has seen enough.
+    if ((error as NodeJS.ErrnoException).code === 'EPIPE') return;
+    throw asQueryError(error);
+  }
+}
+
+async function keepFile(draft: string, output: string): Promise<void> {
+  await syncFile(draft);
+  await rename(draft, output);
+}

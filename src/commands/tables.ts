@@ -1,0 +1,61 @@
+import type { Argv } from 'yargs';
+import { UsageError } from '../errors.ts';
+import { describeModel, type TableDescription } from '../warehouse/model.ts';
+import { suggestion } from '../yaml-issues.ts';
+import { createPrint, type GlobalArgs } from './context.ts';
+import { formatTable } from './text-table.ts';
+
+interface TablesArgs extends GlobalArgs {
+  table?: string;
+}
+
+export function describeOptions(command: Argv): Argv {
+  return command
+    .positional('table', { type: 'string', describe: 'Only this table, with its columns' })
+    .example('$0 tables', 'Every table and view, with what it holds')
+    .example('$0 tables assets', 'Its columns, their types and meaning')
+    .example('$0 tables meta.checkpoints', "A table of the pipeline's own state")
+    .example('$0 tables --json', 'All of it as one document')
+    .epilogue('The model as this version makes it; needs no data folder.');
+}
+
+export async function execute(args: TablesArgs): Promise<number> {
+  const tables = await describeModel();
+  const print = createPrint(args);
+  if (args.table === undefined) {
+    print(listTables(tables), tables);
+    return 0;
+  }
+  const table = findTable(tables, args.table);
+  print(describeTable(table), table);
+  return 0;
+}
+
+/** One line a table. */
+function listTables(tables: readonly TableDescription[]): string {
+  const rows = tables.map(({ name, kind, columns, describe }) => [name, kind, `${columns.length}`, describe]);
+  const heads = [
+    { name: 'table' },
+    { name: 'kind' },
+    { name: 'columns', right: true },
+    { name: 'what it holds' },
+  ];
+  return `${formatTable(heads, rows)}\nColumns: ledgerlake tables <table>`;
+}
+
+function describeTable({ name, describe, key, columns }: TableDescription): string {
+  const keyed = key.length === 0 ? '' : `Key: ${key.join(', ')}\n`;
+  const rows = columns.map((column) => [column.name, column.type, column.describe]);
+  const heads = [{ name: 'column' }, { name: 'type' }, { name: 'meaning' }];
+  return `${name}: ${describe}\n${keyed}\n${formatTable(heads, rows)}`;
+}
+
+function findTable(tables: readonly TableDescription[], asked: string): TableDescription {
+  const found = tables.find(({ name }) => name === asked.toLowerCase());
+  if (found !== undefined) return found;
+  const names = tables.map(({ name }) => name);
+  throw new UsageError(
+    `no table is called "${asked}"${suggestion(asked, names)}`,
+    `The tables are ${names.join(', ')}.`,
+  );
+}

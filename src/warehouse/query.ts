@@ -1,0 +1,136 @@
+import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type DuckDBConnection, DuckDBInstance, type DuckDBResult } from '@duckdb/node-api';
+import { asDiskError, LedgerlakeError, UsageError } from '../errors.ts';
+import { lakeType } from './lake-table.ts';
+import { requireSnapshot } from './open-snapshot.ts';
+import { quoteName, quoteText } from './sql-text.ts';
+
+export interface QueryOptions {
+  /** DuckDB's bound, for example `256MB`. */
+  memoryLimit: string;
+  threads: number;
+  /** The one file a query may write: where copyToParquet goes. */
+  outputPath?: string;
+}
+
+/** A snapshot opened for somebody's own SQL: it can be read, and nothing else can be reached. */
+export interface QuerySession {
+  /**
+   * Runs every statement of the text and returns the last one's result, streaming: rows are computed as they are
+   * fetched. @throws UsageError with what DuckDB says
+   */
+  run(sql: string): Promise<DuckDBResult>;
+  /**
+   * Writes one query's rows to the outputPath, with the lake's types (u64 and HUGEINT as decimals).
+   * @returns rows written @throws UsageError with what DuckDB says
+   */
+  copyToParquet(sql: string): Promise<number>;
+  /** Stops the statement that is running. */
+  interrupt(): void;
+  close(): void;
+}
+
+/**
+ * Opens a snapshot read-only, without access to files or the network, its settings locked.
+ * @throws UsageError when there is no snapshot
+ */
+export async function openQuerySession(path: string, options: QueryOptions): Promise<QuerySession> {
+  await requireSnapshot(path);
+  const instance = await DuckDBInstance.create(path, {
+    access_mode: 'READ_ONLY',
+    memory_limit: options.memoryLimit,
+    threads: String(options.threads),
+    // Who may read the snapshot need not be able to write the data folder. Made only when something spills.
+    temp_directory: join(tmpdir(), `ledgerlake-sql-${randomBytes(8).toString('hex')}`),
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+  }).catch(refuse);
+  const connection = await instance.connect();
+  await connection.run("set timezone = 'UTC'");
+  if (options.outputPath !== undefined) {
+    await connection.run(`set allowed_paths = [${quoteText(options.outputPath)}]`);
+  }
+  await connection.run('set enable_external_access = false');
+  await connection.run('set lock_configuration = true');
+  return {
+    run: (sql) => runAll(connection, sql).catch(refuse),
+    copyToParquet: (sql) => copyToParquet(connection, sql, options.outputPath!).catch(refuse),
+    interrupt: () => connection.interrupt(),
+    close() {
+      connection.closeSync();
+      instance.closeSync();
+    },
+  };
+}
+
+async function runAll(connection: DuckDBConnection, sql: string): Promise<DuckDBResult> {
+  const statements = await connection.extractStatements(sql);
+  if (statements.count === 0) {
+    throw new UsageError('the query is empty', 'Try: ledgerlake sql "select count(*) from assets"');
+  }
+  for (let n = 0; n < statements.count - 1; n += 1) await (await statements.prepare(n)).run();
+  return (await statements.prepare(statements.count - 1)).stream();
+}
+
+const viewName = 'ledgerlake_query';
+
+async function copyToParquet(connection: DuckDBConnection, sql: string, path: string): Promise<number> {
+  const { count } = await connection.extractStatements(sql);
+  if (count !== 1) {
+    throw new UsageError(
+      `a Parquet file takes one query, not ${count} statements`,
+      'Make it one SELECT; `with … as (…)` names its steps.',
+    );
+  }
+  // A view, because the text may end in a semicolon or a comment, which no parenthesis could follow.
+  await connection.run(`create temp view ${viewName} as ${sql}`);
+  const described = await connection.runAndReadAll(`describe ${viewName}`);
+  const columns = described.getRowObjectsJS() as { column_name: string; column_type: string }[];
+  const list = columns.map(({ column_name, column_type }) => {
+    const name = quoteName(column_name);
+    const type = lakeType(column_type);
+    return type === column_type ? name : `cast(${name} as ${type}) as ${name}`;
+  });
+  const result = await connection.run(
+    `copy (select ${list.join(', ')} from ${viewName})
+    to ${quoteText(path)} (format parquet, compression zstd, use_tmp_file false)`,
+  );
+  return result.rowsChanged;
+}
+
+/** What to do about an error of DuckDB, by the words it begins with. */
+const hints: readonly [RegExp, string][] = [
+  [/^Catalog Error/, '`ledgerlake tables` lists the tables.'],
+  [/^Binder Error/, '`ledgerlake tables <table>` lists the columns of a table.'],
+  [/^Parser Error/, 'DuckDB SQL is described at https://duckdb.org/docs/stable/sql/introduction.'],
+  [
+    /^(Permission|Invalid Input) Error.*(read-only|read only)/i,
+    'Queries only read; copy the file to change it.',
+  ],
+  [
+    /^Permission Error|external access|configuration has been locked/i,
+    'Queries see the snapshot only: no other files, no network, no settings. For those, open a copy with duckdb.',
+  ],
+  [
+    /^Out of Memory Error/,
+    'Raise warehouse.memory_limit in the config, or ask for fewer rows or columns at a time.',
+  ],
+  [/lock on file/i, 'Somebody has the snapshot open for writing; open it read-only (duckdb -readonly).'],
+  [/^Conversion Error/, 'try_cast gives NULL where a value does not fit.'],
+];
+
+function refuse(error: unknown): never {
+  throw asQueryError(error);
+}
+
+/** An error of somebody's query as UsageError with a hint; errors of the disk and our own stay what they are. */
+export function asQueryError(error: unknown): unknown {
+  const known = asDiskError(error);
+  if (known instanceof LedgerlakeError || !(known instanceof Error)) return known;
+  const hint = hints.find(([pattern]) => pattern.test(known.message))?.[1];
+  return new UsageError(known.message.trim(), hint ?? '`ledgerlake tables` lists tables and columns.', {
+    cause: error,
+  });
+}
