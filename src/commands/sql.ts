@@ -11,6 +11,7 @@ import { asQueryError, openQuerySession, type QuerySession } from '../warehouse/
 import { type GlobalArgs, openContext } from './context.ts';
 import { abortOnSignals } from './interrupt.ts';
 import { resultText, type TextFormat, textFormats } from './result-text.ts';
+import { writeStdout } from './stdout.ts';
 
 type Format = TextFormat | 'parquet';
 
@@ -107,10 +108,8 @@ async function writeText(
   const pieces = resultText(result, format, toTerminal ? (process.stdout.columns ?? 80) : undefined);
   try {
     if (file !== null) await pipeline(pieces, createWriteStream(file));
-    else await pipeline(pieces, process.stdout, { end: false });
+    else await writeStdout(pieces);
   } catch (error) {
-    // `| head` has seen enough.
-    if ((error as NodeJS.ErrnoException).code === 'EPIPE') return;
     throw asQueryError(error);
   }
 }

@@ -1,0 +1,132 @@
+import type { Argv } from 'yargs';
+import { UsageError } from '../errors.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../sandbox/server.ts';
+import { createPrint, type GlobalArgs } from './context.ts';
+
+interface SandboxArgs extends GlobalArgs {
+  port: number;
+  seed: number;
+  assets: number;
+  owners: number;
+  rps: number;
+  burst?: number;
+  latency: number;
+  faultRate: number;
+  pageOnly: boolean;
+  slot?: number;
+  tick: number;
+}
+
+export function describeOptions(command: Argv): Argv {
+  return command
+    .option('port', { type: 'number', default: 8899, describe: 'TCP port on 127.0.0.1; 0 takes a free one' })
+    .option('seed', { type: 'number', default: 1, describe: 'Which ledger is generated' })
+    .option('assets', { type: 'number', default: 30_000, describe: 'How many assets it has' })
+    .option('owners', { type: 'number', default: 5000, describe: 'How many owners it has' })
+    .option('rps', {
+      type: 'number',
+      default: 0,
+      describe: 'Requests a second and pool before 429; 0: no limit',
+    })
+    .option('burst', { type: 'number', describe: 'How many may come at once (default: rps)' })
+    .option('latency', { type: 'number', default: 0, describe: 'Milliseconds every answer waits' })
+    .option('fault-rate', { type: 'number', default: 0, describe: 'Share of requests that fail, 0 to 1' })
+    .option('page-only', {
+      type: 'boolean',
+      default: false,
+      describe: 'Lists page by number, without cursors',
+    })
+    .option('slot', {
+      type: 'number',
+      describe: 'Begin at this slot: above the last one of a former sandbox',
+    })
+    .option('tick', {
+      type: 'number',
+      default: 0,
+      describe: 'Move the content this many times before serving',
+    })
+    .example('$0 sandbox', 'Serve it; run ledgerlake in another terminal with the variables it prints')
+    .example('$0 sandbox --rps 10 --fault-rate 0.05', 'An API with a limit that fails now and then')
+    .epilogue(
+      'Content moves on request too: curl -X POST http://127.0.0.1:8899/_sandbox/tick -d \'{"n":1}\'. Without any URL in the environment, run, crawl and call start a sandbox of their own.',
+    );
+}
+
+export async function execute(args: SandboxArgs): Promise<number> {
+  const options = readOptions(args);
+  const stopped = untilSignal();
+  const sandbox = await startSandbox(options).catch((error) => {
+    throw asUsageError(error, args.port);
+  });
+  try {
+    while (sandbox.world.slot < (args.slot ?? 0)) sandbox.world.advanceSlot();
+    if (args.tick > 0) sandbox.tick(args.tick);
+    const { url } = sandbox;
+    createPrint(args)(describeSandbox(sandbox), { url, key, seed: options.seed, slot: sandbox.world.slot });
+    await stopped;
+    return 0;
+  } finally {
+    await sandbox.close();
+  }
+}
+
+const key = 'sandbox';
+
+/** What to type in another terminal. */
+function describeSandbox({ url }: Sandbox): string {
+  return [
+    `The sandbox serves sample data at ${url} until Ctrl-C. To use it, in another terminal:`,
+    '',
+    `export LEDGERLAKE_RPC_URL=${url}`,
+    `export LEDGERLAKE_WALLET_URL=${url}`,
+    `export LEDGERLAKE_WEBHOOK_URL=${url}`,
+    `export LEDGERLAKE_API_KEY=${key}`,
+  ].join('\n');
+}
+
+// Beyond it, skipping slots one by one takes a minute.
+const maxSlot = 10_000_000_000;
+
+/** @throws UsageError naming the option that cannot be meant */
+function readOptions(args: SandboxArgs): SandboxOptions {
+  const whole = (option: string, value: number, least: number, most: number) => {
+    if (Number.isInteger(value) && value >= least && value <= most) return value;
+    throw new UsageError(
+      `--${option} is not a whole number from ${least} to ${most}`,
+      '`ledgerlake sandbox --help` says what it means.',
+    );
+  };
+  if (!(args.faultRate >= 0 && args.faultRate <= 1)) {
+    throw new UsageError('--fault-rate is not a share from 0 to 1', '0.05 lets one request in twenty fail.');
+  }
+  whole('tick', args.tick, 0, 1000);
+  if (args.slot !== undefined) whole('slot', args.slot, 0, maxSlot);
+  return {
+    apiKey: key,
+    port: whole('port', args.port, 0, 65_535),
+    seed: whole('seed', args.seed, 0, 2 ** 32 - 1),
+    assets: whole('assets', args.assets, 0, 100_000_000),
+    owners: whole('owners', args.owners, 1, 100_000_000),
+    rps: whole('rps', args.rps, 0, 1_000_000),
+    ...(args.burst === undefined ? {} : { burst: whole('burst', args.burst, 1, 1_000_000) }),
+    latencyMs: whole('latency', args.latency, 0, 600_000),
+    faultRate: args.faultRate,
+    pageOnly: args.pageOnly,
+  };
+}
+
+function asUsageError(error: unknown, port: number): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code !== 'EADDRINUSE' && code !== 'EACCES') return error;
+  const why = code === 'EADDRINUSE' ? 'is in use' : 'may not be used by this user';
+  return new UsageError(`port ${port} ${why}`, 'Name another with --port; --port 0 takes any free one.', {
+    cause: error,
+  });
+}
+
+function untilSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once('SIGINT', () => resolve());
+    process.once('SIGTERM', () => resolve());
+  });
+}
