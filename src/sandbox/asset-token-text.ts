@@ -18,7 +18,7 @@ export function tokenInfoText(
 ): string {
   if (state.kind !== 'fungible') return '';
   const random = assets.traits.random(state.index, 'token');
-  const decimals = random.pick([0, 5, 6, 6, 8, 9, 9]);
+  const decimals = random.pick(decimalChoices);
   const specimen = as.quirks ? specimenAt(state.index)?.supply : undefined;
   const supply = specimen ?? supplyText(random, state.issues, as.quirks);
   const extended = as.quirks && random.oneIn(5);
@@ -30,6 +30,13 @@ export function tokenInfoText(
     `"token_program":"${programs[extended ? 1 : 0]}"${priceText(assets, state.index)},` +
     `"mint_authority":"${as.authority}","freeze_authority":"${random.oneIn(4) ? '' : as.authority}"}${extensions}`
   );
+}
+
+const decimalChoices = [0, 5, 6, 6, 8, 9, 9];
+
+/** How many decimals a fungible asset has: the first random value of its token. */
+export function decimalsOf(assets: WorldAssets, index: number): number {
+  return assets.traits.random(index, 'token').pick(decimalChoices);
 }
 
 /** The same member for an asset that is one token of its own mint; '' for those that are no token at all. */
@@ -50,10 +57,15 @@ function supplyText(random: Random, issues: number, quirks: boolean): string {
 }
 
 function priceText(assets: WorldAssets, index: number): string {
+  const price = priceOf(assets, index);
+  return price === null ? '' : `,"price_info":{"price_per_token":${price},"currency":"USDC"}`;
+}
+
+/** Today's price of a fungible asset in USDC; null for the half that is not listed. */
+export function priceOf(assets: WorldAssets, index: number): number | null {
   const listed = assets.traits.random(index, 'price');
-  if (listed.oneIn(2)) return '';
+  if (listed.oneIn(2)) return null;
   const base = 10 ** (listed.below(9) - 6) * (1 + listed.below(1000) / 100);
   const today = assets.traits.random(index, 'price', assets.priceVersion + 1);
-  const price = base * (0.9 + today.below(2000) / 10_000);
-  return `,"price_info":{"price_per_token":${price},"currency":"USDC"}`;
+  return base * (0.9 + today.below(2000) / 10_000);
 }

@@ -50,11 +50,13 @@ export interface AnswerContext {
   pageOnly: boolean;
 }
 
+/** Requests of one pool share one rate limit. */
+export type Pool = 'das' | 'compression' | 'proof' | 'fee' | 'wallet' | 'webhook';
+
 /** One JSON-RPC method: all the server knows about it. */
 export interface RpcMethod {
   readonly name: string;
-  /** Requests of one pool share one rate limit. */
-  readonly pool: 'das' | 'compression' | 'proof' | 'fee';
+  readonly pool: Pool;
   readonly params: ParamRules;
   /**
    * How `params` come when not as an object: `one-in-array`, an array with that object in it; `list`, an

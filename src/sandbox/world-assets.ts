@@ -46,6 +46,8 @@ export interface WorldAssets {
   readonly priceVersion: number;
   state(index: number): AssetState;
   isBurnt(index: number): boolean;
+  /** Who holds it, or held it before it was burnt; means nothing for a fungible one. */
+  ownerOf(index: number): number;
   createdSlot(index: number): number;
   updatedSlot(index: number): number;
   /** How often the leaf of a compressed asset was written again. */
@@ -89,6 +91,7 @@ export function createWorldAssets(seed: number, counts: AssetCounts): WorldAsset
       return priceVersion;
     },
     state: (index) => stateOf(traits, index, changes.get(index) ?? untouched),
+    ownerOf: (index) => changes.get(index)?.owner ?? traits.ownerOf(index),
     createdSlot: (index) => changes.get(index)?.createdSlot ?? traits.createdSlotOf(index),
     updatedSlot: (index) => changes.get(index)?.slot ?? traits.updatedSlotOf(index),
     rewrites: (index) => changes.get(index)?.rewrites ?? 0,

@@ -1,12 +1,21 @@
 import { mintIndex, startSlot } from './asset-traits.ts';
+import { groupRows } from './group-rows.ts';
 import { createKeyTable, type KeyTable } from './key-table.ts';
 import { hashStream, Random, skewed } from './random.ts';
 
 /** What happened to a token account since the world was made. */
 interface TokenAccountChange {
-  slot: number;
-  transfers: number;
+  /** Of the tick that opened it; undefined for those that were there before. */
+  openedSlot?: number;
+  /** One slot for each transfer. */
+  slots: readonly number[];
   closed: boolean;
+}
+
+/** An amount a token account came to hold. */
+export interface AmountStep {
+  slot: number;
+  amount: bigint;
 }
 
 /** A token account as it is now; the amounts are exact. */
@@ -32,6 +41,12 @@ export interface WorldTokenAccounts {
   /** Open accounts, ascending by address. The answer holds until the next tick. */
   ofOwner(owner: number): Uint32Array;
   ofMint(mint: number): Uint32Array;
+  /** Those of an owner that were ever open. */
+  everOfOwner(owner: number): Uint32Array;
+  /** What the account held from when on, oldest first: when it was opened (or the world was made), after each transfer. */
+  amountSteps(index: number): AmountStep[];
+  /** Whether it was opened by a tick. */
+  isNew(index: number): boolean;
   /** Moves about one account in a hundred; each change gets a slot from `slotAt`. */
   tick(ticks: number, slotAt: (random: Random) => number): void;
   /** The record as one line of JSON text. */
@@ -46,7 +61,7 @@ export interface TokenAccountCounts {
 
 type TokenAccountChanges = Map<number, TokenAccountChange>;
 
-const untouched: TokenAccountChange = { slot: 0, transfers: 0, closed: false };
+const untouched: TokenAccountChange = { slots: [], closed: false };
 
 /** Address texts of owners and of assets (mints are assets), by number. */
 export interface AddressNames {
@@ -65,6 +80,7 @@ export function createWorldTokenAccounts(
   const changes: TokenAccountChanges = new Map();
   const isClosed = (index: number) => changes.get(index)?.closed ?? false;
   const owned = groupRows(keys, counts.owners, born.ownerOf, isClosed);
+  const ever = groupRows(keys, counts.owners, born.ownerOf, () => false);
   const minted = groupRows(keys, born.mintCount, born.mintOf, isClosed);
   const state = (index: number) => stateOf(born, index, changes.get(index) ?? untouched);
   const mintNumbers = new Map(
@@ -78,10 +94,14 @@ export function createWorldTokenAccounts(
     findMint: (address) => mintNumbers.get(address) ?? -1,
     ofOwner: owned.rows,
     ofMint: minted.rows,
+    everOfOwner: ever.rows,
+    amountSteps: (index) => listSteps(born, index, changes.get(index) ?? untouched),
+    isNew: (index) => index >= born.count,
     tick(ticks, slotAt) {
       const random = new Random(tickWords(ticks));
       keys.grow(changeAccounts(keys.size, changes, random, slotAt));
       owned.forget();
+      ever.forget();
       minted.forget();
     },
     write: (index) => recordText(state(index), keys.text(index), names, counts.quirks),
@@ -132,21 +152,19 @@ function changeAccounts(
     const index = random.below(size);
     const change = changes.get(index) ?? untouched;
     if (change.closed) continue;
-    const moved = { slot: slotAt(random), transfers: change.transfers + 1, closed: random.oneIn(10) };
-    changes.set(index, moved);
+    const slot = Math.max(slotAt(random), change.slots.at(-1) ?? 0);
+    changes.set(index, { ...change, slots: [...change.slots, slot], closed: random.oneIn(10) });
   }
   const opened = Math.ceil(size / 500);
-  for (let n = 0; n < opened; n += 1) changes.set(size + n, { ...untouched, slot: slotAt(random) });
+  for (let n = 0; n < opened; n += 1) {
+    changes.set(size + n, { ...untouched, openedSlot: slotAt(random) });
+  }
   return opened;
 }
 
 function stateOf(born: AccountTraits, index: number, change: TokenAccountChange): TokenAccountState {
-  const random = born.random(index, change.transfers);
-  const dice = random.below(1000);
-  let amount = random.u64() >> BigInt(20 + random.below(30));
-  if (dice < 60) amount = 0n;
-  else if (dice < 70 && born.large) amount = random.u64();
-  else if (dice < 72 && born.large) amount = 2n ** 64n - 1n;
+  const random = born.random(index, change.slots.length);
+  const amount = drawAmount(born, random);
   const delegated = amount > 0n && random.oneIn(12);
   return {
     index,
@@ -155,8 +173,28 @@ function stateOf(born: AccountTraits, index: number, change: TokenAccountChange)
     amount,
     delegatedAmount: delegated ? amount / 2n : 0n,
     frozen: random.oneIn(40),
-    updatedSlot: change.slot === 0 ? born.bornSlotOf(index) : change.slot,
+    updatedSlot: change.slots.at(-1) ?? change.openedSlot ?? born.bornSlotOf(index),
   };
+}
+
+function drawAmount(born: AccountTraits, random: Random): bigint {
+  const some = random.u64() >> BigInt(20 + random.below(30));
+  const dice = random.below(1000);
+  if (dice < 60) return 0n;
+  if (dice < 70 && born.large) return random.u64();
+  return dice < 72 && born.large ? 2n ** 64n - 1n : some;
+}
+
+/** A closed account ends with nothing. */
+function listSteps(born: AccountTraits, index: number, change: TokenAccountChange): AmountStep[] {
+  const amountAfter = (transfers: number) => drawAmount(born, born.random(index, transfers));
+  const first = { slot: change.openedSlot ?? born.bornSlotOf(index), amount: amountAfter(0) };
+  const last = change.slots.length - 1;
+  const later = change.slots.map((slot, n) => ({
+    slot,
+    amount: change.closed && n === last ? 0n : amountAfter(n + 1),
+  }));
+  return [first, ...later];
 }
 
 function recordText(state: TokenAccountState, address: string, names: AddressNames, quirks: boolean): string {
@@ -168,34 +206,4 @@ function recordText(state: TokenAccountState, address: string, names: AddressNam
     `{"address":"${address}","mint":"${names.asset(mintIndex(state.mint))}","owner":"${names.owner(state.owner)}",` +
     `"amount":${amount},"delegated_amount":${state.delegatedAmount},"frozen":${state.frozen}${burnt}${extra}}`
   );
-}
-
-/** Rows of a key table by the group each belongs to, ascending by key; made when first asked for. */
-function groupRows(
-  keys: KeyTable,
-  groups: number,
-  groupOf: (index: number) => number,
-  skip: (index: number) => boolean,
-): { rows(group: number): Uint32Array; forget(): void } {
-  let made: { starts: Uint32Array; all: Uint32Array } | null = null;
-  const make = () => {
-    const starts = new Uint32Array(groups + 2);
-    const rows = keys.order().filter((index) => !skip(index));
-    for (const index of rows) starts[groupOf(index) + 2]! += 1;
-    for (let g = 2; g < starts.length; g += 1) starts[g]! += starts[g - 1]!;
-    const all = new Uint32Array(rows.length);
-    // While filling, starts[g + 1] is where group g goes on; afterwards it is where the group ends.
-    for (const index of rows) all[starts[groupOf(index) + 1]!++] = index;
-    return { starts, all };
-  };
-  return {
-    rows(group) {
-      made ??= make();
-      if (group < 0) return new Uint32Array(0);
-      return made.all.subarray(made.starts[group], made.starts[group + 1]);
-    },
-    forget() {
-      made = null;
-    },
-  };
 }

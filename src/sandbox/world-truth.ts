@@ -1,6 +1,7 @@
 import { mintIndex } from './asset-traits.ts';
 import { type FeeLevels, feeLevels } from './priority-fees.ts';
 import { type CompressionTruth, createCompressionTruth } from './truth-compression.ts';
+import { createWalletTruth, type WalletTruth } from './truth-wallets.ts';
 import type { World } from './world.ts';
 import type { AssetProof } from './world-asset-proofs.ts';
 import type { SignatureItem } from './world-signatures.ts';
@@ -35,7 +36,7 @@ export interface TokenAccountTruth {
  * The whole ledger, read without the API: what a complete crawl of quiet content must equal. The iterators
  * make each record when asked, in the order of the things' numbers, and show the world as it is at that moment.
  */
-export interface Truth extends CompressionTruth {
+export interface Truth extends CompressionTruth, WalletTruth {
   readonly slot: number;
   readonly ticks: number;
   /** Collection addresses, the values of getAssetsByGroup's groupValue. */
@@ -71,6 +72,7 @@ export function createTruth(world: World): Truth {
   };
   return {
     ...createCompressionTruth(world),
+    ...createWalletTruth(world),
     get slot() {
       return world.slot;
     },

@@ -8,6 +8,7 @@ import { createWorldCompression, type WorldCompression } from './world-compressi
 import { createWorldSignatures, type WorldSignatures } from './world-signatures.ts';
 import { createWorldTokenAccounts, type WorldTokenAccounts } from './world-token-accounts.ts';
 import { createTruth, type Truth } from './world-truth.ts';
+import { createWorldWallets, type WorldWallets } from './world-wallets.ts';
 
 /** How big the generated ledger is; every default is the sandbox's. */
 export interface WorldOptions {
@@ -33,6 +34,7 @@ export interface World {
   readonly tokenAccounts: WorldTokenAccounts;
   readonly signatures: WorldSignatures;
   readonly compression: WorldCompression;
+  readonly wallets: WorldWallets;
   /** What the API would have to say about everything, for oracles. */
   truth(): Truth;
   /** The ledger goes on without touching this content: 1 or 2 slots. Returns the new slot. */
@@ -72,8 +74,8 @@ export function createWorld(options: WorldOptions = {}): World {
       slot += tickSlots;
       ticks += 1;
       // In this order: the compressed accounts change with the signatures that were added.
-      const { assets, assetProofs, tokenAccounts, signatures, compression } = content;
-      for (const part of [assets, assetProofs, tokenAccounts, signatures, compression]) {
+      const { assets, assetProofs, tokenAccounts, signatures, compression, wallets } = content;
+      for (const part of [assets, assetProofs, tokenAccounts, signatures, compression, wallets]) {
         part.tick(ticks, (random) => from + random.below(tickSlots));
       }
     },
@@ -92,6 +94,7 @@ function generateContent(options: WorldOptions & { seed: number; quirks: boolean
   const signatures = createWorldSignatures(seed, Math.max(2000, Math.ceil(ownerCount * 0.4)));
   const assetKeys = assets.keys;
   const mints = tokenAccounts.mintCount;
+  const compression = createWorldCompression({ seed, quirks, owners, assetKeys, mints, signatures });
   return {
     owners,
     assets,
@@ -99,6 +102,7 @@ function generateContent(options: WorldOptions & { seed: number; quirks: boolean
     assetProofs: createWorldAssetProofs(seed, assets),
     tokenAccounts,
     signatures,
-    compression: createWorldCompression({ seed, quirks, owners, assetKeys, mints, signatures }),
+    compression,
+    wallets: createWorldWallets({ seed, quirks, owners, assets, tokenAccounts, signatures, compression }),
   };
 }

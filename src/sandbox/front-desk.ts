@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Answer, type Refusal, sendAnswer } from './answer.ts';
+import { createFaultPlan, type Fault } from './faults.ts';
+import type { RequestLog, RequestLogEntry } from './request-log.ts';
+import type { Pool } from './rpc-method.ts';
+import { createTokenBucket, type TokenBucket } from './token-bucket.ts';
+
+/** How requests are let in; the same for all interfaces. */
+export interface FrontDeskOptions {
+  seed?: number;
+  /** The one key that is let in. Default: `sandbox`. The key `sandbox-forbidden` is always answered 403. */
+  apiKey?: string;
+  /** Requests per second and pool (das, compression, proof, fee, wallet, webhook) before 429. Default: 0, no limit. */
+  rps?: number;
+  /** How many may come at once. Default: `rps`, at least 1. */
+  burst?: number;
+  /** Share of requests that fail (500, 502 with HTML, 503, reset, cut JSON), 0 to 1. Default: 0. */
+  faultRate?: number;
+  /** Milliseconds every answer waits. Default: 0. */
+  latencyMs?: number;
+}
+
+/** One request, as the desk needs to know it. */
+export interface Visit {
+  /** What the log calls it: the JSON-RPC method, or the name of the REST operation. */
+  method: string;
+  params: unknown;
+  /** Size of the body, for the log's budget. */
+  bytes: number;
+  key: string | undefined;
+  pool: Pool;
+  refuse(refusal: Refusal): Answer;
+  answer(): Answer;
+}
+
+/** Logs a request, and answers it or turns it away. */
+export type FrontDesk = (request: FastifyRequest, reply: FastifyReply, visit: Visit) => Promise<FastifyReply>;
+
+export function createFrontDesk(log: RequestLog, options: FrontDeskOptions): FrontDesk {
+  const judge = createDoorkeeper(options);
+  const nextFault = createFaultPlan(options.seed ?? 1, options.faultRate ?? 0);
+  return async (request, reply, visit) => {
+    const entry: RequestLogEntry = { method: visit.method, params: visit.params, status: 0, at: Date.now() };
+    log.add(entry, visit.bytes);
+    const refused = judge(visit);
+    const fault = refused === null ? nextFault() : null;
+    if (options.latencyMs !== undefined && options.latencyMs > 0) await sleep(options.latencyMs);
+    const answer = refused ?? faultAnswer(fault, visit) ?? visit.answer();
+    if (fault === 'reset') {
+      reply.hijack();
+      request.raw.socket.resetAndDestroy();
+      return reply;
+    }
+    entry.status = answer.status;
+    if (answer.error !== undefined) entry.error = answer.error;
+    if (fault === 'cut') answer.body = answer.body.slice(0, Math.floor(answer.body.length / 2));
+    return sendAnswer(request, reply, answer);
+  };
+}
+
+/** The key in the query, which every interface takes. */
+export function queryKey(request: FastifyRequest): string | undefined {
+  const key = (request.query as Record<string, unknown>)['api-key'];
+  return typeof key === 'string' ? key : undefined;
+}
+
+/** Key first, then the rate limit of the pool: what is refused is never answered from the world. */
+function createDoorkeeper(options: FrontDeskOptions) {
+  const { apiKey = 'sandbox', rps = 0 } = options;
+  const buckets = new Map<Pool, TokenBucket>();
+  return ({ key, pool, refuse }: Visit): Answer | null => {
+    if (key === 'sandbox-forbidden') return refuse({ status: 403, code: -32403, message: 'forbidden' });
+    if (key !== apiKey) return refuse({ status: 401, code: -32401, message: 'invalid api key' });
+    const bucket = buckets.get(pool) ?? createTokenBucket(rps, options.burst ?? rps);
+    buckets.set(pool, bucket);
+    const waitSeconds = bucket.take(performance.now());
+    if (waitSeconds === 0) return null;
+    const answer = refuse({ status: 429, code: -32429, message: 'rate limited' });
+    return { ...answer, headers: { 'retry-after': `${waitSeconds}` } };
+  };
+}
+
+function faultAnswer(fault: Fault | null, visit: Visit): Answer | null {
+  if (fault === 'error-500') return visit.refuse({ status: 500, code: -32603, message: 'Internal error' });
+  const html = { 'content-type': 'text/html' };
+  if (fault === 'html-502') {
+    return { status: 502, body: '<html><body><h1>502 Bad Gateway</h1></body></html>', headers: html };
+  }
+  if (fault === 'unavailable-503') return { status: 503, body: 'Service Unavailable', headers: html };
+  return null;
+}

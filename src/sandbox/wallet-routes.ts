@@ -1,0 +1,143 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { type FrontDesk, queryKey } from './front-desk.ts';
+import {
+  answerRest,
+  badInput,
+  type QueryRule,
+  RestError,
+  readBody,
+  readQuery,
+  refuseRest,
+} from './rest-request.ts';
+import { historyQuery, listHistory, listTransfers, transfersQuery } from './wallet-lists.ts';
+import { balanceRecord, fundingRecord, nftRecord } from './wallet-records.ts';
+import type { World } from './world.ts';
+
+/** One GET of the wallet interface: `/v1/wallet/{wallet}/{path}`. */
+interface WalletRoute {
+  path: string;
+  /** The operation's name in the request log. */
+  operation: string;
+  query: { readonly [name: string]: QueryRule };
+  answer(world: World, wallet: string, query: Record<string, unknown>): unknown;
+}
+
+const addressRule = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+const batchLimit = 100;
+
+const identity: WalletRoute = {
+  path: 'identity',
+  operation: 'walletIdentity',
+  query: {},
+  answer(world, wallet) {
+    const known = world.wallets.identities.of(wallet);
+    if (known === null) throw new RestError(404, { error: 'Identity not found', code: 'NOT_FOUND' });
+    return known;
+  },
+};
+
+const balances: WalletRoute = {
+  path: 'balances',
+  operation: 'walletBalances',
+  query: {
+    page: { min: 1, max: 1_000_000 },
+    limit: { min: 1, max: 100 },
+    showZeroBalance: 'boolean',
+    showNative: 'boolean',
+    showNfts: 'boolean',
+  },
+  answer(world, wallet, query) {
+    const { page = 1, limit = 100 } = query as { page?: number; limit?: number };
+    const { showZeroBalance = false, showNative = true, showNfts = false } = query;
+    const owner = world.owners.find(wallet);
+    const shown = world.wallets
+      .holdings(owner)
+      .filter((one) => (showZeroBalance || one.raw > 0n) && (showNative || one.mint !== -1));
+    const rows = shown.slice((page - 1) * limit, page * limit);
+    // NFTs stand on the first page only, and no more than a hundred of them.
+    const nfts = page === 1 ? world.wallets.nfts(owner).slice(0, 100) : [];
+    return {
+      balances: rows.map((one) => balanceRecord(world, one)),
+      ...(showNfts ? { nfts: nfts.map((index) => nftRecord(world, index)) } : {}),
+      totalUsdValue: shown.reduce((sum, one) => sum + (one.usdValue ?? 0), 0),
+      pagination: { page, limit, hasMore: page * limit < shown.length },
+    };
+  },
+};
+
+const history: WalletRoute = {
+  path: 'history',
+  operation: 'walletHistory',
+  query: historyQuery,
+  answer: listHistory,
+};
+
+const transfers: WalletRoute = {
+  path: 'transfers',
+  operation: 'walletTransfers',
+  query: transfersQuery,
+  answer: listTransfers,
+};
+
+const fundedBy: WalletRoute = {
+  path: 'funded-by',
+  operation: 'walletFundedBy',
+  query: {},
+  answer(world, wallet) {
+    const event = world.wallets.funding(world.owners.find(wallet));
+    if (event === null)
+      throw new RestError(404, { error: 'No funding transaction found', code: 'NOT_FOUND' });
+    return fundingRecord(world, event);
+  },
+};
+
+/** The wallet interface (spec, "Wallet interface"; shapes from API.md, "Wallet REST"). */
+export function addWalletRoutes(app: FastifyInstance, desk: FrontDesk, world: World): void {
+  for (const route of [identity, balances, history, transfers, fundedBy]) addRoute(app, desk, world, route);
+  app.post('/v1/wallet/batch-identity', (request, reply) => {
+    const body = `${request.body ?? ''}`;
+    return desk(request, reply, {
+      ...visitOf(request, 'walletBatchIdentity'),
+      params: body,
+      bytes: body.length,
+      answer: () => answerRest(() => identifyMany(world, readBody(request, ['addresses']).addresses)),
+    });
+  });
+}
+
+function addRoute(app: FastifyInstance, desk: FrontDesk, world: World, route: WalletRoute): void {
+  app.get(`/v1/wallet/:wallet/${route.path}`, (request, reply) => {
+    const { wallet } = request.params as { wallet: string };
+    const { 'api-key': _, ...asked } = request.query as Record<string, unknown>;
+    return desk(request, reply, {
+      ...visitOf(request, route.operation),
+      params: { wallet, ...asked },
+      bytes: request.url.length,
+      answer: () =>
+        answerRest(() => {
+          if (!addressRule.test(wallet)) throw badInput('wallet', 'a base58 address');
+          const query = readQuery(request, route.query);
+          world.advanceSlot();
+          return route.answer(world, wallet, query);
+        }),
+    });
+  });
+}
+
+function visitOf(request: FastifyRequest, method: string) {
+  const header = request.headers['x-api-key'];
+  const key = typeof header === 'string' ? header : queryKey(request);
+  return { method, key, pool: 'wallet' as const, refuse: refuseRest };
+}
+
+/** Unknown ones are missing; an address given twice comes once. */
+function identifyMany(world: World, addresses: unknown) {
+  if (!Array.isArray(addresses) || addresses.length > batchLimit) {
+    throw badInput('addresses', `a list of at most ${batchLimit}`);
+  }
+  if (!addresses.every((one) => typeof one === 'string' && addressRule.test(one))) {
+    throw badInput('addresses', 'base58 addresses');
+  }
+  world.advanceSlot();
+  return [...new Set(addresses as string[])].flatMap((one) => world.wallets.identities.of(one) ?? []);
+}
