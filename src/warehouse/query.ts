@@ -66,18 +66,25 @@ export async function openQuerySession(path: string, options: QueryOptions): Pro
 }
 
 async function runAll(connection: DuckDBConnection, sql: string): Promise<DuckDBResult> {
-  const statements = await connection.extractStatements(sql);
-  if (statements.count === 0) {
-    throw new UsageError('the query is empty', 'Try: ledgerlake sql "select count(*) from assets"');
-  }
+  const statements = await extractStatements(connection, sql);
   for (let n = 0; n < statements.count - 1; n += 1) await (await statements.prepare(n)).run();
   return (await statements.prepare(statements.count - 1)).stream();
+}
+
+async function extractStatements(connection: DuckDBConnection, sql: string) {
+  try {
+    return await connection.extractStatements(sql);
+  } catch (error) {
+    // What the binding says of a text without any statement.
+    if (!(error instanceof Error) || error.message !== 'Error in native callback') throw error;
+    throw new UsageError('the query is empty', 'Try: ledgerlake sql "select count(*) from assets"');
+  }
 }
 
 const viewName = 'ledgerlake_query';
 
 async function copyToParquet(connection: DuckDBConnection, sql: string, path: string): Promise<number> {
-  const { count } = await connection.extractStatements(sql);
+  const { count } = await extractStatements(connection, sql);
   if (count !== 1) {
     throw new UsageError(
       `a Parquet file takes one query, not ${count} statements`,
@@ -129,8 +136,9 @@ function refuse(error: unknown): never {
 export function asQueryError(error: unknown): unknown {
   const known = asDiskError(error);
   if (known instanceof LedgerlakeError || !(known instanceof Error)) return known;
-  const hint = hints.find(([pattern]) => pattern.test(known.message))?.[1];
-  return new UsageError(known.message.trim(), hint ?? '`ledgerlake tables` lists tables and columns.', {
+  const message = known.message.replace(/^Failed to extract statements: /, '').trim();
+  const hint = hints.find(([pattern]) => pattern.test(message))?.[1];
+  return new UsageError(message, hint ?? '`ledgerlake tables` lists tables and columns.', {
     cause: error,
   });
 }

@@ -1,0 +1,134 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { runCli, startCli } from '../run-cli.ts';
+import { createDataFolder, type TestFolder } from './data-folder-fixture.ts';
+
+let folder: TestFolder;
+
+beforeAll(async () => {
+  folder = await createDataFolder();
+  return () => folder.remove();
+});
+
+const sql = (...args: string[]) => runCli(['sql', ...args], { cwd: folder.root });
+
+const oddRow = `select
+  18446744073709551615::ubigint as u64,
+  (-170141183460469231731687303715884105727)::hugeint as huge,
+  123456789012345678901234567890.12::decimal(38, 2) as money,
+  9007199254740993::bigint as big,
+  'nan'::double as nan,
+  'say "hi", ☃' || chr(10) as text,
+  '' as empty,
+  null as none,
+  {'a': [1, null], 'b': 18446744073709551615::ubigint} as nested,
+  map {'k': 1.50::decimal(3, 2)} as pairs,
+  '{"x": 1.0,\n"y": 18446744073709551615}'::json as doc,
+  timestamptz '2026-01-01 00:00:00.123456+00' as at,
+  timestamptz '1969-12-31 23:59:59+00' as early,
+  date '2026-02-03' as day,
+  true as yes`;
+
+test('json and ndjson are exact', async () => {
+  const row =
+    '{"u64":18446744073709551615,"huge":-170141183460469231731687303715884105727,"money":123456789012345678901234567890.12,' +
+    '"big":9007199254740993,"nan":"NaN","text":"say \\"hi\\", ☃\\n","empty":"","none":null,' +
+    '"nested":{"a":[1,null],"b":18446744073709551615},"pairs":{"k":1.50},"doc":{"x": 1.0, "y": 18446744073709551615},' +
+    '"at":"2026-01-01T00:00:00.123456Z","early":"1969-12-31T23:59:59Z","day":"2026-02-03","yes":true}';
+  expect(await sql('--format', 'ndjson', oddRow)).toEqual({ code: 0, stdout: `${row}\n`, stderr: '' });
+  expect((await sql('--json', oddRow)).stdout).toBe(`[\n${row}\n]\n`);
+  expect((await sql('--format', 'json', 'select 1 where false')).stdout).toBe('[]\n');
+});
+
+test('csv is exact, and tells NULL from empty', async () => {
+  const { stdout } = await sql(oddRow);
+  expect(stdout).toBe(
+    'u64,huge,money,big,nan,text,empty,none,nested,pairs,doc,at,early,day,yes\n' +
+      '18446744073709551615,-170141183460469231731687303715884105727,123456789012345678901234567890.12,9007199254740993,' +
+      'NaN,"say ""hi"", ☃\n","",,"{""a"":[1,null],""b"":18446744073709551615}","{""k"":1.50}",' +
+      '"{""x"": 1.0,\n""y"": 18446744073709551615}",2026-01-01T00:00:00.123456Z,1969-12-31T23:59:59Z,2026-02-03,true\n',
+  );
+});
+
+test('a table aligns, and shows control characters instead of obeying them', async () => {
+  const { stdout } = await sql(
+    '--format',
+    'table',
+    `select '猫' as x, chr(27) || '[31m' as y, 5 as n, null as z`,
+  );
+  expect(stdout).toBe('x   y      n     z\n──  ─────  ─  ────\n猫  ␛[31m  5  NULL\n');
+});
+
+test('a query comes from a file or stdin, and only the last of its results is shown', async () => {
+  await writeFile(
+    join(folder.root, 'report.sql'),
+    'create temp table t as select max(amount) m from token_accounts; select 1; from t; -- end',
+  );
+  expect((await sql('-f', 'report.sql')).stdout).toBe('m\n18446744073709551615\n');
+  const piped = await runCli(['sql'], {
+    cwd: folder.root,
+    input: 'select count(*) as n from token_accounts',
+  });
+  expect(piped.stdout).toBe('n\n100\n');
+});
+
+test('a Parquet file has the lake’s types', async () => {
+  const query = 'select amount, amount::hugeint * 2 as twice, burnt from token_accounts; -- comment';
+  expect(await sql('--format', 'parquet', '-o', 'out.parquet', query)).toMatchObject({ code: 0, stdout: '' });
+  const [types, rows] = await folder.readParquet(join(folder.root, 'out.parquet'));
+  expect(types).toEqual([
+    ['amount', 'DECIMAL(20,0)'],
+    ['twice', 'DECIMAL(38,0)'],
+    ['burnt', 'VARCHAR'],
+  ]);
+  expect(rows).toBe(100n);
+  expect((await readdir(folder.root)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  const refused = await sql('--format', 'parquet', '-o', 'other.parquet', 'selec 1');
+  expect(refused.code).toBe(2);
+  expect(await readdir(folder.root)).not.toContain('other.parquet');
+});
+
+test.each([
+  ['select * from nope', 'Table with name nope does not exist', '`ledgerlake tables`'],
+  ['select nope from assets', '"nope" not found', '`ledgerlake tables <table>`'],
+  ['selec 1', 'ledgerlake: Parser Error: syntax error at or near "selec"', 'duckdb.org'],
+  ["delete from assets where id = ''", 'read-only', 'Queries only read'],
+  ["select * from read_csv('/etc/passwd')", 'disabled by configuration', 'Queries see the snapshot only'],
+  ["copy assets to '/tmp/stolen.csv'", 'disabled by configuration', 'Queries see the snapshot only'],
+  ["attach '/tmp/other.duckdb'", 'disabled by configuration', 'Queries see the snapshot only'],
+  ["set memory_limit = '1TB'", 'locked', 'Queries see the snapshot only'],
+  ["select 'x'::integer", 'Could not convert', 'try_cast'],
+  [' ; -- nothing', 'the query is empty', 'Try:'],
+])('%s is refused with what to do', async (query, message, hint) => {
+  const { code, stdout, stderr } = await sql(query);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain(message);
+  expect(stderr).toContain(hint);
+  expect(stderr).not.toContain('    at ');
+});
+
+test('arguments that cannot be meant are refused', async () => {
+  expect((await sql('--data-dir', 'none', 'select 1')).stderr).toContain(
+    'Make one with `ledgerlake run` first',
+  );
+  expect((await sql('--format', 'parquet', 'select 1')).stderr).toContain('--output');
+  expect((await sql('-f', 'none.sql')).stderr).toContain('cannot read none.sql (ENOENT)');
+  expect((await sql('-f', 'none.sql', 'select 1')).stderr).toContain('Give one of them');
+});
+
+test('a long result streams: it is neither held in memory nor lost, and Ctrl-C ends it', async () => {
+  const query = 'select i, repeat(md5(i::varchar), 8) as text from range(2000000) r(i)';
+  const short = startCli(['sql', '--format', 'ndjson', query], { cwd: folder.root });
+  await short.said('\n');
+  short.child.stdout!.destroy();
+  expect(await short.ended).toMatchObject({ code: 0, stderr: '' });
+
+  const long = startCli(['sql', 'select count(*) from range(10000000) a, range(10000000) b'], {
+    cwd: folder.root,
+  });
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  long.child.kill('SIGINT');
+  const { code, stderr } = await long.ended;
+  expect({ code, stderr }).toEqual({ code: 75, stderr: expect.stringContaining('interrupted by SIGINT') });
+});
