@@ -96,7 +96,9 @@ export function sortBy(count: number, weight: (n: number) => number): Uint32Arra
 export function rememberTexts(text: (index: number) => string): (index: number) => string {
   const known = new Map<number, string>();
   return (index) => {
-    const value = known.get(index) ?? text(index);
+    const remembered = known.get(index);
+    if (remembered !== undefined) return remembered;
+    const value = text(index);
     if (known.size < 100_000) known.set(index, value);
     return value;
   };

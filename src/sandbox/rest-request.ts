@@ -58,14 +58,19 @@ function readInput(name: string, text: string, rule: QueryRule): unknown {
   return number;
 }
 
+/** The body as JSON; undefined when it is none. */
+export function parseBody(request: FastifyRequest): unknown {
+  try {
+    return JSON.parse(`${request.body ?? ''}`);
+  } catch {
+    return undefined;
+  }
+}
+
 /** A JSON body that is an object with exactly these members. @throws RestError 400 */
 export function readBody(request: FastifyRequest, members: readonly string[]): Record<string, unknown> {
-  let body: unknown;
-  try {
-    body = JSON.parse(`${request.body ?? ''}`);
-  } catch {
-    throw new RestError(400, { error: 'the body is not JSON' });
-  }
+  const body = parseBody(request);
+  if (body === undefined) throw new RestError(400, { error: 'the body is not JSON' });
   const names = Object.keys(Object(body));
   const fits = names.length === members.length && members.every((name) => names.includes(name));
   if (!fits || Array.isArray(body))

@@ -171,7 +171,7 @@ function compressionEvents(owner: number, { compression, signatures }: WalletEve
   return compression.transactionsOfOwner(owner).map((number) => {
     const { payer = -1 } = compression.history.transactions[number] ?? {};
     const paysFee = payer === owner;
-    const { slot } = signatures.item(number);
+    const slot = signatures.slotOf(number);
     const reach = paysFee ? 'direct' : 'spam';
     const what = { type: 'EXECUTE_TRANSACTION', reach, paysFee, failed: false, timeless: false } as const;
     return { keys: signatures.keys, index: number, slot, ...what, payer, moves: [] };

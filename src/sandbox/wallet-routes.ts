@@ -3,6 +3,7 @@ import { type FrontDesk, queryKey } from './front-desk.ts';
 import {
   answerRest,
   badInput,
+  parseBody,
   type QueryRule,
   RestError,
   readBody,
@@ -95,11 +96,10 @@ const fundedBy: WalletRoute = {
 export function addWalletRoutes(app: FastifyInstance, desk: FrontDesk, world: World): void {
   for (const route of [identity, balances, history, transfers, fundedBy]) addRoute(app, desk, world, route);
   app.post('/v1/wallet/batch-identity', (request, reply) => {
-    const body = `${request.body ?? ''}`;
     return desk(request, reply, {
       ...visitOf(request, 'walletBatchIdentity'),
-      params: body,
-      bytes: body.length,
+      params: parseBody(request),
+      bytes: `${request.body ?? ''}`.length,
       answer: () => answerRest(() => identifyMany(world, readBody(request, ['addresses']).addresses)),
     });
   });

@@ -10,6 +10,7 @@ import { type CompressedAccount, CompressionHistory, stateTreeCount } from './co
 import { createCompressionIndexes } from './compression-indexes.ts';
 import { type CompressionRecords, createCompressionRecords } from './compression-records.ts';
 import { createKeyTable, type KeyTable, rememberTexts } from './key-table.ts';
+import { createMemory } from './memory.ts';
 import { hashStream, Random } from './random.ts';
 import { type AccountProof, createStateTrees } from './state-trees.ts';
 import { transactionText } from './transaction-bytes.ts';
@@ -32,7 +33,7 @@ export interface WorldCompression extends CompressionRecords {
   /** What token accounts are ordered by: 32 bytes of mint, 32 of hash. */
   tokenKey(number: number): Uint8Array;
   /** Open token accounts of an owner, ascending by mint, then hash. */
-  tokensOf(owner: number): number[];
+  tokensOf(owner: number): readonly number[];
   /** The transactions that opened or closed token accounts of an owner, or the account of an address. */
   signaturesOfOwner(owner: number): SignatureList;
   signaturesOfAddress(address: number): SignatureList;
@@ -66,6 +67,13 @@ export function createWorldCompression(parts: CompressionParts): WorldCompressio
   const proofs = createStateTrees(history, hashes, stateTrees);
   const indexes = createCompressionIndexes(history);
   const isOpen = (number: number) => history.accounts[number]?.closedBy === -1;
+  const mintOf = (number: number) => history.accounts[number]?.token?.mint ?? -1;
+  const mintRank = (number: number) => parts.assetKeys.rank(mintIndex(mintOf(number)));
+  const byMintThenHash = (a: number, b: number) =>
+    mintRank(a) - mintRank(b) || hashes.rank(a) - hashes.rank(b);
+  const tokens = createMemory((owner) => indexes.tokensOf(owner).filter(isOpen).sort(byMintThenHash));
+  const ofOwner = createMemory((owner) => signatures.listOf(indexes.ofOwner(owner)));
+  const ofAddress = createMemory((address) => signatures.listOf(indexes.ofAddress(address)));
   const tick = (ticks: number) => {
     const random = new Random(tickWords(ticks));
     while (history.transactions.length < signatures.size) history.run(random);
@@ -74,21 +82,17 @@ export function createWorldCompression(parts: CompressionParts): WorldCompressio
     addressTrees.tick();
     proofs.forget();
     indexes.extend();
+    for (const memory of [tokens, ofOwner, ofAddress]) memory.forget();
   };
   tick(0);
-  const mintOf = (number: number) => history.accounts[number]?.token?.mint ?? -1;
-  const mintRank = (number: number) => parts.assetKeys.rank(mintIndex(mintOf(number)));
-  const byMintThenHash = (a: number, b: number) =>
-    mintRank(a) - mintRank(b) || hashes.rank(a) - hashes.rank(b);
   const facts = createDescriber(parts, history, names);
   const writeBytes = (number: number) => writeTransaction(number, parts, history);
-  const slotOf = (transaction: number) => signatures.item(transaction).slot;
   return {
     ...createCompressionRecords({
       history,
       facts,
       transactionText: writeBytes,
-      slotOf,
+      slotOf: signatures.slotOf,
       quirks: parts.quirks,
     }),
     mintOf,
@@ -102,9 +106,9 @@ export function createWorldCompression(parts: CompressionParts): WorldCompressio
       const number = by === 'hash' ? hashes.find(text) : (history.holders[addresses.find(text)] ?? -1);
       return isOpen(number) ? number : -1;
     },
-    tokensOf: (owner) => indexes.tokensOf(owner).filter(isOpen).sort(byMintThenHash),
-    signaturesOfOwner: (owner) => signatures.listOf(indexes.ofOwner(owner)),
-    signaturesOfAddress: (address) => signatures.listOf(indexes.ofAddress(address)),
+    tokensOf: tokens.get,
+    signaturesOfOwner: ofOwner.get,
+    signaturesOfAddress: ofAddress.get,
     transactionsOfOwner: indexes.ofOwner,
     transactionText: writeBytes,
     prove: proofs.prove,
@@ -139,7 +143,7 @@ function createDescriber(parts: CompressionParts, history: CompressionHistory, n
   const details = hashStream(parts.seed, 'compressed-account-details');
   return (number: number): CompressedAccountFacts => {
     const account = history.accounts[number] as CompressedAccount;
-    const { slot } = parts.signatures.item(account.openedBy);
+    const slot = parts.signatures.slotOf(account.openedBy);
     return describeAccount(
       number,
       { ...account, slotCreated: slot },
@@ -159,7 +163,7 @@ function writeTransaction(number: number, parts: CompressionParts, history: Comp
   return transactionText({
     signature: parts.signatures.keys.bytes(number),
     accountKeys: [...people.map(parts.owners.bytes), program],
-    recentBlockhash: createKeyTable(parts.seed, 'blockhash', 0).bytes(parts.signatures.item(number).slot),
+    recentBlockhash: createKeyTable(parts.seed, 'blockhash', 0).bytes(parts.signatures.slotOf(number)),
     data: Uint8Array.of(closed.length, opened.length),
   });
 }

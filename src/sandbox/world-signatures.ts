@@ -23,6 +23,7 @@ export interface SignatureList {
 /** The feed of all signatures; several share a slot. They are numbered from 0 in the order of their slots. */
 export interface WorldSignatures extends SignatureList {
   readonly keys: KeyTable;
+  slotOf(number: number): number;
   /** The item with a number. */
   item(number: number): SignatureItem;
   /** The list of the signatures with these numbers, in whatever order they are given. */
@@ -79,6 +80,7 @@ export function createWorldSignatures(seed: number, count: number): WorldSignatu
     at,
     countBefore: countInFeed,
     item,
+    slotOf: (number) => slots[number] as number,
     listOf: (numbers) => list([...numbers].sort(bySlotThenKey)),
     tick(ticks, slotAt) {
       const random = new Random(tickWords(ticks));

@@ -3,6 +3,7 @@ import { mintIndex } from './asset-traits.ts';
 import { decodeBase58 } from './base58.ts';
 import { groupRows } from './group-rows.ts';
 import type { KeyTable } from './key-table.ts';
+import { createMemory } from './memory.ts';
 import { createWalletEvents, transactionFee, type WalletEvent } from './wallet-events.ts';
 import { createWalletIdentities, type WalletIdentities } from './wallet-identities.ts';
 import type { WorldAssets } from './world-assets.ts';
@@ -52,20 +53,13 @@ export interface WalletParts {
   compression: WorldCompression;
 }
 
-/** Event lists kept between requests; more are made again. */
-const keptLists = 200;
-
 export function createWorldWallets(parts: WalletParts): WorldWallets {
   const { owners, assets } = parts;
   const identities = createWalletIdentities(parts.seed, owners);
-  const listEvents = createWalletEvents({ ...parts, outsiders: identities.outsiders });
-  const lists = new Map<number, WalletEvent[]>();
+  const { get: events, forget } = createMemory(
+    createWalletEvents({ ...parts, outsiders: identities.outsiders }),
+  );
   const owned = groupRows(assets.keys, owners.size, assets.ownerOf, (index) => !isNft(assets, index));
-  const events = (owner: number) => {
-    const list = lists.get(owner) ?? listEvents(owner);
-    if (lists.size < keptLists) lists.set(owner, list);
-    return list;
-  };
   return {
     identities,
     events,
@@ -76,7 +70,7 @@ export function createWorldWallets(parts: WalletParts): WorldWallets {
     mintAddress: (mint) => (mint === -1 ? nativeMint : assets.keys.text(mintIndex(mint))),
     mintDecimals: (mint) => (mint === -1 ? 9 : decimalsOf(assets, mintIndex(mint))),
     tick() {
-      lists.clear();
+      forget();
       owned.forget();
     },
   };

@@ -1,12 +1,20 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { decodeBase58 } from '../../src/sandbox/base58.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
+import type {
+  CompressedAccountTruth,
+  CompressionTransactionTruth,
+} from '../../src/sandbox/truth-compression.ts';
 import type { SignatureItem } from '../../src/sandbox/world-signatures.ts';
 import { call, callText, walk } from './sandbox-client.ts';
 
 let sandbox: Sandbox;
+let accounts: CompressedAccountTruth[];
+let transactions: CompressionTransactionTruth[];
 beforeAll(async () => {
   sandbox = await startSandbox({ assets: 500, owners: 60 });
+  accounts = [...truth().compressedAccounts()];
+  transactions = [...truth().compressionTransactions()];
 });
 afterAll(() => sandbox.close());
 
@@ -52,7 +60,7 @@ test('the signatures of an owner lead to exactly the accounts the list shows', a
 });
 
 test('the signatures of an address tell all its accounts', async () => {
-  const spent = [...truth().compressedAccounts()].find((one) => one.address !== null && one.spentBy !== null);
+  const spent = accounts.find((one) => one.address !== null && one.spentBy !== null);
   const signatures = await signaturesOf('getCompressionSignaturesForAddress', { address: spent?.address });
   expect(signatures).toEqual(truth().addressSignatures(spent?.address as string));
   expect(signatures.length).toBeGreaterThan(1);
@@ -63,7 +71,7 @@ test('the signatures of an address tell all its accounts', async () => {
 });
 
 test('both spellings occur, as the truth has them; an unknown signature is an error', async () => {
-  const all = [...truth().compressionTransactions()];
+  const all = transactions;
   const spelled = all.filter((one) => one.record.startsWith('{"compression_info"'));
   expect(spelled.length / all.length).toBeCloseTo(1 / 6, 2);
   for (const { signature, record } of all.slice(0, 12)) {
@@ -75,18 +83,17 @@ test('both spellings occur, as the truth has them; an unknown signature is an er
 });
 
 test('amounts are kept: what a transfer closes, it opens', () => {
-  const amountOf = (hash: string) => truth().compressedAccount(hash)?.token?.amount ?? 0n;
+  const amounts = new Map(accounts.map((one) => [one.hash, one.token?.amount ?? 0n]));
+  const amountOf = (hash: string) => amounts.get(hash) as bigint;
   const sum = (hashes: string[]) => hashes.reduce((total, hash) => total + amountOf(hash), 0n);
-  const transfers = [...truth().compressionTransactions()].filter(
-    (one) => one.opened.length * one.closed.length > 0,
-  );
+  const transfers = transactions.filter((one) => one.opened.length * one.closed.length > 0);
   expect(transfers.length).toBeGreaterThan(500);
   for (const one of transfers) expect(sum(one.opened)).toBe(sum(one.closed));
 });
 
 test('a tick spends accounts, opens others with new hashes, at new signatures', async () => {
-  const before = new Map([...truth().compressedAccounts()].map((one) => [one.hash, one.spentBy]));
-  const count = [...truth().compressionTransactions()].length;
+  const before = new Map(accounts.map((one) => [one.hash, one.spentBy]));
+  const count = transactions.length;
   const { slot } = sandbox.world;
   sandbox.tick(3);
   const fresh = [...truth().compressionTransactions()].slice(count);

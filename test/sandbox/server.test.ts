@@ -141,6 +141,25 @@ test('above the rate: 429, Retry-After in seconds, and each pool for itself', as
   expect((await post(sandbox, ask('getAssetBatch', { ids: [] }))).status).toBe(200);
 });
 
+test('each of the six pools has its own limit', async () => {
+  const sandbox = await start({ rps: 0.5, burst: 1 });
+  const rpc = (method: string, params: unknown) => async () =>
+    (await post(sandbox, ask(method, params))).status;
+  const rest = (path: string, method: string) => async () =>
+    (await fetch(`${sandbox.url}${path}?api-key=sandbox`, { method })).status;
+  const pools = [
+    rpc('getAssetBatch', { ids: [] }),
+    rpc('getCompressedAccount', { hash: '1'.repeat(32) }),
+    rpc('getValidityProof', { hashes: [] }),
+    rpc('getPriorityFeeEstimate', [{ accountKeys: [] }]),
+    rest(`/v1/wallet/${'1'.repeat(32)}/transfers`, 'GET'),
+    rest('/v0/webhooks/none', 'PATCH'),
+  ];
+  const statuses: number[][] = [];
+  for (const asked of pools) statuses.push([await asked(), await asked()]);
+  expect(statuses).toEqual([200, 200, 200, 200, 200, 400].map((first) => [first, 429]));
+});
+
 test('faults come in a seeded order, each in its own way', async () => {
   const run = async () => {
     const sandbox = await start({ faultRate: 0.5, seed: 3 });
