@@ -224,11 +224,14 @@ async function* wholeLines(file: string): AsyncGenerator<{ text: Buffer; start: 
   }
 }
 
+const kinds: ReadonlySet<unknown> = new Set(['page', 'ids', 'failed', 'sealed']);
+
 function parseLine(text: Buffer): LandingLine | { kind: 'sealed' } | null {
+  // After a power loss a tail may be anything; the first line that is not the log's own ends the segment.
   try {
-    return JSON.parse(text.toString('utf8')) as LandingLine;
+    const line = JSON.parse(text.toString('utf8')) as LandingLine | { kind: 'sealed' } | null;
+    return typeof line === 'object' && line !== null && kinds.has(line.kind) ? line : null;
   } catch {
-    // After a power loss a tail may be anything; the first line that is not JSON ends the segment.
     return null;
   }
 }

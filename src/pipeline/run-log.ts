@@ -17,13 +17,23 @@ type Line =
   | { run: string; verb: string; jobs: string[]; started_at: string }
   | { run: string; finished_at: string; exit_code: number; stopped_by: string | null };
 
-/** A run's name: its start in UTC and a random part, so names sort by time. */
-export function makeRunId(now: Date): string {
-  const time = now.toISOString().replace(/[-:]|\.\d+/g, '');
-  return `${time}-${randomBytes(3).toString('hex')}`;
+/**
+ * A run's name: its start in UTC to the millisecond and a random part. It sorts behind the last run's whatever the
+ * clock says: what came later is decided by names.
+ */
+export function makeRunId(now: Date, last: string | null): string {
+  const begin = new Date(Math.max(now.getTime(), readTime(last ?? '') + 1));
+  return `${begin.toISOString().replace(/[-:.]/g, '')}-${randomBytes(3).toString('hex')}`;
 }
 
-/** Every run in the order they began. A torn last line is a run that was killed as it began or ended. */
+/** Start of a run by its name, Unix ms; 0 when it is no such name. */
+function readTime(run: string): number {
+  const [, ...parts] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z-/.exec(run) ?? [];
+  const [year, month, ...rest] = parts.map(Number);
+  return year === undefined || month === undefined ? 0 : Date.UTC(year, month - 1, ...rest);
+}
+
+/** Every run in the order they began. A torn line is a run that was killed as it began or ended. */
 export async function readRunLog(path: string): Promise<RunEntry[]> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
@@ -61,16 +71,19 @@ function parseLine(text: string): Line | null {
   try {
     return JSON.parse(text) as Line;
   } catch {
-    // Two kills in a row may leave half a line with a whole one behind it; both runs count as killed.
+    // Half a line that a kill left.
     return null;
   }
 }
 
-/** Appends one line, durable when it resolves. */
+/** Appends one line, durable when it resolves. Half a line that a kill left gets its end first. */
 export async function appendRunLog(path: string, line: Line): Promise<void> {
-  const handle = await open(path, 'a', 0o600);
+  const handle = await open(path, 'a+', 0o600);
   try {
-    await handle.appendFile(`${JSON.stringify(line)}\n`);
+    const { size } = await handle.stat();
+    const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1));
+    const isTorn = size > 0 && buffer[0] !== 10;
+    await handle.appendFile(`${isTorn ? '\n' : ''}${JSON.stringify(line)}\n`);
     await handle.sync();
   } finally {
     await handle.close();

@@ -5,7 +5,7 @@ import { recoverLanding } from '../landing/reader.ts';
 import { bindSource, openBuild } from '../warehouse/build.ts';
 import type { Database, DatabaseOptions } from '../warehouse/database.ts';
 import { takeRunLock } from '../warehouse/run-lock.ts';
-import { appendRunLog, makeRunId } from './run-log.ts';
+import { appendRunLog, makeRunId, readRunLog } from './run-log.ts';
 
 /** A data folder that this process alone works on, and the run it works for. */
 export interface Session {
@@ -52,7 +52,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       database.close();
     }
     const now = new Date();
-    const run = makeRunId(now);
+    const run = makeRunId(now, (await readRunLog(folder.runs)).at(-1)?.run ?? null);
     await appendRunLog(folder.runs, { run, verb, jobs: [...jobs], started_at: now.toISOString() });
     return {
       run,

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
 import { listSegments, pageFile } from '../landing/segment-files.ts';
 import { appendRows } from './append-rows.ts';
@@ -70,11 +72,8 @@ export async function publish(
 
 /** Makes `landed`, `crawl` and `ready`; returns the staged segments. Unstaged ones wait, with all their crawls. */
 async function findCrawls(database: Database, folder: DataFolder, run: string): Promise<StagedSegment[]> {
-  const segments = await listSegments(folder.landing);
-  const pageFiles = segments.map((segment) => pageFile(folder.landing, segment));
-  await database.run(readSql('publish/landed.sql'), {
-    page_files: pageFiles.length === 0 ? ['/dev/null'] : pageFiles,
-  });
+  const pageFiles = await listPageFiles(folder);
+  await database.run(readSql('publish/landed.sql'), { page_files: pageFiles });
   await database.run(readSql('publish/crawl.sql'), { run });
   const staged = new Set(await listStaged(folder));
   const shapes = await database.rows<{ segment: bigint; shape: string; records: bigint }>(
@@ -90,9 +89,7 @@ async function findCrawls(database: Database, folder: DataFolder, run: string): 
     )`,
     { unstaged: unstaged.map(({ segment }) => String(segment)) },
   );
-  await database.run(readSql('publish/asked.sql'), {
-    page_files: pageFiles.length === 0 ? ['/dev/null'] : pageFiles,
-  });
+  await database.run(readSql('publish/asked.sql'), { page_files: pageFiles });
   return shapes
     .filter(({ segment }) => staged.has(Number(segment)))
     .map(({ segment, shape }) => ({
@@ -101,6 +98,15 @@ async function findCrawls(database: Database, folder: DataFolder, run: string): 
       file: stagingFile(folder, Number(segment)),
     }))
     .sort((a, b) => a.segment - b.segment);
+}
+
+/** DuckDB reads no empty list of files, nor `/dev/null`: an empty log is an empty file. */
+async function listPageFiles(folder: DataFolder): Promise<string[]> {
+  const segments = await listSegments(folder.landing);
+  if (segments.length > 0) return segments.map((segment) => pageFile(folder.landing, segment));
+  const empty = join(folder.temp, 'no-pages.ndjson');
+  await writeFile(empty, '', { mode: 0o600 });
+  return [empty];
 }
 
 async function withReadyRows(
@@ -136,7 +142,7 @@ async function quarantineMisfits(database: Database, staged: readonly StagedSegm
       select $table, task, crawl, page, slot, coalesce(key, regexp_extract(misfit.raw, '"(?:id|address|signature)" *: *"([^"]+)"', 1)),
         misfit.column_name, misfit.reason, misfit.raw
       from (
-        select task, crawl, page, slot, concat_ws('/', ${spec.key.join(', ')}) as key, unnest(misfits) as misfit
+        select task, crawl, page, slot, nullif(concat_ws('/', ${spec.key.join(', ')}), '') as key, unnest(misfits) as misfit
         from read_parquet($files)
         semi join ready using (task, crawl)
         where len(misfits) > 0

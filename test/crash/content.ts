@@ -1,0 +1,86 @@
+import { type Database, openDatabase } from '../../src/warehouse/database.ts';
+import { readTableSpecs } from '../../src/warehouse/table-spec.ts';
+
+/** Columns that say when or in which run something was seen: two runs over equal content differ in them. */
+const timed = /^(run_id|seen_at|first_seen_slot|changed_slot|slot|.*_seen_at|(?!tx_).*_slot)$/;
+
+async function withSnapshots<T>(
+  paths: readonly string[],
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
+  const database = await openDatabase(':memory:', { memoryLimit: '512MB', threads: 2, tempDir: '' });
+  try {
+    for (const [n, path] of paths.entries()) await database.run(`attach '${path}' as s${n} (read_only)`);
+    return await work(database);
+  } finally {
+    database.close();
+  }
+}
+
+/** Rows by table of a snapshot, and the rows that its keys stand for twice. Throws when it does not open. */
+export function readCounts(snapshot: string): Promise<{ rows: Record<string, number>; twice: string[] }> {
+  return withSnapshots([snapshot], async (database) => {
+    const rows: Record<string, number> = {};
+    const twice: string[] = [];
+    for (const { name, key } of readTableSpecs()) {
+      const [count] = await database.rows<{ all: bigint; keys: bigint }>(
+        `select count(*) as all, count(distinct (${key.join(', ')})) as keys from s0.main.${name}`,
+      );
+      rows[name] = Number(count!.all);
+      if (count!.all !== count!.keys) twice.push(name);
+    }
+    return { rows, twice };
+  });
+}
+
+/**
+ * What is different between two snapshots, in every table and column that is not about time: none is [].
+ * The comparison is DuckDB's EXCEPT ALL in both directions.
+ */
+export function compareContent(one: string, other: string): Promise<string[]> {
+  return withSnapshots([one, other], async (database) => {
+    const differences: string[] = [];
+    const tables = await database.rows<{ table: string; columns: { items: string[] } }>(`
+      select table_name as "table", list(column_name order by column_index) as columns
+      from duckdb_columns() where database_name = 's0' and schema_name = 'main' and not internal
+        and table_name in (select table_name from duckdb_tables() where database_name = 's0')
+      group by table_name order by table_name`);
+    if (tables.length === 0) differences.push('there are no tables');
+    for (const { table, columns } of tables) {
+      const names = [...listItems(columns)].filter((name) => !timed.test(name)).map((name) => `"${name}"`);
+      const rowsOf = (n: number) => `select ${names.join(', ')} from s${n}.main."${table}"`;
+      for (const [from, without] of [
+        [0, 1],
+        [1, 0],
+      ] as const) {
+        const [row] = await database.rows<{ n: bigint; sample: string | null }>(
+          `select count(*) as n, any_value(r)::varchar as sample
+          from (${rowsOf(from)} except all ${rowsOf(without)}) as r`,
+        );
+        if (row!.n > 0n) differences.push(`${table}: ${row!.n} rows only in s${from}: ${row!.sample}`);
+      }
+    }
+    return differences;
+  });
+}
+
+/** Checkpoints of a snapshot without what depends on time; the feed's are left out, see readCoverage. */
+export function readCheckpoints(snapshot: string): Promise<Record<string, unknown>[]> {
+  return withSnapshots([snapshot], (database) =>
+    database.rows(`
+      select job, target, kind, state, pages::varchar as pages, records::varchar as records,
+        quarantined::varchar as quarantined, reason
+      from s0.meta.checkpoints where kind <> 'feed' order by all`),
+  );
+}
+
+/** Intervals of the feeds: `{job, state, low}`; a covered one that begins at slot 0 is the whole feed. */
+export function readCoverage(snapshot: string): Promise<Record<string, unknown>[]> {
+  return withSnapshots([snapshot], (database) =>
+    database.rows(`select job, state, low_slot::varchar as low from s0.meta.coverage order by all`),
+  );
+}
+
+function listItems(list: unknown): string[] {
+  return Array.isArray(list) ? (list as string[]) : (list as { items: string[] }).items;
+}

@@ -1,0 +1,64 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { IdsLine } from '../../src/landing/page-line.ts';
+import type { LandingRecord, NewPage } from '../../src/landing/writer.ts';
+
+/** A file system in memory where there is one: thousands of recoveries, each synced, would take a minute on a disk. */
+const base = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+
+/** An empty landing folder, removed when the test ends. */
+export async function makeLanding(): Promise<string> {
+  const dir = await mkdtemp(join(base, 'ledgerlake-landing-'));
+  onTestFinished(() => rm(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+/** A page of a crawl that goes on by cursor. */
+export function newPage(page: number, fields: Partial<NewPage> = {}): NewPage {
+  return {
+    task: 'task-1',
+    crawl: 'run-1',
+    run: 'run-1',
+    job: 'job',
+    target: 'target',
+    operation: 'getAssetsByGroup',
+    params: { groupKey: 'collection' },
+    shape: 'asset',
+    carries: [],
+    position: page === 1 ? { limit: 10 } : { limit: 10, cursor: `cursor-${page - 1}` },
+    page,
+    next: { limit: 10, cursor: `cursor-${page}` },
+    end: null,
+    slot: 100 + page,
+    nulls: 0,
+    last_slot: null,
+    received_at: `2026-01-01T00:00:0${page % 10}.000Z`,
+    envelope: '{"result":{}}',
+    ...fields,
+  };
+}
+
+/** Records with these texts. */
+export function newRecords(...texts: string[]): LandingRecord[] {
+  return texts.map((text) => ({ bytes: Buffer.from(text) }));
+}
+
+/** One slice of a batch's frozen ids. */
+export function newSlice(page: number, ids: readonly string[], last: boolean): IdsLine {
+  return {
+    kind: 'ids',
+    task: 'task-1',
+    crawl: 'run-1',
+    run: 'run-1',
+    job: 'job',
+    target: '',
+    operation: 'getAssetBatch',
+    shape: 'asset',
+    page,
+    ids,
+    last,
+  };
+}

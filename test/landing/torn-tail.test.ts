@@ -1,0 +1,140 @@
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { readLanding, recoverLanding } from '../../src/landing/reader.ts';
+import { listSegments, pageFile, recordFile } from '../../src/landing/segment-files.ts';
+import { createLandingLog } from '../../src/landing/writer.ts';
+import { makeLanding, newPage, newRecords, newSlice } from './pages.ts';
+
+/** An unsealed segment of three pages, as a kill leaves it, and where each line and page ends. */
+interface Torn {
+  records: Buffer;
+  pages: Buffer;
+  /** By line of the page file: its end there, and the record bytes it speaks of. */
+  lines: { end: number; recordEnd: number; page: number | null }[];
+}
+
+async function writeSegment(): Promise<Torn> {
+  const dir = await makeLanding();
+  const log = createLandingLog({ dir });
+  await log.appendIds([newSlice(1, ['a'], false)]);
+  await log.appendPage(newPage(1), newRecords('{"id":"a"}', '{"id":"é\u2028"}'));
+  await log.appendPage(newPage(2), newRecords('{"n":12345}'));
+  await log.appendPage(newPage(3, { end: 'exhausted', next: null }), []);
+  await log.sync();
+  const [segment] = await listSegments(dir);
+  const records = await readFile(recordFile(dir, segment!));
+  const pages = await readFile(pageFile(dir, segment!));
+  await log.close();
+  const lines: Torn['lines'] = [];
+  let end = 0;
+  for (const text of pages.toString('utf8').split('\n').slice(0, -1)) {
+    end += Buffer.byteLength(text) + 1;
+    const line = JSON.parse(text) as { kind: string; page: number; end_offset?: number };
+    const recordEnd = line.end_offset ?? lines.at(-1)?.recordEnd ?? 0;
+    lines.push({ end, recordEnd, page: line.kind === 'page' ? line.page : null });
+  }
+  return { records, pages, lines };
+}
+
+/** Recovers these bytes, twice; returns the page numbers and files that are left. */
+async function recover(dir: string, records: Buffer, pages: Buffer) {
+  await mkdir(dir, { recursive: true });
+  await writeFile(recordFile(dir, 1), records);
+  await writeFile(pageFile(dir, 1), pages);
+  await recoverLanding(dir);
+  await recoverLanding(dir);
+  const crawl = (await readLanding(dir)).get('task-1/run-1');
+  const names = await readdir(dir);
+  return {
+    pages: crawl === undefined ? [] : [...crawl.pages],
+    slices: crawl?.slices.size ?? 0,
+    records: names.includes('1.ndjson') ? await readFile(recordFile(dir, 1)) : null,
+    lines: names.includes('1.pages.ndjson') ? await readFile(pageFile(dir, 1)) : null,
+  };
+}
+
+/** What must be left of a segment of which so many bytes of each file are whole. */
+function expected({ records, pages, lines }: Torn, recordBytes: number, pageBytes: number) {
+  const whole = lines.findIndex(({ end, recordEnd }) => end > pageBytes || recordEnd > recordBytes);
+  const kept = whole === -1 ? lines : lines.slice(0, whole);
+  const last = kept.at(-1);
+  return {
+    pages: kept.flatMap(({ page }) => page ?? []),
+    slices: kept.filter(({ page }) => page === null).length,
+    records: last === undefined ? null : records.subarray(0, last.recordEnd),
+    lines:
+      last === undefined
+        ? null
+        : Buffer.concat([pages.subarray(0, last.end), Buffer.from('{"kind":"sealed"}\n')]),
+  };
+}
+
+test('the page file cut at every byte: exactly the whole pages are left', async () => {
+  const dir = await makeLanding();
+  const torn = await writeSegment();
+  for (let bytes = 0; bytes <= torn.pages.length; bytes += 1) {
+    const left = await recover(join(dir, `${bytes}`), torn.records, torn.pages.subarray(0, bytes));
+    expect(left, `cut at ${bytes}`).toEqual(expected(torn, torn.records.length, bytes));
+  }
+});
+
+test('the record file cut at every byte: exactly the whole pages are left', async () => {
+  const dir = await makeLanding();
+  const torn = await writeSegment();
+  for (let bytes = 0; bytes <= torn.records.length; bytes += 1) {
+    const left = await recover(join(dir, `${bytes}`), torn.records.subarray(0, bytes), torn.pages);
+    expect(left, `cut at ${bytes}`).toEqual(expected(torn, bytes, torn.pages.length));
+  }
+});
+
+test('any cut of both, with anything behind it: exactly the whole pages are left', async () => {
+  const dir = await makeLanding();
+  const torn = await writeSegment();
+  let n = 0;
+  const tail = fc.oneof(
+    fc.constant(Buffer.alloc(0)),
+    fc.integer({ min: 1, max: 5000 }).map((size) => Buffer.alloc(size)),
+    fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
+    fc.string().map((text) => Buffer.from(`${text}\n`)),
+    fc.constantFrom('{}\n', 'null\n', '1\n', '[]\n', '{"kind":"other"}\n').map((text) => Buffer.from(text)),
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.oneof(
+        fc.integer({ min: 0, max: torn.records.length }),
+        fc.constantFrom(0, ...torn.lines.map(({ recordEnd }) => recordEnd)),
+      ),
+      fc.oneof(
+        fc.integer({ min: 0, max: torn.pages.length }),
+        fc.constantFrom(0, ...torn.lines.map(({ end }) => end)),
+      ),
+      tail,
+      tail,
+      async (recordBytes, pageBytes, recordTail, pageTail) => {
+        n += 1;
+        // What stands where the torn bytes stood must not be, by chance, those bytes.
+        fc.pre(recordTail[0] !== torn.records[recordBytes] && pageTail[0] !== torn.pages[pageBytes]);
+        const left = await recover(
+          join(dir, `${n}`),
+          Buffer.concat([torn.records.subarray(0, recordBytes), recordTail]),
+          Buffer.concat([torn.pages.subarray(0, pageBytes), pageTail]),
+        );
+        expect(left).toEqual(expected(torn, recordBytes, pageBytes));
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+test('one wrong byte in a page: it and what follows is cut', async () => {
+  const dir = await makeLanding();
+  const torn = await writeSegment();
+  for (let at = 0; at < torn.records.length; at += 1) {
+    const records = Buffer.from(torn.records);
+    records[at]! ^= 0x20;
+    const left = await recover(join(dir, `${at}`), records, torn.pages);
+    expect(left, `byte ${at}`).toEqual(expected(torn, at, torn.pages.length));
+  }
+});
