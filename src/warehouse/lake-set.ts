@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { chmod, mkdir, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { DiskError } from '../errors.ts';
 import { syncDirectory, syncFile } from '../landing/segment-files.ts';
 import { isExportId, type Manifest, manifestName, readCurrentId } from './lake-manifest.ts';
 
@@ -16,9 +17,17 @@ const folderMode = 0o750;
 const draftPrefix = '.export-';
 const linkPrefix = '.current-';
 
-/** Makes the lake's folder and removes what killed exports left in it. The caller holds the run lock. */
+/** Makes the lake's folder and removes what killed exports left in it. The caller holds the run lock. @throws DiskError */
 export async function openLake(lake: string): Promise<void> {
-  await mkdir(lake, { recursive: true, mode: folderMode });
+  try {
+    await mkdir(lake, { recursive: true, mode: folderMode });
+  } catch (error) {
+    throw new DiskError(
+      `cannot make the lake's folder ${lake} (${(error as NodeJS.ErrnoException).code})`,
+      'Make its place writable, or name another with lake.uri in the config.',
+      { cause: error },
+    );
+  }
   for (const name of await readdir(lake)) {
     if (name.startsWith(draftPrefix)) await rm(join(lake, name), { recursive: true, force: true });
   }

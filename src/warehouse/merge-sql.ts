@@ -18,6 +18,8 @@ export interface MergeSql {
   counts: string;
   /** Moves slots and times of what is confirmed, one statement a group. */
   confirm: readonly string[];
+  /** Makes `old_rows`: what the new versions keep of the old ones. */
+  oldRows: string;
   /** $files. Rows that the table did not have, from one staged row each. */
   insertNew: string;
   /** $files. New versions of rows that the table has, from one staged row and the old version. */
@@ -106,10 +108,15 @@ export function mergeSql(spec: TableSpec, columns: readonly string[]): MergeSql 
       from verdict`,
     confirm: groups.map(
       (group) => `
-      update ${spec.name} set ${group.slot} = v.${group.name}.slot, ${group.seenAt} = v.${group.name}.seen_at
+      update ${spec.name} set ${group.slot} = v.new_${group.name}_slot, ${group.seenAt} = v.new_${group.name}_seen_at
       from verdict v
       where ${spec.name}.rowid = v.target and not v.rewritten and v.take_${group.name}`,
     ),
+    oldRows: `
+      create or replace temp table old_rows as
+      select v.target, ${groups.flatMap((group) => [...group.columns, group.slot, group.seenAt].map((column) => `t.${quoteName(column)}`)).join(', ')}
+      from ${spec.name} t
+      join (select target from verdict where rewritten and needs_old) v on t.rowid = v.target`,
     insertNew: insertSql(spec, columns, groups, 'new'),
     insertChanged: insertSql(spec, columns, groups, 'changed'),
     insertMixed: insertSql(spec, columns, groups, 'mixed'),
@@ -181,7 +188,17 @@ function verdictSql(spec: TableSpec, groups: readonly Group[]): string {
   const place = (group: Group) => `(${group.name}.file_index, ${group.name}.file_row_number)`;
   const wholeTerms = groups
     .slice(1)
-    .map((group) => `(not take_${group.name} or ${place(group)} = ${place(groups[0]!)})`);
+    .map((group) => `(not take_${group.name} or ${place(group)} = ${place(groups[0] as Group)})`);
+  // Flat and narrow: this table is what the wide rows are joined with.
+  const fields = groups.flatMap(({ name, hash }) => [
+    `take_${name}`,
+    `${name}.slot as new_${name}_slot`,
+    `${name}.seen_at as new_${name}_seen_at`,
+    `${name}.run_id as new_${name}_run_id`,
+    `if(take_${name}, ${name}.hash, old.${hash}) as new_${name}_hash`,
+    `${name}.file_index as ${name}_file`,
+    `${name}.file_row_number as ${name}_row`,
+  ]);
   return `
     create or replace temp table verdict as
     with compared as (
@@ -189,15 +206,16 @@ function verdictSql(spec: TableSpec, groups: readonly Group[]): string {
       from seen s
       left join (select rowid as target, ${narrow.join(', ')} from ${spec.name}) t using (${keyList(spec)})
     )
-    select * exclude (old),
+    select ${keyList(spec)},
+      target,
       old.first_seen_slot as old_first_seen_slot,
       old.changed_slot as old_changed_slot,
       old.run_id as old_run_id,
-      old.record_hash as old_record_hash,
-      ${groups.map((group) => `if(take_${group.name}, ${group.name}.hash, old.${group.hash}) as new_${group.name}_hash`).join(',\n      ')},
+      ${fields.join(',\n      ')},
       target is null or ${hashDiffers.join(' or ')} as changed,
       changed or ${[...filled, ...volatileDiffers, 'false'].join(' or ')} as rewritten,
-      ${['take_base', ...wholeTerms].join(' and ')} as whole
+      ${['take_base', ...wholeTerms].join(' and ')} as whole,
+      ${groups.map(({ name, seenAt }) => `(not take_${name} and old.${seenAt} is not null)`).join(' or ')} as needs_old
     from compared
     where ${groups.map((group) => `take_${group.name}`).join(' or ')}`;
 }
@@ -216,15 +234,42 @@ function insertSql(
   groups: readonly Group[],
   kind: InsertKind,
 ): string {
-  // A wide read of the table's old rows, spared where there are none or nothing of them is kept.
+  // The narrow sides of the joins go last: those are the ones DuckDB holds in memory.
   const old = kind !== 'new' && groups.length > 1;
+  const from = kind === 'mixed' ? mixedSource(groups) : wholeSource(groups, insertFilter[kind]);
   return `
     insert into ${spec.name} (${columns.map(quoteName).join(', ')})
     select ${columns.map((column) => insertValue(spec, groups, column, kind, old)).join(',\n      ')}
-    from verdict v
-    ${insertJoins(groups, kind)}
-    ${old ? `left join ${spec.name} t on t.rowid = v.target` : ''}
-    where v.rewritten and ${insertFilter[kind]}`;
+    from ${from}
+    ${old ? 'left join old_rows t on t.target = v.target' : ''}`;
+}
+
+const wideRows = 'read_parquet($files, file_row_number = true)';
+
+function wholeSource(groups: readonly Group[], filter: string): string {
+  const columns = groups.flatMap(({ name }) => [
+    `take_${name}`,
+    `new_${name}_slot`,
+    `new_${name}_seen_at`,
+    `new_${name}_run_id`,
+    `new_${name}_hash`,
+  ]);
+  return `${wideRows} w
+    join (
+      select target, old_first_seen_slot, old_changed_slot, old_run_id, changed, base_file, base_row,
+        ${columns.join(', ')}
+      from verdict v
+      where rewritten and ${filter}
+    ) v on w.file_index = v.base_file and w.file_row_number = v.base_row`;
+}
+
+function mixedSource(groups: readonly Group[]): string {
+  const joins = groups.map(({ name, columns }) => {
+    const narrow = ['file_index', 'file_row_number', ...columns.map(quoteName)].join(', ');
+    return `left join (select ${narrow} from ${wideRows}) w_${name}
+      on w_${name}.file_index = v.${name}_file and w_${name}.file_row_number = v.${name}_row`;
+  });
+  return `(select * from verdict v where rewritten and ${insertFilter.mixed}) v\n    ${joins.join('\n    ')}`;
 }
 
 function insertValue(
@@ -235,7 +280,7 @@ function insertValue(
   old: boolean,
 ): string {
   const name = quoteName(column);
-  if (spec.key.includes(column)) return `v.${name}`;
+  if (spec.key.includes(column)) return kind === 'mixed' ? `v.${name}` : `w.${name}`;
   const taken = (group: Group, fresh: string) =>
     kind !== 'mixed' && group.name === 'base'
       ? fresh
@@ -243,33 +288,20 @@ function insertValue(
   for (const group of groups) {
     if (group.columns.includes(column))
       return taken(group, `${kind === 'mixed' ? `w_${group.name}` : 'w'}.${name}`);
-    if (column === group.slot) return taken(group, `v.${group.name}.slot`);
-    if (column === group.seenAt) return taken(group, `v.${group.name}.seen_at`);
+    if (column === group.slot) return taken(group, `v.new_${group.name}_slot`);
+    if (column === group.seenAt) return taken(group, `v.new_${group.name}_seen_at`);
     if (column === group.hash && column !== 'record_hash') return `v.new_${group.name}_hash`;
   }
   return bookkeepingValue(column, groups);
 }
 
-function insertJoins(groups: readonly Group[], kind: InsertKind): string {
-  const at = (alias: string, group: Group) =>
-    `${alias}.file_index = v.${group.name}.file_index and ${alias}.file_row_number = v.${group.name}.file_row_number`;
-  const wide = 'read_parquet($files, file_row_number = true)';
-  if (kind !== 'mixed') return `join ${wide} w on ${at('w', groups[0] as Group)}`;
-  return groups
-    .map((group) => {
-      const narrow = ['file_index', 'file_row_number', ...group.columns.map(quoteName)].join(', ');
-      return `left join (select ${narrow} from ${wide}) w_${group.name} on ${at(`w_${group.name}`, group)}`;
-    })
-    .join('\n    ');
-}
-
 function bookkeepingValue(column: string, groups: readonly Group[]): string {
   // The answer that changed the row: the base's, or the newest of the groups taken.
   const newest = (field: string) =>
-    `coalesce(${groups.map((group) => `if(v.take_${group.name}, v.${group.name}.${field}, null)`).join(', ')})`;
+    `coalesce(${groups.map(({ name }) => `if(v.take_${name}, v.new_${name}_${field}, null)`).join(', ')})`;
   switch (column) {
     case 'first_seen_slot':
-      return `if(v.target is null, v.base.slot, v.old_first_seen_slot)`;
+      return 'if(v.target is null, v.new_base_slot, v.old_first_seen_slot)';
     case 'changed_slot':
       return `if(v.changed, ${newest('slot')}, v.old_changed_slot)`;
     case 'run_id':

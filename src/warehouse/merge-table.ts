@@ -17,8 +17,12 @@ export interface MergeCounts {
 
 export const noRows: MergeCounts = { seen: 0, inserted: 0, changed: 0, amended: 0, confirmed: 0, stale: 0 };
 
-/** Memory a staged row takes in a slice's narrow tables and joins, bytes (bench/publish-spike.ts). */
-const bytesPerRow = 1400;
+/**
+ * Memory to plan for a staged row, bytes: its narrow copies in `seen` and `verdict`, and its wide one in the row
+ * groups that the insert fills, one a thread. More rows a slice run out of memory when all of them changed
+ * (bench/publish.ts at 300MB).
+ */
+const bytesPerRow = 2800;
 
 /** Applies the ready rows of some segments to one merge table, slice by slice. */
 export async function mergeTable(
@@ -84,6 +88,7 @@ async function applySlice(
   const confirmed = fresh - inserted - changed - amended;
   if (confirmed > 0) for (const statement of sql.confirm) await database.run(statement);
   // New versions first: they are made from the old ones, which still stand under their row numbers.
+  if (changed + amended > 0) await database.run(sql.oldRows);
   if (inserted > 0) await database.run(sql.insertNew, { files });
   if (changed + amended > 0) await database.run(sql.insertChanged, { files });
   if (row.mixed > 0n) await database.run(sql.insertMixed, { files });
