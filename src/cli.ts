@@ -38,7 +38,7 @@ function describeProgram(args: string[]): Argv {
     .demandCommand(1, 'Which command? `ledgerlake --help` lists them.')
     .strict()
     .recommendCommands()
-    .parserConfiguration({ 'strip-dashed': true, 'duplicate-arguments-array': false })
+    .parserConfiguration({ 'strip-dashed': true })
     .fail((message, error) => {
       throw error ?? new UsageMessage(message);
     });
@@ -48,11 +48,19 @@ function describeProgram(args: string[]): Argv {
       describe,
       async (command) => (await load()).describeOptions(command),
       async (argv) => {
-        process.exitCode = await (await load()).execute(argv as never);
+        process.exitCode = await (await load()).execute(withoutRepeats(name, argv) as never);
       },
     );
   }
   return program;
+}
+
+/** Of an option given twice the last counts; only the command's own `[name..]` is a list. */
+function withoutRepeats(command: string, argv: Record<string, unknown>): Record<string, unknown> {
+  const list = /\[(\w+)\.\.\]/.exec(command)?.[1];
+  const once = (name: string, value: unknown) =>
+    Array.isArray(value) && name !== list && name !== '_' ? value.at(-1) : value;
+  return Object.fromEntries(Object.entries(argv).map(([name, value]) => [name, once(name, value)]));
 }
 
 /** What yargs says of arguments it cannot take. */

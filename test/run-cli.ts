@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import buildOnce from './build-once.ts';
 
 const program = fileURLToPath(new URL('../dist/cli.js', import.meta.url));
 
@@ -25,9 +24,8 @@ export interface StartedCli {
   said(text: string): Promise<string>;
 }
 
-/** Starts the built program as a user would. */
+/** Starts the program, built by build-once.ts before any test, as a user would. */
 export function startCli(args: readonly string[], { cwd, env = {}, input = '' }: CliOptions): StartedCli {
-  buildOnce();
   const child = spawn(process.execPath, [program, ...args], { cwd, env: { PATH: process.env.PATH, ...env } });
   child.stdin.end(input);
   let stdout = '';

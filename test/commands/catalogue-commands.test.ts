@@ -1,0 +1,90 @@
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { listOperations } from '../../src/api/catalogue.ts';
+import { commandList } from '../../src/commands/command-list.ts';
+import type { TableDescription } from '../../src/warehouse/model.ts';
+import { runCli } from '../run-cli.ts';
+
+let root: string;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'ledgerlake-cli-'));
+  onTestFinished(() => rm(root, { recursive: true, force: true }));
+});
+
+const cli = (...args: string[]) => runCli(args, { cwd: root });
+
+test('methods lists every operation with the fields scripts rely on', async () => {
+  const { code, stdout } = await cli('methods', '--json');
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toEqual(
+    listOperations().map(({ name, transport, paging, limit, pool, credits, table }) => {
+      return { name, transport, paging, limit, pool, credits, table };
+    }),
+  );
+  const text = (await cli('methods')).stdout;
+  for (const { name, describe } of listOperations()) {
+    expect(text).toContain(name);
+    expect(text).toContain(describe);
+  }
+});
+
+test('tables describes every column of every table, and makes no file', async () => {
+  const { code, stdout } = await cli('tables', '--json');
+  expect(code).toBe(0);
+  const tables = JSON.parse(stdout) as TableDescription[];
+  const names = tables.map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining(['assets', 'asset_creators', 'meta.checkpoints']));
+  expect(tables.find(({ name }) => name === 'assets')).toMatchObject({ kind: 'table', key: ['id'] });
+  const silent = tables.flatMap(({ name, kind, describe, columns }) => [
+    ...(describe === '' && name !== 'meta.schema_version' ? [name] : []),
+    ...columns
+      .filter((column) => kind === 'table' && column.describe === '')
+      .map((column) => `${name}.${column.name}`),
+  ]);
+  expect(silent.filter((name) => name !== 'meta.schema_version.version')).toEqual([]);
+  expect(await readdir(root)).toEqual([]);
+});
+
+test('tables <table> shows one, and suggests one for a name that is none', async () => {
+  const { stdout } = await cli('tables', 'token_accounts');
+  expect(stdout).toMatch(/^token_accounts: Token accounts, as last seen\.\nKey: address\n/);
+  expect(stdout).toMatch(/amount +UBIGINT +Balance in the smallest unit/);
+  expect(await cli('tables', 'asets')).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining('did you mean "assets"?'),
+  });
+});
+
+const goodJob = `describe: Signatures
+method: getLatestCompressionSignatures
+`;
+
+test('jobs check prints every job, or every problem with its line', async () => {
+  await mkdir(join(root, 'jobs'));
+  await writeFile(join(root, 'jobs', 'signatures.yaml'), goodJob);
+  const good = await cli('jobs', 'check');
+  expect(good.code).toBe(0);
+  expect(good.stdout).toMatch(
+    /signatures +getLatestCompressionSignatures +full +one +Signatures\n\n1 job, no problems/,
+  );
+  expect(JSON.parse((await cli('jobs', 'check', '--json')).stdout)).toMatchObject([
+    { name: 'signatures', operation: 'getLatestCompressionSignatures', targets: null },
+  ]);
+  await writeFile(join(root, 'jobs', 'one.yaml'), 'describe: x\nmethod: getAssetByGroup\n');
+  await writeFile(join(root, 'jobs', 'two.yaml'), `${goodJob}nonsense: true\n`);
+  const bad = await cli('jobs', 'check');
+  expect(bad).toMatchObject({ code: 2, stdout: '' });
+  expect(bad.stderr).toContain('jobs/one.yaml:2');
+  expect(bad.stderr).toContain('jobs/two.yaml:3');
+  expect((await cli('jobs', 'chek')).code).toBe(2);
+});
+
+test.each(commandList.map(({ name }) => name.split(' ')[0]!))('%s --help has examples', async (name) => {
+  const { code, stdout } = await cli(name, '--help');
+  expect(code).toBe(0);
+  expect(stdout).toContain(`Examples:\n  ledgerlake ${name}`);
+});
