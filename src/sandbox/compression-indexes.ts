@@ -1,7 +1,54 @@
+import { mintIndex } from './asset-traits.ts';
 import type { CompressedAccount, CompressionHistory } from './compression-history.ts';
+import type { KeyTable } from './key-table.ts';
+import { createMemory } from './memory.ts';
+import type { SignatureList, WorldSignatures } from './world-signatures.ts';
+
+/** What an owner or an address has to do with. */
+export interface CompressionIndexes {
+  /** The mint of a token account, by number. */
+  mintOf(number: number): number;
+  /** What token accounts are ordered by: 32 bytes of mint, 32 of hash. */
+  tokenKey(number: number): Uint8Array;
+  /** Open token accounts of an owner, ascending by mint, then hash. */
+  tokensOf(owner: number): readonly number[];
+  /** The transactions that opened or closed token accounts of an owner, or the account of an address. */
+  signaturesOfOwner(owner: number): SignatureList;
+  signaturesOfAddress(address: number): SignatureList;
+  /** Numbers of those transactions an owner took part in. */
+  transactionsOfOwner(owner: number): number[];
+}
+
+/** @returns the indexes, and what brings them up to the history */
+export function createCompressionIndexes(
+  history: CompressionHistory,
+  { signatures, hashes, assetKeys }: { signatures: WorldSignatures; hashes: KeyTable; assetKeys: KeyTable },
+): CompressionIndexes & { extend(): void } {
+  const members = createMembers(history);
+  const mintOf = (number: number) => history.accounts[number]?.token?.mint ?? -1;
+  const mintRank = (number: number) => assetKeys.rank(mintIndex(mintOf(number)));
+  const byMintThenHash = (a: number, b: number) =>
+    mintRank(a) - mintRank(b) || hashes.rank(a) - hashes.rank(b);
+  const isOpen = (number: number) => history.accounts[number]?.closedBy === -1;
+  const tokens = createMemory((owner) => members.tokensOf(owner).filter(isOpen).sort(byMintThenHash));
+  const ofOwner = createMemory((owner) => signatures.listOf(members.ofOwner(owner)));
+  const ofAddress = createMemory((address) => signatures.listOf(members.ofAddress(address)));
+  return {
+    mintOf,
+    tokenKey: (number) => Buffer.concat([assetKeys.bytes(mintIndex(mintOf(number))), hashes.bytes(number)]),
+    tokensOf: tokens.get,
+    signaturesOfOwner: ofOwner.get,
+    signaturesOfAddress: ofAddress.get,
+    transactionsOfOwner: members.ofOwner,
+    extend() {
+      members.extend();
+      for (const memory of [tokens, ofOwner, ofAddress]) memory.forget();
+    },
+  };
+}
 
 /** Which transactions and token accounts each owner and address has; grows with the history. */
-export function createCompressionIndexes(history: CompressionHistory) {
+function createMembers(history: CompressionHistory) {
   const tokens = new Map<number, Set<number>>();
   const byOwner = new Map<number, Set<number>>();
   const byAddress = new Map<number, Set<number>>();

@@ -7,17 +7,16 @@ import {
   describeAccount,
 } from './compressed-account-text.ts';
 import { type CompressedAccount, CompressionHistory, stateTreeCount } from './compression-history.ts';
-import { createCompressionIndexes } from './compression-indexes.ts';
+import { type CompressionIndexes, createCompressionIndexes } from './compression-indexes.ts';
 import { type CompressionRecords, createCompressionRecords } from './compression-records.ts';
 import { createKeyTable, type KeyTable, rememberTexts } from './key-table.ts';
-import { createMemory } from './memory.ts';
 import { hashStream, Random } from './random.ts';
 import { type AccountProof, createStateTrees } from './state-trees.ts';
 import { transactionText } from './transaction-bytes.ts';
-import type { SignatureList, WorldSignatures } from './world-signatures.ts';
+import type { WorldSignatures } from './world-signatures.ts';
 
 /** The compressed accounts, numbered from 0 in the order they were opened, and what led to them. */
-export interface WorldCompression extends CompressionRecords {
+export interface WorldCompression extends CompressionRecords, CompressionIndexes {
   readonly hashes: KeyTable;
   readonly addresses: KeyTable;
   readonly stateTrees: KeyTable;
@@ -28,17 +27,6 @@ export interface WorldCompression extends CompressionRecords {
   isOpen(number: number): boolean;
   /** The number of the open account with this hash or address, or -1. */
   findOpen(by: 'hash' | 'address', text: string): number;
-  /** The mint of a token account, by number. */
-  mintOf(number: number): number;
-  /** What token accounts are ordered by: 32 bytes of mint, 32 of hash. */
-  tokenKey(number: number): Uint8Array;
-  /** Open token accounts of an owner, ascending by mint, then hash. */
-  tokensOf(owner: number): readonly number[];
-  /** The transactions that opened or closed token accounts of an owner, or the account of an address. */
-  signaturesOfOwner(owner: number): SignatureList;
-  signaturesOfAddress(address: number): SignatureList;
-  /** Numbers of those transactions an owner took part in. */
-  transactionsOfOwner(owner: number): number[];
   /** The transaction's bytes in base64: its payer, the owners it touched, the program. */
   transactionText(number: number): string;
   /** For an open account. */
@@ -65,15 +53,8 @@ export function createWorldCompression(parts: CompressionParts): WorldCompressio
   const addressTrees = createAddressTrees(seed, addresses);
   const tickWords = hashStream(seed, 'compression-tick');
   const proofs = createStateTrees(history, hashes, stateTrees);
-  const indexes = createCompressionIndexes(history);
+  const indexes = createCompressionIndexes(history, { signatures, hashes, assetKeys: parts.assetKeys });
   const isOpen = (number: number) => history.accounts[number]?.closedBy === -1;
-  const mintOf = (number: number) => history.accounts[number]?.token?.mint ?? -1;
-  const mintRank = (number: number) => parts.assetKeys.rank(mintIndex(mintOf(number)));
-  const byMintThenHash = (a: number, b: number) =>
-    mintRank(a) - mintRank(b) || hashes.rank(a) - hashes.rank(b);
-  const tokens = createMemory((owner) => indexes.tokensOf(owner).filter(isOpen).sort(byMintThenHash));
-  const ofOwner = createMemory((owner) => signatures.listOf(indexes.ofOwner(owner)));
-  const ofAddress = createMemory((address) => signatures.listOf(indexes.ofAddress(address)));
   const tick = (ticks: number) => {
     const random = new Random(tickWords(ticks));
     while (history.transactions.length < signatures.size) history.run(random);
@@ -82,21 +63,14 @@ export function createWorldCompression(parts: CompressionParts): WorldCompressio
     addressTrees.tick();
     proofs.forget();
     indexes.extend();
-    for (const memory of [tokens, ofOwner, ofAddress]) memory.forget();
   };
   tick(0);
   const facts = createDescriber(parts, history, names);
-  const writeBytes = (number: number) => writeTransaction(number, parts, history);
+  const transactionText = (number: number) => writeTransaction(number, parts, history);
+  const { slotOf } = signatures;
   return {
-    ...createCompressionRecords({
-      history,
-      facts,
-      transactionText: writeBytes,
-      slotOf: signatures.slotOf,
-      quirks: parts.quirks,
-    }),
-    mintOf,
-    tokenKey: (number) => Buffer.concat([names.mint.bytes(mintOf(number)), hashes.bytes(number)]),
+    ...createCompressionRecords({ history, facts, transactionText, slotOf, quirks: parts.quirks }),
+    ...indexes,
     ...tables,
     addressTrees,
     history,
@@ -106,11 +80,7 @@ export function createWorldCompression(parts: CompressionParts): WorldCompressio
       const number = by === 'hash' ? hashes.find(text) : (history.holders[addresses.find(text)] ?? -1);
       return isOpen(number) ? number : -1;
     },
-    tokensOf: tokens.get,
-    signaturesOfOwner: ofOwner.get,
-    signaturesOfAddress: ofAddress.get,
-    transactionsOfOwner: indexes.ofOwner,
-    transactionText: writeBytes,
+    transactionText,
     prove: proofs.prove,
     tick,
   };

@@ -59,34 +59,28 @@ export function createWorldSignatures(seed: number, count: number): WorldSignatu
     const slot = slots[number] as number;
     return { signature: keys.text(number), slot, blockTime: blockTimeOf(slot) };
   };
+  const isBefore = (number: number, slot: number, signature: Uint8Array) =>
+    slots[number] === slot
+      ? keys.countBelow(Uint32Array.of(number), signature, false) === 1
+      : slots[number]! < slot;
   const list = (numbers: readonly number[]): SignatureList => ({
     get size() {
       return numbers.length;
     },
     at: (position) => item(numbers[position] as number),
     countBefore: (slot, signature) =>
-      countBefore(numbers.length, (position) => {
-        const number = numbers[position] as number;
-        if (slots[number] !== slot) return slots[number]! < slot;
-        return keys.countBelow(Uint32Array.of(number), signature, false) === 1;
-      }),
+      countBefore(numbers.length, (position) => isBefore(numbers[position] as number, slot, signature)),
   });
-  const { at, countBefore: countInFeed } = list(feed);
-  return {
-    get size() {
-      return feed.length;
-    },
+  return Object.assign(list(feed), {
     keys,
-    at,
-    countBefore: countInFeed,
     item,
-    slotOf: (number) => slots[number] as number,
-    listOf: (numbers) => list([...numbers].sort(bySlotThenKey)),
-    tick(ticks, slotAt) {
+    slotOf: (number: number) => slots[number] as number,
+    listOf: (numbers: Iterable<number>) => list([...numbers].sort(bySlotThenKey)),
+    tick(ticks: number, slotAt: (random: Random) => number) {
       const random = new Random(tickWords(ticks));
       append(Array.from({ length: Math.ceil(count / 100) }, () => slotAt(random)));
     },
-  };
+  });
 }
 
 /** Slots for `count` signatures, in groups of one to five that share one. */
