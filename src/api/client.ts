@@ -57,8 +57,13 @@ export interface Answer<T> {
   attempts: number;
 }
 
-export interface SendOptions {
+export interface SendOptions<T> {
   signal?: AbortSignal;
+  /**
+   * Stores the page before the request gives up its turn: a page counts as in flight until it is kept, so that no
+   * more pages wait to be kept than there are requests in flight. What it throws, `send` throws.
+   */
+  keep?(page: T, receivedAt: Date): Promise<void>;
   /** Higher goes first within the pool; default 0. */
   priority?: number;
 }
@@ -75,7 +80,7 @@ export interface ApiClient {
     operation: Operation,
     params: Params,
     read: (body: Buffer) => T,
-    options?: SendOptions,
+    options?: SendOptions<T>,
   ): Promise<Answer<T>>;
   /** Scheme, host and port of a transport's endpoint. */
   origin(transport: Transport): string;
@@ -160,18 +165,26 @@ async function send<T extends { envelope: unknown }>(
   operation: Operation,
   params: Params,
   read: (body: Buffer) => T,
-  { signal: own, priority = 0 }: SendOptions,
+  { signal: own, priority = 0, keep }: SendOptions<T>,
 ): Promise<Answer<T>> {
   const signal = eitherSignal(session.options.signal, own);
   // Every request in flight listens to it: more than ten is no leak here.
   if (signal) setMaxListeners(0, signal);
   for (let attempt = 1; ; attempt += 1) {
     const attempted: Attempted<T> = await limiter
-      .run(() => attemptRequest(session, limiter, { operation, params, read, attempt, signal }), {
-        // A retry goes before new requests: its task is further along.
-        priority: priority + (attempt > 1 ? 1 : 0),
-        ...(signal ? { signal } : {}),
-      })
+      .run(
+        async () => {
+          const request = { operation, params, read, attempt, signal };
+          const attempted = await attemptRequest(session, limiter, request);
+          if (attempted.ok) await keep?.(attempted.page, attempted.receivedAt);
+          return attempted;
+        },
+        {
+          // A retry goes before new requests: its task is further along.
+          priority: priority + (attempt > 1 ? 1 : 0),
+          ...(signal ? { signal } : {}),
+        },
+      )
       .catch((error) => {
         throw asInterruption(error, signal);
       });

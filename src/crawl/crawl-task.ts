@@ -47,26 +47,25 @@ async function crawlPages(start: TaskStart, deps: CrawlDeps): Promise<void> {
   let position: Position | null =
     resume?.last?.next ?? firstPosition(task.operation, task.params, task.pageSize);
   while (position !== null) {
-    const { page, receivedAt } = await request(start, deps, { ...positionParams(task, position) });
-    const last = readLast(task, page);
-    const facts = {
-      records: page.records.length,
-      cursor: page.cursor,
-      slot: page.slot,
-      page: number,
-      ...last,
-    };
-    const goal = { ...start.goal, since: task.since, now: receivedAt.getTime() };
-    const step = nextStep(task.operation, position, facts, goal);
-    refuseLoop(page, seen);
-    const line = {
-      ...describePage(start, deps, page, receivedAt),
-      page: number,
-      position,
-      last_slot: last.lastSlot,
-    };
-    await land(deps, task, { ...line, ...step }, page);
-    position = step.next;
+    const at: Position = position;
+    let next = null as Position | null;
+    await request(start, deps, positionParams(task, at), async (page, receivedAt) => {
+      const last = readLast(task, page);
+      const { cursor, slot } = page;
+      const facts = { records: page.records.length, cursor, slot, page: number, ...last };
+      const goal = { ...start.goal, since: task.since, now: receivedAt.getTime() };
+      const step = nextStep(task.operation, at, facts, goal);
+      refuseLoop(page, seen);
+      const described = describePage(start, deps, page, receivedAt);
+      await land(
+        deps,
+        task,
+        { ...described, page: number, position: at, last_slot: last.lastSlot, ...step },
+        page,
+      );
+      next = step.next;
+    });
+    position = next;
     number += 1;
   }
 }
@@ -99,24 +98,25 @@ async function crawlSlice(
   ids: readonly string[],
 ): Promise<void> {
   const { task } = start;
-  const { page, receivedAt } = await request(start, deps, { [task.operation.batchParam ?? 'ids']: ids });
-  const line = {
-    ...describePage(start, deps, page, receivedAt),
-    page: number,
-    position: null,
-    last_slot: null,
-  };
-  await land(deps, task, { ...line, next: null, end: null }, page);
+  await request(start, deps, { [task.operation.batchParam ?? 'ids']: ids }, (page, receivedAt) => {
+    const described = describePage(start, deps, page, receivedAt);
+    const line = { ...described, page: number, position: null, last_slot: null, next: null, end: null };
+    return land(deps, task, line, page);
+  });
 }
 
+/** Asks for one page; it has landed, by `keep`, before another request may take this one's place. */
 async function request(
   { task }: TaskStart,
   { client }: CrawlDeps,
   position: Record<string, unknown>,
-): Promise<{ page: ReceivedPage; receivedAt: Date }> {
+  keep: (page: ReceivedPage, receivedAt: Date) => Promise<void>,
+): Promise<void> {
+  const { operation } = task;
   const params = { ...task.params, ...position };
-  const answer = await client.send(task.operation, params, (body) => splitPage(body, task.operation.records));
-  return { page: receivePage(task.operation, answer.page), receivedAt: answer.receivedAt };
+  await client.send(operation, params, (body) => splitPage(body, operation.records), {
+    keep: (page, receivedAt) => keep(receivePage(operation, page), receivedAt),
+  });
 }
 
 function positionParams({ operation }: Task, position: Position): Record<string, unknown> {
