@@ -232,3 +232,25 @@ test('the key comes by query or header; refusals have a message and a status cod
   });
   expect(sandbox.requests.at(-1)).toMatchObject({ method: 'walletTransfers', params: { wallet: nobody } });
 });
+
+test('faults strike this interface too, in its own words', async () => {
+  const faulty = await startSandbox({ assets: 50, owners: 5, faultRate: 1 });
+  const seen = new Set<string>();
+  for (let n = 0; n < 30; n += 1) {
+    const asked = fetch(`${faulty.url}/v1/wallet/${nobody}/balances?api-key=sandbox`);
+    seen.add(
+      await asked.then(
+        async (answer) => `${answer.status} ${(await answer.text()).slice(0, 12)}`,
+        () => 'reset',
+      ),
+    );
+  }
+  await faulty.close();
+  expect([...seen].sort()).toEqual([
+    '200 {"balances":',
+    '500 {"message":"',
+    '502 <html><body>',
+    '503 Service Unav',
+    'reset',
+  ]);
+});
