@@ -4,7 +4,7 @@
 // Nights, each over what the one before left: a first load; b all rows seen, 1 % changed; d a tenth of the rows
 // seen, none changed; c all rows seen, all changed. Each publish is a process of its own, so its peak is its own.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +13,7 @@ import { type DataFolder, dataFolder, makeDataFolder } from '../src/data-folder.
 import { parseMemory } from '../src/pipeline/publish-stage.ts';
 import { openBuild } from '../src/warehouse/build.ts';
 import { type Database, openDatabase } from '../src/warehouse/database.ts';
+import { stagingFile } from '../src/warehouse/load.ts';
 import { listGroups, stagedHashes } from '../src/warehouse/merge-sql.ts';
 import { publish } from '../src/warehouse/publish.ts';
 import { readTableSpecs } from '../src/warehouse/table-spec.ts';
@@ -117,8 +118,9 @@ async function stageNight(
   );
   for (let from = 0, segment = night * 1_000_000; from < count; from += rowsPerSegment, segment += 1) {
     const to = Math.min(from + rowsPerSegment, count);
+    mkdirSync(join(folder.staging, String(segment)));
     await database.run(
-      `copy (${stagedSql(columns, night, from, to, changedPercent)}) to '${join(folder.staging, `${segment}.parquet`)}' (compression zstd, compression_level 1, row_group_size 8192)`,
+      `copy (${stagedSql(columns, night, from, to, changedPercent)}) to '${stagingFile(folder, segment, 'assets')}' (compression zstd, compression_level 1, row_group_size 8192)`,
     );
     const line = {
       kind: 'page',

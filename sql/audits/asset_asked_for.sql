@@ -1,7 +1,7 @@
 -- audit: every asset of a batch is one that was asked for
--- shape: asset
+-- table: assets
 -- returns the rows of ready crawls that break it: an answer to another question must not enter the table
--- $files: staging files of the ready crawls of this shape
+-- $files: staging files of the ready crawls for this table
 select
   s.task,
   s.crawl,

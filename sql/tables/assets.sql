@@ -1,6 +1,5 @@
 -- table: assets
 -- grain: one row an asset (id)
--- from: shape asset
 -- key: id
 -- publish: merge
 -- group content: name, symbol, description, token_standard, json_uri, schema_uri, image, external_url, attributes, files

@@ -1,6 +1,5 @@
 -- table: compression_signature_sources
 -- grain: one row a signature and list it was seen in
--- from: shape signature
 -- key: signature, source, address
 -- publish: append
 create table compression_signature_sources (

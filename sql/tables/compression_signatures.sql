@@ -1,6 +1,5 @@
 -- table: compression_signatures
 -- grain: one row a transaction signature
--- from: shape signature
 -- key: signature
 -- publish: append
 create table compression_signatures (

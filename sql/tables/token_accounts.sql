@@ -1,6 +1,5 @@
 -- table: token_accounts
 -- grain: one row a token account (address)
--- from: shape token_account
 -- key: address
 -- publish: merge
 create table token_accounts (

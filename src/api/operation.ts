@@ -51,9 +51,9 @@ export interface Operation {
   readonly pool: Pool;
   /** Credits one call costs by default (`api.credits` overrides). */
   readonly credits: number;
-  /** SQL shape that reads the records: `sql/shapes/<shape>.sql`. */
+  /** Shape of the records: `sql/shapes/<shape>/` has one query a table they go to. */
   readonly shape: string;
-  /** The table the records end up in. */
+  /** The first table the records go to. */
   readonly table: string;
   /** Row groups an absent key or `{}` is a value for (getAsset, getAssetBatch); elsewhere absence says nothing. */
   readonly carries?: readonly string[];

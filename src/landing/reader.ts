@@ -119,15 +119,16 @@ export async function readLanding(dir: string): Promise<Map<string, LandedCrawl>
 export async function describeSegment(
   dir: string,
   segment: number,
-): Promise<{ shape: string; longest: number }> {
+): Promise<{ shape: string; longest: number; count: number }> {
   const { entries } = await readSegment(dir, segment);
   const first = entries[0];
   if (first === undefined) throw new Error(`segment ${segment} has no line`);
-  const longest = entries.reduce(
-    (most, { line }) => (line.kind === 'page' ? Math.max(most, line.longest) : most),
-    0,
-  );
-  return { shape: first.line.shape, longest };
+  const pages = entries.flatMap(({ line }) => (line.kind === 'page' ? line : []));
+  return {
+    shape: first.line.shape,
+    longest: pages.reduce((most, page) => Math.max(most, page.longest), 0),
+    count: pages.reduce((sum, page) => sum + page.records, 0),
+  };
 }
 
 /** The frozen ids of one slice. */

@@ -1,25 +1,41 @@
-import type { Database } from './database.ts';
+import { type Database, listColumns } from './database.ts';
 import { type MergeCounts, noRows } from './merge-table.ts';
-import type { StagedSegment } from './publish.ts';
-import { readSql } from './sql-text.ts';
+import { quoteName } from './sql-text.ts';
 import type { TableSpec } from './table-spec.ts';
 
-/** Segments applied at once: bounds the memory of one statement. */
-const segmentsPerSlice = 8;
+/** Files applied at once: bounds the memory of one statement. */
+const filesPerSlice = 8;
 
-/** Adds the rows of segments that are not in yet to an append-only table. Rows that are there stay as they are. */
+/** What publish sets, from the staged row. */
+const bookkeeping: Readonly<Record<string, string>> = {
+  first_seen_slot: 'slot',
+  changed_slot: 'slot',
+  record_hash: 'staged_base_hash',
+};
+
+/**
+ * Adds the rows of staging files to an append-only table. Rows whose key is there stay as they are; of several
+ * with one key, the first seen counts.
+ */
 export async function appendRows(
   database: Database,
   spec: TableSpec,
-  segments: readonly StagedSegment[],
+  files: readonly string[],
 ): Promise<MergeCounts> {
-  const done = await database.rows<{ segment: bigint }>('select segment from meta.segments where appended');
-  const known = new Set(done.map(({ segment }) => Number(segment)));
-  const files = segments.filter(({ segment }) => !known.has(segment)).map(({ file }) => file);
+  const columns = await listColumns(database, spec.name);
+  const keys = spec.key.map(quoteName);
   const counts = { ...noRows };
-  for (let n = 0; n < files.length; n += segmentsPerSlice) {
-    const slice = files.slice(n, n + segmentsPerSlice);
-    const inserted = await database.change(readSql(`publish/append.${spec.name}.sql`), { files: slice });
+  for (let n = 0; n < files.length; n += filesPerSlice) {
+    const slice = files.slice(n, n + filesPerSlice);
+    const inserted = await database.change(
+      `insert into ${spec.name} (${columns.map(quoteName).join(', ')})
+      select ${columns.map((column) => bookkeeping[column] ?? quoteName(column)).join(', ')}
+      from read_parquet($files) as s
+      where ${keys.map((key) => `${key} is not null`).join(' and ')}
+        and not exists (from ${spec.name} as t where ${keys.map((key) => `t.${key} = s.${key}`).join(' and ')})
+      qualify row_number() over (partition by ${keys.join(', ')} order by seen_at, page, n) = 1`,
+      { files: slice },
+    );
     const [row] = await database.rows<{ n: bigint }>('select count(*) as n from read_parquet($files)', {
       files: slice,
     });

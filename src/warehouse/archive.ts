@@ -4,7 +4,6 @@ import type { DataFolder } from '../data-folder.ts';
 import { describeSegment } from '../landing/reader.ts';
 import { pageFile, recordFile, syncDirectory, syncFile } from '../landing/segment-files.ts';
 import type { Database } from './database.ts';
-import { stagingFile } from './load.ts';
 
 /**
  * Moves a settled segment, which a snapshot holds, from the landing log to the archive: `<n>.parquet` and
@@ -28,7 +27,7 @@ export async function archiveSegment(database: Database, folder: DataFolder, seg
     longestLine,
   );
   await syncDirectory(folder.archive);
-  await rm(stagingFile(folder, segment), { force: true });
+  await rm(join(folder.staging, String(segment)), { recursive: true, force: true });
   // Without its page file a segment is none: what a kill leaves of it now is cleaned up by the next run.
   await rm(pageFile(folder.landing, segment), { force: true });
   await rm(recordFile(folder.landing, segment), { force: true });

@@ -1,6 +1,8 @@
+import type { DataFolder } from '../data-folder.ts';
 import type { Database } from './database.ts';
-import type { StagedSegment } from './publish.ts';
+import { listFiles, type StagedSegment } from './publish.ts';
 import { listSql, readSql } from './sql-text.ts';
+import { readTableSpecs } from './table-spec.ts';
 
 /**
  * Write, audit, publish: looks at the ready crawls' staged rows before they touch a table. Takes the crawls that
@@ -9,13 +11,15 @@ import { listSql, readSql } from './sql-text.ts';
  */
 export async function auditReadyCrawls(
   database: Database,
+  folder: DataFolder,
   staged: readonly StagedSegment[],
   quarantineLimit: number,
 ): Promise<{ job: string; target: string; reason: string }[]> {
   await database.script(`
     create or replace temp table refused (task varchar, crawl varchar, refusal varchar);
     create or replace temp table misfit_count (task varchar, crawl varchar, quarantined bigint);`);
-  const files = staged.map(({ file }) => file);
+  const specs = readTableSpecs();
+  const files = specs.flatMap((spec) => listFiles(folder, spec, staged));
   if (files.length > 0) await database.run(readSql('publish/misfits.sql'), { files });
   await database.run(
     `insert into refused
@@ -26,8 +30,10 @@ export async function auditReadyCrawls(
   );
   for (const name of listSql('audits')) {
     const text = readSql(`audits/${name}.sql`);
-    const shape = /^-- shape: (\w+)$/m.exec(text)?.[1];
-    const own = staged.filter((segment) => segment.shape === shape).map(({ file }) => file);
+    const table = /^-- table: (\w+)$/m.exec(text)?.[1];
+    const own = specs
+      .filter((spec) => spec.name === table)
+      .flatMap((spec) => listFiles(folder, spec, staged));
     if (own.length === 0) continue;
     await database.run(
       `insert into refused

@@ -12,7 +12,13 @@ import {
   sealDraft,
   sealFiles,
 } from './lake-set.ts';
-import { checkPartitionColumns, type LakeLayout, listBaseTables, readTableFacts, type TableFacts } from './lake-table.ts';
+import {
+  checkPartitionColumns,
+  type LakeLayout,
+  listBaseTables,
+  readTableFacts,
+  type TableFacts,
+} from './lake-table.ts';
 import { requireSnapshot } from './open-snapshot.ts';
 import { verifyFiles, writeFiles } from './write-parquet.ts';
 

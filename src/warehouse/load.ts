@@ -1,4 +1,4 @@
-import { chmod, readdir, rename, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
 import { describeSegment } from '../landing/reader.ts';
@@ -8,16 +8,15 @@ import { stagedHashes } from './merge-sql.ts';
 import { readSql } from './sql-text.ts';
 import { readTableSpecs } from './table-spec.ts';
 
-/** Where a segment's typed rows stand. */
-export function stagingFile(folder: DataFolder, segment: number): string {
-  return join(folder.staging, `${segment}.parquet`);
+/** Where a segment's typed rows for one table stand. */
+export function stagingFile(folder: DataFolder, segment: number, table: string): string {
+  return join(folder.staging, String(segment), `${table}.parquet`);
 }
 
 /** Segments that are staged, oldest first. */
 export async function listStaged(folder: DataFolder): Promise<number[]> {
   return (await readdir(folder.staging))
-    .map((name) => /^(\d+)\.parquet$/.exec(name)?.[1])
-    .filter((digits) => digits !== undefined)
+    .filter((name) => /^\d+$/.test(name))
     .map(Number)
     .sort((a, b) => a - b);
 }
@@ -28,11 +27,11 @@ export async function listUnloaded(folder: DataFolder): Promise<number[]> {
   return (await listSegments(folder.landing)).filter((segment) => !staged.has(segment));
 }
 
-/** Turns segments into typed rows; holds the macros and what each shape's rows get for their tables. */
+/** Turns segments into typed rows; holds the macros and the query of every table of every shape. */
 export interface Loader {
   /**
-   * Turns one whole segment into one typed Parquet file, by rename: loading it again gives the same file.
-   * A segment without records (frozen ids, failures) has none.
+   * Turns one whole segment into a folder with one typed Parquet file a table, by rename: loading it again gives
+   * the same files. A segment without records (frozen ids, failures) has none.
    * @returns records loaded
    */
   loadSegment(segment: number): Promise<number>;
@@ -41,46 +40,46 @@ export interface Loader {
 /** @param database an in-memory one that only the loader uses */
 export async function createLoader(database: Database, folder: DataFolder): Promise<Loader> {
   await database.script(readSql('macros.sql'));
-  const hashes = await readHashes(database);
+  const queries = await readQueries(database);
   return {
     async loadSegment(segment) {
       const records = recordFile(folder.landing, segment);
       if ((await stat(records)).size === 0) return 0;
-      const { shape, longest } = await describeSegment(folder.landing, segment);
-      const normalised = `${readSql('landing.sql')}${readSql(`shapes/${shape}.sql`)}`;
-      const rows = `select ${['*', ...(hashes.get(shape) ?? [])].join(', ')} from (${normalised})`;
-      const file = stagingFile(folder, segment);
-      const temporary = `${file}.tmp`;
-      await rm(temporary, { force: true });
-      await database.run(
-        `copy (${rows}) to $file (format parquet, compression zstd, compression_level 1, row_group_size 8192)`,
-        // The reader's buffer must hold a whole line: the record and what the log writes around it.
-        {
-          pages: pageFile(folder.landing, segment),
-          records,
-          largest: Math.max(4 << 20, longest * 2 + 65_536),
-          file: temporary,
-        },
-      );
-      await chmod(temporary, 0o600);
-      await syncFile(temporary);
-      await rename(temporary, file);
+      const { shape, longest, count } = await describeSegment(folder.landing, segment);
+      const pages = pageFile(folder.landing, segment);
+      // The reader's buffer must hold a whole line: the record and what the log writes around it.
+      const largest = Math.max(4 << 20, longest * 2 + 65_536);
+      const temporary = join(folder.staging, `${segment}.tmp`);
+      await rm(temporary, { recursive: true, force: true });
+      await mkdir(temporary, { mode: 0o700 });
+      for (const { table, sql } of queries.get(shape) ?? []) {
+        const file = join(temporary, `${table}.parquet`);
+        await database.run(
+          `copy (${sql}) to $file (format parquet, compression zstd, compression_level 1, row_group_size 8192)`,
+          { pages, records, largest, file },
+        );
+        await chmod(file, 0o600);
+        await syncFile(file);
+      }
+      await syncDirectory(temporary);
+      await rename(temporary, join(folder.staging, String(segment)));
       await syncDirectory(folder.staging);
-      const [row] = await database.rows<{ n: bigint }>('select count(*) as n from read_parquet($file)', {
-        file,
-      });
-      return Number(row?.n ?? 0n);
+      return count;
     },
   };
 }
 
-/** By shape: the hashes its rows need for the merge tables they go to. */
-async function readHashes(database: Database): Promise<Map<string, string[]>> {
-  const hashes = new Map<string, string[]>();
-  for (const spec of readTableSpecs().filter(({ publish }) => publish === 'merge')) {
+/** By shape: the query of each table its records go to, with the hashes that publish compares. */
+async function readQueries(database: Database): Promise<Map<string, { table: string; sql: string }[]>> {
+  const queries = new Map<string, { table: string; sql: string }[]>();
+  for (const spec of readTableSpecs()) {
     await database.script(spec.ddl);
-    const columns = await listColumns(database, spec.name);
-    hashes.set(spec.shape, [...(hashes.get(spec.shape) ?? []), ...stagedHashes(spec, columns)]);
+    const hashes = stagedHashes(spec, await listColumns(database, spec.name)).join(', ');
+    for (const shape of spec.shapes) {
+      const normalised = `${readSql('landing.sql')}${readSql(`shapes/${shape}/${spec.name}.sql`)}`;
+      const sql = `select *, ${hashes} from (${normalised})`;
+      queries.set(shape, [...(queries.get(shape) ?? []), { table: spec.name, sql }]);
+    }
   }
-  return hashes;
+  return queries;
 }

@@ -83,12 +83,13 @@ export function stagedHashes(spec: TableSpec, columns: readonly string[]): strin
     const terms = stable.map((column) =>
       spec.unordered.includes(column) ? `list_sort(${quoteName(column)})` : quoteName(column),
     );
-    return `hash(${terms.join(', ')}) as ${stagedHash(spec, group)}`;
+    const keys = group.name === 'base' ? spec.key.map(quoteName) : [];
+    return `hash(${[...keys, ...terms].join(', ')}) as ${stagedHash(group)}`;
   });
 }
 
-function stagedHash(spec: TableSpec, group: Group): string {
-  return quoteName(`${spec.name}_${group.name}_hash`);
+function stagedHash(group: Pick<Group, 'name'>): string {
+  return `staged_${group.name}_hash`;
 }
 
 /** @param columns the table's columns in order */
@@ -134,7 +135,7 @@ function seenSql(spec: TableSpec, groups: readonly Group[]): string {
       `slot := ${group.slot}`,
       'seen_at := seen_at',
       'run_id := run_id',
-      `hash := ${stagedHash(spec, group)}`,
+      `hash := ${stagedHash(group)}`,
       ...group.volatile.map((column) => `${quoteName(column)} := ${quoteName(column)}`),
       'file_index := file_index',
       'file_row_number := file_row_number',

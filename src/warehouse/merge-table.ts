@@ -1,6 +1,5 @@
 import { type Database, listColumns } from './database.ts';
 import { mergeSql } from './merge-sql.ts';
-import type { StagedSegment } from './publish.ts';
 import type { TableSpec } from './table-spec.ts';
 
 /** What became of the rows seen. `seen` = inserted + changed + amended + confirmed + stale. */
@@ -24,17 +23,17 @@ export const noRows: MergeCounts = { seen: 0, inserted: 0, changed: 0, amended: 
  */
 const bytesPerRow = 2800;
 
-/** Applies the ready rows of some segments to one merge table, slice by slice. */
+/** Applies the ready rows of some staging files to one merge table, slice by slice. */
 export async function mergeTable(
   database: Database,
   spec: TableSpec,
-  segments: readonly StagedSegment[],
+  files: readonly string[],
   memoryBytes: number,
 ): Promise<MergeCounts> {
   const sql = mergeSql(spec, await listColumns(database, spec.name));
   const total = { ...noRows };
-  for (const files of await planSlices(database, segments, memoryBytes / bytesPerRow)) {
-    const counts = await database.transaction(() => applySlice(database, sql, files));
+  for (const slice of await planSlices(database, files, memoryBytes / bytesPerRow)) {
+    const counts = await database.transaction(() => applySlice(database, sql, slice));
     for (const name of Object.keys(total) as (keyof MergeCounts)[]) total[name] += counts[name];
     await database.run('checkpoint');
   }
@@ -44,18 +43,18 @@ export async function mergeTable(
 /** Runs of staging files, in landing order, of at most so many rows (one file at least). */
 async function planSlices(
   database: Database,
-  segments: readonly StagedSegment[],
+  files: readonly string[],
   maxRows: number,
 ): Promise<string[][]> {
-  if (segments.length === 0) return [];
+  if (files.length === 0) return [];
   const sizes = await database.rows<{ file_name: string; num_rows: bigint }>(
     'select file_name, num_rows from parquet_file_metadata($files)',
-    { files: segments.map(({ file }) => file) },
+    { files },
   );
   const rowsOf = new Map(sizes.map(({ file_name, num_rows }) => [file_name, Number(num_rows)]));
   const slices: string[][] = [];
   let rows = Number.POSITIVE_INFINITY;
-  for (const { file } of segments) {
+  for (const file of files) {
     const size = rowsOf.get(file) ?? 0;
     if (rows + size > maxRows) {
       slices.push([]);

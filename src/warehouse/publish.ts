@@ -8,7 +8,7 @@ import type { Database } from './database.ts';
 import { listStaged, stagingFile } from './load.ts';
 import { type MergeCounts, mergeTable } from './merge-table.ts';
 import { readSql } from './sql-text.ts';
-import { readTableSpecs } from './table-spec.ts';
+import { readTableSpecs, type TableSpec } from './table-spec.ts';
 
 export interface PublishOptions {
   run: string;
@@ -28,11 +28,10 @@ export interface PublishResult {
   settled: number[];
 }
 
-/** A staged segment and the shape of its rows. */
+/** A staged segment and the shape of its records. */
 export interface StagedSegment {
   segment: number;
   shape: string;
-  file: string;
 }
 
 /**
@@ -46,17 +45,19 @@ export async function publish(
   options: PublishOptions,
 ): Promise<PublishResult> {
   const staged = await findCrawls(database, folder, options.run);
-  const refused = await auditReadyCrawls(database, staged, options.quarantineLimit);
+  const refused = await auditReadyCrawls(database, folder, staged, options.quarantineLimit);
   const tables: Record<string, MergeCounts> = {};
   for (const spec of readTableSpecs()) {
-    const segments = staged.filter(({ shape }) => shape === spec.shape);
+    const segments = staged.filter(({ shape }) => spec.shapes.includes(shape));
+    const chosen = await (spec.publish === 'merge' ? withReadyRows : notAppended)(database, segments);
+    const files = listFiles(folder, spec, chosen);
     tables[spec.name] =
       spec.publish === 'merge'
-        ? await mergeTable(database, spec, await withReadyRows(database, segments), options.memoryBytes)
-        : await appendRows(database, spec, segments);
+        ? await mergeTable(database, spec, files, options.memoryBytes)
+        : await appendRows(database, spec, files);
   }
   await database.script(readSql('publish/coverage.sql'));
-  await database.transaction(() => commitState(database, staged));
+  await database.transaction(() => commitState(database, folder, staged));
   await database.run('checkpoint');
   const [ready] = await database.rows<{ n: bigint }>('select count(*) as n from ready');
   const settled = await database.rows<{ segment: bigint }>(
@@ -92,11 +93,7 @@ async function findCrawls(database: Database, folder: DataFolder, run: string): 
   await database.run(readSql('publish/asked.sql'), { page_files: pageFiles });
   return shapes
     .filter(({ segment }) => staged.has(Number(segment)))
-    .map(({ segment, shape }) => ({
-      segment: Number(segment),
-      shape,
-      file: stagingFile(folder, Number(segment)),
-    }))
+    .map(({ segment, shape }) => ({ segment: Number(segment), shape }))
     .sort((a, b) => a.segment - b.segment);
 }
 
@@ -120,23 +117,38 @@ async function withReadyRows(
   return segments.filter(({ segment }) => ready.has(segment));
 }
 
+/** Segments whose rows are not in the append-only tables yet. */
+async function notAppended(database: Database, segments: readonly StagedSegment[]): Promise<StagedSegment[]> {
+  const done = await database.rows<{ segment: bigint }>('select segment from meta.segments where appended');
+  const known = new Set(done.map(({ segment }) => Number(segment)));
+  return segments.filter(({ segment }) => !known.has(segment));
+}
+
 /** Checkpoints, coverage, quarantine and segments, in the caller's transaction. */
-async function commitState(database: Database, staged: readonly StagedSegment[]): Promise<void> {
+async function commitState(
+  database: Database,
+  folder: DataFolder,
+  staged: readonly StagedSegment[],
+): Promise<void> {
   await database.script(readSql('publish/checkpoints.sql'));
   await database.script(`
     delete from meta.coverage;
     insert into meta.coverage (job, target, low_slot, high_slot, state, cursor, run_id)
     select job, target, low_slot, high_slot, state, cursor, run_id from coverage;`);
-  await quarantineMisfits(database, staged);
+  await quarantineMisfits(database, folder, staged);
   await database.script(readSql('publish/segments.sql'));
 }
 
 /** A task's entries are those of its latest complete crawl. */
-async function quarantineMisfits(database: Database, staged: readonly StagedSegment[]): Promise<void> {
+async function quarantineMisfits(
+  database: Database,
+  folder: DataFolder,
+  staged: readonly StagedSegment[],
+): Promise<void> {
   await database.run('delete from meta.quarantine where task in (select task from ready)');
   for (const spec of readTableSpecs()) {
-    const files = staged.filter(({ shape }) => shape === spec.shape).map(({ file }) => file);
-    if (files.length === 0 || spec.name !== tableOfShape(spec.shape)) continue;
+    const files = listFiles(folder, spec, staged);
+    if (files.length === 0) continue;
     await database.run(
       `insert into meta.quarantine (table_name, task, crawl, page, slot, key, column_name, reason, raw)
       select $table, task, crawl, page, slot, coalesce(key, regexp_extract(misfit.raw, '"(?:id|address|signature)" *: *"([^"]+)"', 1)),
@@ -152,7 +164,9 @@ async function quarantineMisfits(database: Database, staged: readonly StagedSegm
   }
 }
 
-/** Where a shape goes to several tables, what does not fit is noted for the first. */
-function tableOfShape(shape: string): string | undefined {
-  return readTableSpecs().find((spec) => spec.shape === shape)?.name;
+/** The staging files of a table, in landing order. */
+export function listFiles(folder: DataFolder, spec: TableSpec, segments: readonly StagedSegment[]): string[] {
+  return segments
+    .filter(({ shape }) => spec.shapes.includes(shape))
+    .map(({ segment }) => stagingFile(folder, segment, spec.name));
 }

@@ -15,6 +15,14 @@ export function listSql(folder: string): string[] {
     .sort();
 }
 
+/** Names of the folders in a folder of `sql/`, sorted. */
+export function listFolders(folder: string): string[] {
+  return readdirSync(new URL(`${folder}/`, root), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .sort();
+}
+
 /** A name as an SQL identifier. */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;

@@ -1,10 +1,10 @@
-import { listSql, readSql } from './sql-text.ts';
+import { listFolders, listSql, readSql } from './sql-text.ts';
 
 /** What the header of `sql/tables/<name>.sql` says of a table. */
 export interface TableSpec {
   name: string;
-  /** Shape its rows are read from. */
-  shape: string;
+  /** Shapes its rows are read from: the folders of `sql/shapes/` that have a file of its name. */
+  shapes: readonly string[];
   key: readonly string[];
   /** `merge`: rows are replaced by newer ones. `append`: rows never change once in. */
   publish: 'merge' | 'append';
@@ -44,7 +44,7 @@ export function parseTableSpec(text: string): TableSpec {
     throw new Error(`sql/tables: unknown publish mode ${publish}`);
   return {
     name: field('table'),
-    shape: field('from').replace(/^shape /, ''),
+    shapes: listFolders('shapes').filter((shape) => listSql(`shapes/${shape}`).includes(field('table'))),
     key: splitList(field('key')),
     publish,
     groups,

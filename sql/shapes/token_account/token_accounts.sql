@@ -1,4 +1,4 @@
--- shape: token_account (the token account record of getTokenAccounts)
+-- shape: token_account, table: token_accounts (the token account record of getTokenAccounts)
 -- grain: one row a record; a record without a usable address is a row with address NULL and its text in `misfits`
 -- guarantees: as shape asset
 parsed as (

@@ -1,4 +1,4 @@
--- shape: asset (the asset record of getAsset, getAssetBatch, getAssetsByGroup, getAssetsByCreator)
+-- shape: asset, table: assets (the asset record of getAsset, getAssetBatch, getAssetsByGroup, getAssetsByCreator)
 -- grain: one row a record; a record without a usable id is a row with id NULL and its text in `misfits`
 -- guarantees: no value is rounded, wrapped or dropped: what does not fit its column is in `misfits`, what has
 --   no column is in `extra`; a group is `carries_…` only when the answer speaks of it

@@ -1,4 +1,4 @@
--- shape: signature (the signature item of the three compression signature lists)
+-- shape: signature, table: compression_signatures (the signature item of the three compression signature lists)
 -- grain: one row a record; a record without a usable signature is a row with signature NULL
 -- guarantees: as shape asset
 parsed as (
@@ -26,12 +26,6 @@ select
   case when usable then r.signature end as signature,
   tx_slot,
   block_time,
-  case operation
-    when 'getLatestCompressionSignatures' then 'latest'
-    when 'getCompressionSignaturesForTokenOwner' then 'owner'
-    else 'address'
-  end as source,
-  coalesce(params ->> '$.owner', params ->> '$.address', '') as address,
   case
     when not usable then [
       {
