@@ -74,11 +74,19 @@ async function crawlPages(start: TaskStart, deps: CrawlDeps): Promise<void> {
 async function crawlBatch(start: TaskStart, deps: CrawlDeps): Promise<void> {
   const idsOf = await openSlices(start, deps);
   const pending = idsOf.pages.filter((page) => !start.resume?.pages.has(page));
+  const failures: unknown[] = [];
   const worker = async () => {
     for (let page = pending.shift(); page !== undefined; page = pending.shift())
       await crawlSlice(start, deps, page, await idsOf.read(page));
   };
-  await Promise.all(Array.from({ length: Math.min(deps.batchConcurrency, pending.length) }, worker));
+  // One that fails takes the rest from the others, but what they have asked for already must land.
+  const orStop = (error: unknown) => {
+    failures.push(error);
+    pending.length = 0;
+  };
+  const count = Math.min(deps.batchConcurrency, pending.length);
+  await Promise.all(Array.from({ length: count }, () => worker().catch(orStop)));
+  if (failures.length > 0) throw failures[0];
 }
 
 /** The frozen slices of a resumed batch, or new ones, frozen in the landing log before the first request. */

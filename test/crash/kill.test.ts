@@ -126,7 +126,7 @@ async function killUntilComplete(
   const history = `seed ${seed}, world ${worldSeed}, killed ${moments.join('; ')}`;
   await expectEqual(place, whole.place, history);
   const again = countAskedAgain(sandbox, starts);
-  for (const count of again) expect(count, history).toBeLessThanOrEqual(inFlight);
+  for (const count of again) expect(count, `${again} ${history}`).toBeLessThanOrEqual(inFlight);
   return { killed: moments.length, again };
 }
 

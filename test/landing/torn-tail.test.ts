@@ -50,8 +50,8 @@ async function recover(dir: string, records: Buffer, pages: Buffer) {
   return {
     pages: crawl === undefined ? [] : [...crawl.pages],
     slices: crawl?.slices.size ?? 0,
-    records: names.includes('1.ndjson') ? await readFile(recordFile(dir, 1)) : null,
-    lines: names.includes('1.pages.ndjson') ? await readFile(pageFile(dir, 1)) : null,
+    records: names.includes('1.ndjson') ? await readFile(recordFile(dir, 1), 'latin1') : null,
+    lines: names.includes('1.pages.ndjson') ? await readFile(pageFile(dir, 1), 'latin1') : null,
   };
 }
 
@@ -63,11 +63,8 @@ function expected({ records, pages, lines }: Torn, recordBytes: number, pageByte
   return {
     pages: kept.flatMap(({ page }) => page ?? []),
     slices: kept.filter(({ page }) => page === null).length,
-    records: last === undefined ? null : records.subarray(0, last.recordEnd),
-    lines:
-      last === undefined
-        ? null
-        : Buffer.concat([pages.subarray(0, last.end), Buffer.from('{"kind":"sealed"}\n')]),
+    records: last === undefined ? null : records.toString('latin1', 0, last.recordEnd),
+    lines: last === undefined ? null : `${pages.toString('latin1', 0, last.end)}{"kind":"sealed"}\n`,
   };
 }
 

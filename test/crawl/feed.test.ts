@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest';
+import { ApiError } from '../../src/api/api-errors.ts';
+import { isEnded } from '../../src/landing/reader.ts';
+import { type Answer, newCrawl, newTask } from './crawl.ts';
+
+const now = 1_767_225_600;
+/** Slots newest first; several signatures share a slot. Slot 90 is an hour ago, slot 70 a week. */
+const slots = [100, 100, 99, 90, 90, 90, 90, 80, 70, 60];
+const ages: Record<number, number> = { 100: 0, 99: 0, 90: 3600, 80: 86_000, 70: 7 * 86_400, 60: 8 * 86_400 };
+
+/** The feed in pages of `limit`; the cursor is null as soon as a page is not full. */
+const feed: Answer = ({ cursor, limit }) => {
+  const from = Number(cursor ?? 0);
+  const items = slots.slice(from, from + Number(limit)).map((slot, n) => ({
+    signature: `s${from + n}`,
+    slot,
+    blockTime: Math.floor(Date.UTC(2026, 0, 1) / 1000) - (ages[slot] ?? 0),
+  }));
+  const next = items.length < Number(limit) ? null : String(from + items.length);
+  return { context: { slot: 105 }, value: { items, cursor: next } };
+};
+
+const task = (since: Parameters<typeof newTask>[1] = {}) => newTask('getLatestCompressionSignatures', since);
+
+describe('a feed', () => {
+  test('all of it: a full last page gives one more, empty one', async () => {
+    const crawl = await newCrawl(task(), feed);
+    expect(await crawl.run()).toBe(null);
+    expect(crawl.asked.map(({ cursor }) => cursor)).toEqual([undefined, '2', '4', '6', '8', '10']);
+    const landed = await crawl.landed();
+    expect(landed).toMatchObject({ records: 10, first: { slot: 105, last_slot: 100 } });
+    expect(landed.last).toMatchObject({ end: 'exhausted', last_slot: null });
+  });
+
+  test('down to the covered slot inclusive: the page that ends within it is not the last', async () => {
+    const crawl = await newCrawl(task(), feed);
+    expect(await crawl.run({ goal: { lastCompleteSlot: null, coveredSlot: 90 } })).toBe(null);
+    const landed = await crawl.landed();
+    expect(landed.records).toBe(8);
+    expect(landed.last).toMatchObject({ end: 'covered', last_slot: 80, next: null });
+  });
+
+  test.each([
+    ['pages', { kind: 'pages', pages: 3 }, 6],
+    ['a slot', { kind: 'slot', slot: 90 }, 8],
+    ['a day', { kind: 'age', ms: 86_400_000 }, 10],
+    ['half an hour', { kind: 'age', ms: 1_800_000 }, 4],
+    ['all', { kind: 'all' }, 10],
+  ] as const)('since %s', async (_, since, records) => {
+    expect(now).toBe(Math.floor(Date.UTC(2026, 0, 1) / 1000));
+    const crawl = await newCrawl(task({ since }), feed);
+    expect(await crawl.run()).toBe(null);
+    expect(await crawl.landed()).toMatchObject({ records });
+  });
+
+  test('stopped after each of its pages, it goes on with the next one', async () => {
+    for (let broken = 1; broken <= 6; broken += 1) {
+      const crawl = await newCrawl(task(), (params, nth) =>
+        nth === broken ? new Error('broken') : feed(params, nth),
+      );
+      expect(await crawl.run()).toBeInstanceOf(ApiError);
+      expect(await crawl.run()).toBe(null);
+      expect(crawl.asked.length, `broken at ${broken}`).toBe(7);
+      const landed = await crawl.landed();
+      expect(landed).toMatchObject({ records: 10 });
+      expect(isEnded(landed)).toBe(true);
+    }
+  });
+
+  test('a resumed crawl stops at what is covered below it', async () => {
+    const crawl = await newCrawl(task(), (params, nth) =>
+      nth === 2 ? new Error('broken') : feed(params, nth),
+    );
+    expect(await crawl.run()).toBeInstanceOf(ApiError);
+    expect(await crawl.run({ goal: { lastCompleteSlot: null, coveredSlot: 99 } })).toBe(null);
+    expect(await crawl.landed()).toMatchObject({ records: 4, last: { end: 'covered', last_slot: 90 } });
+  });
+});
