@@ -40,21 +40,29 @@ function csvCell(text: string): string {
   return text === '' || /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-function jsonRow(row: DuckDBValue[], columns: ResultColumn[]): string {
-  return `{${columns.map(({ name, type }, n) => `${JSON.stringify(name)}:${jsonText(row[n]!, type)}`).join(',')}}`;
+/** Writes rows as objects; their keys are spelled once, not once a row. */
+function jsonRows(columns: ResultColumn[]): (row: DuckDBValue[]) => string {
+  const keys = columns.map(({ name }, n) => `${n === 0 ? '' : ','}${JSON.stringify(name)}:`);
+  return (row) => {
+    let text = '{';
+    for (let n = 0; n < keys.length; n += 1) text += keys[n] + jsonText(row[n]!, columns[n]!.type);
+    return `${text}}`;
+  };
 }
 
 async function* ndjsonText(result: DuckDBResult, columns: ResultColumn[]): AsyncGenerator<string> {
+  const toJson = jsonRows(columns);
   for await (const rows of result.yieldRows()) {
-    yield rows.map((row) => `${jsonRow(row, columns)}\n`).join('');
+    yield rows.map((row) => `${toJson(row)}\n`).join('');
   }
 }
 
 async function* jsonArrayText(result: DuckDBResult, columns: ResultColumn[]): AsyncGenerator<string> {
+  const toJson = jsonRows(columns);
   let before = '[\n';
   for await (const rows of result.yieldRows()) {
     if (rows.length === 0) continue;
-    yield before + rows.map((row) => jsonRow(row, columns)).join(',\n');
+    yield before + rows.map(toJson).join(',\n');
     before = ',\n';
   }
   yield before === '[\n' ? '[]\n' : '\n]\n';
