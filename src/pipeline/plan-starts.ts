@@ -58,8 +58,9 @@ export function planStarts(
   const round = openRound(state.runs, job.name);
   return targets.flatMap((target) => {
     const task = makeTask(job, target);
-    if (round !== null && isFinishedSince(task, state, round)) return [];
-    return task.operation.paging === 'feed' ? planFeed(task, state, run) : planOne(task, ids, state, run);
+    const finished = round !== null && isFinishedSince(task, state, round);
+    if (task.operation.paging === 'feed') return planFeed(task, state, run, finished);
+    return finished ? [] : planOne(task, ids, state, run);
   });
 }
 
@@ -98,9 +99,9 @@ function expectBatch(ids: readonly string[], pageSize: number): { pages: number;
 
 /**
  * A feed's head comes first, down to the newest slot that is covered or being covered; then its open crawls go
- * on, each down to what is covered below it.
+ * on, each down to what is covered below it. A head that is finished in this round is left out, the open crawls never.
  */
-function planFeed(task: Task, state: CrawlState, run: string): PlannedStart[] {
+function planFeed(task: Task, state: CrawlState, run: string, headFinished: boolean): PlannedStart[] {
   const landed = (state.landed.get(task.id) ?? []).filter((crawl) => crawl.failed === null);
   const covered = (state.coverage.get(targetKey(task)) ?? []).map(({ highSlot }) => highSlot);
   const heads = landed.flatMap((crawl) => crawl.first?.slot ?? []);
@@ -116,7 +117,7 @@ function planFeed(task: Task, state: CrawlState, run: string): PlannedStart[] {
   });
   const open = landed.filter((crawl) => !isEnded(crawl) && crawl.last !== null);
   return [
-    start(run, null, Number.POSITIVE_INFINITY),
+    ...(headFinished ? [] : [start(run, null, Number.POSITIVE_INFINITY)]),
     ...open.map((crawl) => start(crawl.crawl, crawl, crawl.last?.last_slot ?? 0)),
   ];
 }

@@ -32,13 +32,22 @@ export function openRequestLog(path: string, run: string): RequestLog {
   };
 }
 
-/** A kill in the middle of a write leaves half a line: that one attempt is not accounted for. */
+/**
+ * A kill in the middle of a write leaves half a line, a power loss perhaps many zeros: cut after the last whole line.
+ * Those attempts are not accounted for.
+ */
 function cutTornLine(file: number): void {
   const { size } = fstatSync(file);
-  const tail = Buffer.alloc(Math.min(size, 4096));
-  readSync(file, tail, 0, tail.length, size - tail.length);
-  const whole = size - tail.length + tail.lastIndexOf(10) + 1;
-  if (whole < size) ftruncateSync(file, whole);
+  const block = Buffer.alloc(4096);
+  let end = size;
+  let newline = -1;
+  while (newline === -1 && end > 0) {
+    const from = Math.max(0, end - block.length);
+    const bytes = readSync(file, block, 0, end - from, from);
+    newline = block.subarray(0, bytes).lastIndexOf(10);
+    end = newline === -1 ? from : from + newline + 1;
+  }
+  if (end < size) ftruncateSync(file, end);
 }
 
 /** Credits spent since a moment (Unix ms), from the attempts of all runs. */

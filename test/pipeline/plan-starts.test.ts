@@ -1,0 +1,200 @@
+import { describe, expect, test } from 'vitest';
+import { findOperation } from '../../src/api/catalogue.ts';
+import type { Job } from '../../src/jobs/job-file.ts';
+import type { Target } from '../../src/jobs/targets.ts';
+import { makeTask } from '../../src/jobs/task.ts';
+import type { PageLine } from '../../src/landing/page-line.ts';
+import type { LandedCrawl } from '../../src/landing/reader.ts';
+import { type CrawlState, orderStarts, planStarts } from '../../src/pipeline/plan-starts.ts';
+import type { RunEntry } from '../../src/pipeline/run-log.ts';
+
+function newJob(name: string, method: string): Job {
+  return {
+    ...{ name, file: '', describe: '', params: {}, forEach: null, mode: 'full', fullEveryMs: null },
+    ...{ after: [], since: null, pageSize: 2, partitions: 1 },
+    operation: findOperation(method)!,
+  };
+}
+
+const lists = newJob('lists', 'getAssetsByGroup');
+const batch = newJob('batch', 'getAssetBatch');
+const feed = newJob('feed', 'getLatestCompressionSignatures');
+const targets: Target[] = ['a', 'b', 'c'].map((name) => ({ name, params: { groupValue: name } }));
+const one: Target[] = [{ name: '', params: {} }];
+const idOf = (job: Job, target: Target) => makeTask(job, target).id;
+const [a, b] = targets as [Target, Target, Target];
+
+function ranAs(run: string, exitCode: number | null): RunEntry {
+  const jobs = ['lists', 'batch', 'feed'];
+  return { run, verb: 'run', jobs, startedAt: '', finishedAt: null, exitCode, stoppedBy: null };
+}
+
+function newState(fields: Partial<CrawlState> = {}): CrawlState {
+  return {
+    complete: new Map(),
+    failed: new Map(),
+    coverage: new Map(),
+    landed: new Map(),
+    runs: [],
+    ...fields,
+  };
+}
+
+const completeBy = (run: string, lastIndexedSlot: number | null = 100) => ({
+  ...{ lastIndexedSlot, run, finishedAt: `time of ${run}`, pages: 4, records: 7 },
+});
+
+/** A crawl in the landing log: `end` null while it is open. */
+function landed(job: Job, target: Target, crawl: string, fields: Partial<LandedCrawl> & { end?: string }) {
+  const { end, ...rest } = fields;
+  const last = { page: 2, end: end ?? null, last_slot: 50, slot: 90 } as unknown as PageLine;
+  const whole: LandedCrawl = {
+    ...{ task: idOf(job, target), crawl, job: job.name, target: target.name, operation: '', shape: '' },
+    ...{ runs: [crawl], pages: new Set([1, 2]), records: 4, nulls: 0, last, first: last },
+    ...{ minSlot: 90, maxSlot: 90, startedAt: null, finishedAt: null, slices: new Map(), frozen: false },
+    failed: null,
+    ...rest,
+  };
+  return [whole.task, [whole]] as const;
+}
+
+const plan = (job: Job, state: CrawlState, ids: string[] | null = null) =>
+  planStarts(job, job === lists ? targets : one, ids, state, 'r9').map(({ task, crawl, resume, goal }) => ({
+    target: task.target,
+    crawl,
+    resumes: resume?.crawl ?? null,
+    ...goal,
+  }));
+const fresh = { crawl: 'r9', resumes: null, lastCompleteSlot: null, coveredSlot: null };
+
+describe('rounds', () => {
+  const complete = new Map([
+    [idOf(lists, a), completeBy('r1')],
+    [idOf(lists, b), completeBy('r2')],
+  ]);
+
+  test('nothing known: every target', () =>
+    expect(plan(lists, newState())).toEqual(['a', 'b', 'c'].map((target) => ({ target, ...fresh }))));
+
+  test('after 0 everything again, with the slot below which nothing is new', () =>
+    expect(plan(lists, newState({ complete, runs: [ranAs('r1', 75), ranAs('r2', 0)] }))).toEqual([
+      { target: 'a', ...fresh, lastCompleteSlot: 100 },
+      { target: 'b', ...fresh, lastCompleteSlot: 100 },
+      { target: 'c', ...fresh },
+    ]));
+
+  test.each([
+    ['75', 75],
+    ['a kill', null],
+  ])('after %s what the round has finished is not crawled again', (_, exitCode) => {
+    const runs = [ranAs('r0', 0), ranAs('r1', exitCode), ranAs('r2', exitCode)];
+    expect(plan(lists, newState({ complete, runs })).map(({ target }) => target)).toEqual(['c']);
+  });
+
+  test('what an earlier round has finished is crawled again', () =>
+    expect(
+      plan(lists, newState({ complete, runs: [ranAs('r1', 0), ranAs('r2', 75)] })).map(
+        ({ target }) => target,
+      ),
+    ).toEqual(['a', 'c']));
+
+  test('ended but not published counts as finished; failed too', () => {
+    const state = newState({
+      landed: new Map([
+        landed(lists, a, 'r1', { end: 'exhausted' }),
+        landed(lists, b, 'r1', { failed: 'rejected' }),
+      ]),
+      runs: [ranAs('r1', 75)],
+    });
+    expect(plan(lists, state).map(({ target }) => target)).toEqual(['c']);
+  });
+
+  test('a failed target is tried again in the next round', () => {
+    const failed = new Map([[idOf(lists, a), 'r1']]);
+    const targetsOf = (runs: RunEntry[]) =>
+      plan(lists, newState({ failed, runs })).map(({ target }) => target);
+    expect(targetsOf([ranAs('r1', 75)])).toEqual(['b', 'c']);
+    expect(targetsOf([ranAs('r1', 3)])).toEqual(['a', 'b', 'c']);
+  });
+
+  test('an open crawl goes on under its own name', () => {
+    const state = newState({ landed: new Map([landed(lists, b, 'r1', {})]), runs: [ranAs('r1', 75)] });
+    expect(plan(lists, state)[1]).toEqual({ target: 'b', ...fresh, crawl: 'r1', resumes: 'r1' });
+  });
+
+  test('a failed crawl does not go on', () => {
+    const state = newState({
+      landed: new Map([landed(lists, b, 'r1', { failed: 'x' })]),
+      runs: [ranAs('r1', 3)],
+    });
+    expect(plan(lists, state)[1]).toEqual({ target: 'b', ...fresh });
+  });
+});
+
+describe('a batch', () => {
+  const [, [open]] = landed(batch, one[0]!, 'r1', { slices: new Map(), frozen: true, pages: new Set([1]) });
+
+  test('no ids: nothing to do', () => expect(plan(batch, newState(), [])).toEqual([]));
+
+  test('an old slot says nothing about other ids', () =>
+    expect(
+      plan(batch, newState({ complete: new Map([[idOf(batch, one[0]!), completeBy('r1')]]) }), ['x']),
+    ).toEqual([{ target: '', ...fresh }]));
+
+  test('a frozen list goes on, also when there is no id any more', () =>
+    expect(plan(batch, newState({ landed: new Map([[open!.task, [open!]]]) }), [])).toEqual([
+      { target: '', ...fresh, crawl: 'r1', resumes: 'r1' },
+    ]));
+
+  test('a list that was not frozen in full is made anew', () => {
+    const torn = { ...open!, frozen: false, pages: new Set<number>() };
+    expect(plan(batch, newState({ landed: new Map([[torn.task, [torn]]]) }), ['x'])).toEqual([
+      { target: '', ...fresh },
+    ]);
+  });
+});
+
+describe('a feed', () => {
+  const coverage = new Map([['feed/', [{ lowSlot: 0, highSlot: 40 }]]]);
+  const head = (crawl: string, fields: object) => landed(feed, one[0]!, crawl, fields);
+
+  test('the head, down to the newest covered slot', () =>
+    expect(plan(feed, newState({ coverage }))).toEqual([{ target: '', ...fresh, coveredSlot: 40 }]));
+
+  test('the head down to an open crawl, which goes on down to what is covered', () => {
+    const state = newState({ coverage, landed: new Map([head('r1', {})]), runs: [ranAs('r1', 75)] });
+    expect(plan(feed, state)).toEqual([
+      { target: '', ...fresh, coveredSlot: 90 },
+      { target: '', ...fresh, crawl: 'r1', resumes: 'r1', coveredSlot: 40 },
+    ]);
+  });
+
+  test('a head that is finished in this round does not end the crawls below it', () => {
+    const [task, [open]] = head('r1', {});
+    const [, [ended]] = head('r2', { end: 'covered' });
+    const runs = [ranAs('r1', null), ranAs('r2', null)];
+    expect(plan(feed, newState({ coverage, landed: new Map([[task, [open!, ended!]]]), runs }))).toEqual([
+      { target: '', ...fresh, crawl: 'r1', resumes: 'r1', coveredSlot: 40 },
+    ]);
+  });
+
+  test('finished in this round, nothing open: nothing to do', () => {
+    const state = newState({ landed: new Map([head('r1', { end: 'covered' })]), runs: [ranAs('r1', 75)] });
+    expect(plan(feed, state)).toEqual([]);
+  });
+});
+
+test('orderStarts: open, never crawled, oldest checkpoint first', () => {
+  const complete = new Map([
+    [idOf(lists, a), completeBy('r2')],
+    [idOf(lists, b), completeBy('r1')],
+  ]);
+  const open = { name: 'd', params: { groupValue: 'd' } };
+  const state = newState({
+    complete,
+    landed: new Map([landed(lists, open, 'r1', {})]),
+    runs: [ranAs('r2', 0)],
+  });
+  const starts = planStarts(lists, [...targets, open], null, state, 'r9');
+  expect(orderStarts(starts, state).map(({ task }) => task.target)).toEqual(['d', 'c', 'b', 'a']);
+});
