@@ -10,6 +10,8 @@ with page as (
     run as run_id,
     operation,
     params,
+    -- Identity of the question, where an answer has no key of its own.
+    left(sha256(params::varchar), 32) as request_key,
     carries,
     slot as page_slot,
     received_at as seen_at

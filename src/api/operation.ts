@@ -12,10 +12,11 @@ export type Pool = (typeof pools)[number];
  * - `keyset`: cursor when the server gives one, else page numbers (the asset and token-account lists)
  * - `cursor`: opaque cursors only
  * - `feed`: opaque cursors, newest first, kept as intervals in `meta.coverage`
+ * - `pages`: page numbers only; a flag says whether there are more
  * - `batch`: a frozen list of ids, sliced at the operation's limit
  * - `none`: one answer
  */
-export type Paging = 'keyset' | 'cursor' | 'feed' | 'batch' | 'none';
+export type Paging = 'keyset' | 'cursor' | 'feed' | 'pages' | 'batch' | 'none';
 
 /** Where the records stand in an answer, below `result` when the answer is enveloped. */
 export interface RecordsAt {
@@ -48,6 +49,10 @@ export interface Operation {
   readonly slotAt: readonly (readonly string[])[];
   /** Key path below the result of the next cursor. */
   readonly cursorAt?: readonly string[];
+  /** The parameter that takes the cursor, where it is not `cursor`. */
+  readonly cursorParam?: string;
+  /** `pages` only: key path below the result of the flag that says whether there are more. */
+  readonly moreAt?: readonly string[];
   readonly pool: Pool;
   /** Credits one call costs by default (`api.credits` overrides). */
   readonly credits: number;

@@ -1,11 +1,12 @@
 import { crc32 } from 'node:zlib';
+import { ApiError } from '../api/api-errors.ts';
 import type { ApiClient } from '../api/client.ts';
 import type { Task } from '../jobs/task.ts';
 import type { IdsLine, Position } from '../landing/page-line.ts';
 import { isEnded, type LandedCrawl, readSlice } from '../landing/reader.ts';
 import { splitPage } from '../landing/split.ts';
 import type { LandingLog, NewPage } from '../landing/writer.ts';
-import { type ReceivedPage, receivePage } from './page.ts';
+import { noData, type ReceivedPage, receivePage } from './page.ts';
 import { firstPosition, nextStep, type PagingGoal } from './paging.ts';
 
 /** A task with what is known of it before this run touches it. */
@@ -51,8 +52,8 @@ async function crawlPages(start: TaskStart, deps: CrawlDeps): Promise<void> {
     let next = null as Position | null;
     await request(start, deps, positionParams(task, at), async (page, receivedAt) => {
       const last = readLast(task, page);
-      const { cursor, slot } = page;
-      const facts = { records: page.records.length, cursor, slot, page: number, ...last };
+      const { cursor, more, slot } = page;
+      const facts = { records: page.records.length, cursor, more, slot, page: number, ...last };
       const goal = { ...start.goal, since: task.since, now: receivedAt.getTime() };
       const step = nextStep(task.operation, at, facts, goal);
       refuseLoop(page, seen);
@@ -106,11 +107,21 @@ async function crawlSlice(
   ids: readonly string[],
 ): Promise<void> {
   const { task } = start;
-  await request(start, deps, { [task.operation.batchParam ?? 'ids']: ids }, (page, receivedAt) => {
-    const described = describePage(start, deps, page, receivedAt);
-    const line = { ...described, page: number, position: null, last_slot: null, next: null, end: null };
-    return land(deps, task, line, page);
-  });
+  await request(
+    start,
+    deps,
+    { [task.operation.batchParam ?? 'ids']: ids.map(readId) },
+    (page, receivedAt) => {
+      const described = describePage(start, deps, page, receivedAt);
+      const line = { ...described, page: number, position: null, last_slot: null, next: null, end: null };
+      return land(deps, task, line, page);
+    },
+  );
+}
+
+/** An id that is a mapping (`{address, tree}`) is frozen as its JSON; addresses never begin like one. */
+function readId(id: string): unknown {
+  return id.startsWith('{') ? JSON.parse(id) : id;
 }
 
 /** Asks for one page; it has landed, by `keep`, before another request may take this one's place. */
@@ -122,14 +133,24 @@ async function request(
 ): Promise<void> {
   const { operation } = task;
   const params = { ...task.params, ...position };
-  await client.send(operation, params, (body) => splitPage(body, operation.records), {
-    keep: (page, receivedAt) => keep(receivePage(operation, page), receivedAt),
-  });
+  try {
+    await client.send(operation, params, (body) => splitPage(body, operation.records), {
+      keep: (page, receivedAt) => keep(receivePage(operation, page), receivedAt),
+    });
+  } catch (error) {
+    // "Nothing under this id" is an answer: it lands as an empty page, so it is not asked for again in this round.
+    if (!(error instanceof ApiError && error.kind === 'no_data')) throw error;
+    await keep(noData, new Date());
+  }
 }
 
 function positionParams({ operation }: Task, position: Position): Record<string, unknown> {
-  const { limit, ...where } = position;
-  return operation.limit === null ? where : { limit, ...where };
+  const { limit, cursor, ...where } = position;
+  return {
+    ...(operation.limit === null ? {} : { limit }),
+    ...(cursor === undefined ? {} : { [operation.cursorParam ?? 'cursor']: cursor }),
+    ...where,
+  };
 }
 
 function describePage(

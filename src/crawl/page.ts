@@ -10,6 +10,8 @@ export interface ReceivedPage {
   /** Slot the answer says it reflects; null where it says none. */
   slot: number | null;
   cursor: string | null;
+  /** Whether the answer says that there are more; null where it says nothing. */
+  more: boolean | null;
   /** The answer without its records, as JSON text. */
   envelope: string;
 }
@@ -37,9 +39,20 @@ export function receivePage(operation: Operation, page: SplitPage): ReceivedPage
     nulls,
     slot: firstSlot(result, operation.slotAt),
     cursor: operation.cursorAt === undefined ? null : readCursor(at(result, operation.cursorAt)),
+    more: operation.moreAt === undefined ? null : at(result, operation.moreAt) === true,
     envelope: JSON.stringify(page.envelope),
   };
 }
+
+/** A wallet's 404 and the like: the answer is that there is nothing. */
+export const noData: ReceivedPage = {
+  records: [],
+  nulls: 1,
+  slot: null,
+  cursor: null,
+  more: null,
+  envelope: 'null',
+};
 
 function at(value: unknown, path: readonly string[]): unknown {
   let current = value;

@@ -6,6 +6,7 @@ import type { EndReason, Position } from '../landing/page-line.ts';
 export interface PageFacts {
   records: number;
   cursor: string | null;
+  more: boolean | null;
   slot: number | null;
   /** Feeds: slot and Unix time of the last record. */
   lastSlot: number | null;
@@ -40,7 +41,8 @@ export function firstPosition(
   limit: number,
 ): Position {
   const order = params.sortBy as { sortBy?: string } | undefined;
-  const numbered = operation.paging === 'keyset' && order !== undefined && order.sortBy !== 'id';
+  const sorted = operation.paging === 'keyset' && order !== undefined && order.sortBy !== 'id';
+  const numbered = sorted || operation.paging === 'pages';
   return numbered ? { limit, page: 1 } : { limit };
 }
 
@@ -68,6 +70,7 @@ function endReason(
   goal: PagingGoal,
 ): EndReason | null {
   if (operation.paging === 'none' || page.records === 0) return 'exhausted';
+  if (operation.paging === 'pages') return page.more === false ? 'exhausted' : null;
   const walksByCursor = operation.paging !== 'keyset' || position.cursor !== undefined;
   if (walksByCursor && page.cursor === null) return 'exhausted';
   if (operation.paging === 'feed') return feedEnd(page, goal);

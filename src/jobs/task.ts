@@ -20,7 +20,8 @@ export interface Task {
 
 /** The task of one target of a job. Pure: the same job and target make the same id on every night. */
 export function makeTask(job: Job, target: Target): Task {
-  const params = { ...job.params, ...target.params };
+  // In one order of names, so that the same parameters are the same text wherever they are hashed.
+  const params = JSON.parse(canonicalJson({ ...job.params, ...target.params })) as Record<string, unknown>;
   const identity = canonicalJson({
     job: job.name,
     operation: job.operation.name,

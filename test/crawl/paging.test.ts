@@ -9,7 +9,7 @@ const single = { ...keyset, paging: 'none' as const };
 const cursorOnly = { ...keyset, paging: 'cursor' as const };
 
 const page = (facts: Partial<PageFacts> = {}): PageFacts => ({
-  ...{ records: 10, cursor: null, slot: 100, lastSlot: null, lastTime: null, page: 1 },
+  ...{ records: 10, cursor: null, more: null, slot: 100, lastSlot: null, lastTime: null, page: 1 },
   ...facts,
 });
 const now = Date.UTC(2026, 0, 10);

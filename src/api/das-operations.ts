@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import type { Operation } from './operation.ts';
+import { address, displayOptions, sortBy } from './param-schemas.ts';
+
+const assetList = {
+  transport: 'rpc',
+  paging: 'keyset',
+  limit: 1000,
+  records: { path: ['items'], form: 'array' },
+  slotAt: [['last_indexed_slot']],
+  cursorAt: ['cursor'],
+  pool: 'das',
+  credits: 10,
+  shape: 'asset',
+  table: 'assets',
+} as const;
+
+/** Assets and token accounts: JSON-RPC, pool `das`. */
+export const dasOperations: readonly Operation[] = [
+  {
+    ...assetList,
+    name: 'getAssetsByGroup',
+    describe: 'Every asset of a group, such as a collection',
+    params: z.strictObject({
+      groupKey: z.string().min(1).describe('Kind of group, for example `collection`'),
+      groupValue: z.string().min(1).describe("The group, for example the collection's address"),
+      sortBy: sortBy.optional(),
+      options: displayOptions.optional(),
+    }),
+  },
+  {
+    ...assetList,
+    name: 'getAssetsByCreator',
+    describe: 'Every asset of a creator',
+    params: z.strictObject({
+      creatorAddress: address.describe('Address of the creator'),
+      onlyVerified: z.boolean().optional().describe('Only assets the creator has verified'),
+      sortBy: sortBy.optional(),
+      options: displayOptions.optional(),
+    }),
+  },
+  {
+    name: 'getAssetBatch',
+    describe: 'Assets by id, at most 1,000 a request',
+    transport: 'rpc',
+    params: z.strictObject({
+      ids: z.array(address).min(1).describe('Asset ids'),
+      options: displayOptions.optional(),
+    }),
+    paging: 'batch',
+    batchParam: 'ids',
+    limit: 1000,
+    records: { path: [], form: 'array' },
+    slotAt: [],
+    pool: 'das',
+    credits: 10,
+    shape: 'asset',
+    table: 'assets',
+    carries: ['content', 'token_info'],
+  },
+  {
+    name: 'getTokenAccounts',
+    describe: 'Token accounts of an owner, of a mint, or of both',
+    transport: 'rpc',
+    params: z
+      .strictObject({
+        mint: address.optional().describe('Accounts of this mint'),
+        owner: address.optional().describe('Accounts of this owner'),
+        options: z
+          .strictObject({
+            showZeroBalance: z.boolean().optional().describe('Accounts with an empty balance too'),
+          })
+          .optional(),
+      })
+      .describe('At least one of mint and owner'),
+    anyOf: ['mint', 'owner'],
+    paging: 'keyset',
+    limit: 1000,
+    records: { path: ['token_accounts'], form: 'array' },
+    slotAt: [['last_indexed_slot']],
+    cursorAt: ['cursor'],
+    pool: 'das',
+    credits: 10,
+    shape: 'token_account',
+    table: 'token_accounts',
+  },
+];
