@@ -58,8 +58,9 @@ export async function execute(args: SqlArgs): Promise<number> {
     threads,
     ...(format === 'parquet' ? { outputPath: draft! } : {}),
   });
-  interrupt.signal.addEventListener('abort', () => session.interrupt());
+  const release = interruptOn(interrupt.signal, session);
   try {
+    interrupt.signal.throwIfAborted();
     if (format === 'parquet') await session.copyToParquet(sql);
     else await writeText(session, sql, { format, file: draft });
     if (draft !== null) await keepFile(draft, output!);
@@ -69,9 +70,24 @@ export async function execute(args: SqlArgs): Promise<number> {
     if (interrupt.signal.aborted) throw interrupt.signal.reason;
     throw error;
   } finally {
+    release();
     interrupt.release();
     session.close();
   }
+}
+
+/** Interrupts again and again: DuckDB forgets an interruption that comes between two statements. */
+function interruptOn(signal: AbortSignal, session: QuerySession): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  const interrupt = () => {
+    session.interrupt();
+    timer = setInterval(() => session.interrupt(), 100);
+  };
+  signal.addEventListener('abort', interrupt);
+  return () => {
+    signal.removeEventListener('abort', interrupt);
+    clearInterval(timer);
+  };
 }
 
 function defaultFormat({ json, output }: SqlArgs): Format {

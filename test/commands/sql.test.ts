@@ -124,10 +124,8 @@ test('a long result streams: it is neither held in memory nor lost, and Ctrl-C e
   short.child.stdout!.destroy();
   expect(await short.ended).toMatchObject({ code: 0, stderr: '' });
 
-  const long = startCli(['sql', 'select count(*) from range(10000000) a, range(10000000) b'], {
-    cwd: folder.root,
-  });
-  await new Promise((resolve) => setTimeout(resolve, 1500));
+  const long = startCli(['sql', 'select i from range(100000000000) r(i)'], { cwd: folder.root });
+  await long.said('\n');
   long.child.kill('SIGINT');
   const { code, stderr } = await long.ended;
   expect({ code, stderr }).toEqual({ code: 75, stderr: expect.stringContaining('interrupted by SIGINT') });
