@@ -87,7 +87,7 @@ export const insertAssets = `insert into assets by name
     [{'address': 'creator', 'share': i::integer, 'verified': true}, null] as creators,
     [{'trait_type': 'colour', 'value': 'rot 🟥'}, {'trait_type': null, 'value': ''}] as attributes,
     case i when 2 then [] else [{'address': 'a', 'scopes': ['full', null]}] end as authorities,
-    '{"x": 1.50}'::json as extra,
+    '{"x": 1.50}'::json as inscription,
     0.1::double as royalty_percent,
     case i when 0 then null else 7 + i end as slot,
     timestamptz '2026-01-01 00:00:00+00' as seen_at,
