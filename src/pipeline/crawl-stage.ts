@@ -3,7 +3,7 @@ import type { ApiKey } from '../api/api-key.ts';
 import { type ApiClient, createClient } from '../api/client.ts';
 import type { Pool, Transport } from '../api/operation.ts';
 import { type CrawlTasksDeps, crawlTasks } from '../crawl/crawl-tasks.ts';
-import { KeyRefused, StoppedEarly } from '../errors.ts';
+import { StoppedEarly } from '../errors.ts';
 import { createLandingLog } from '../landing/writer.ts';
 import type { Budget } from './budget.ts';
 import type { PlannedStart } from './plan-starts.ts';
@@ -27,7 +27,10 @@ export interface CrawlStageOptions {
 /** Tasks at work at once: enough to fill every pool's concurrency at a second of latency. */
 const taskConcurrency = 64;
 
-/** Crawls the starts into the landing log. Returns why it stopped early, or null when all were tried. */
+/**
+ * Crawls the starts into the landing log. Returns why it stopped early, or null when all were tried.
+ * @throws KeyRefused, DiskError and bugs, with everything received landed
+ */
 export async function crawlStage(
   starts: readonly PlannedStart[],
   options: CrawlStageOptions,
@@ -97,17 +100,4 @@ export async function keepRates(path: string, client: ApiClient): Promise<void> 
   if (Object.keys(learnt).length === 0) return;
   await writeFile(`${path}.tmp`, JSON.stringify({ ...(await readRates(path)), ...learnt }), { mode: 0o600 });
   await rename(`${path}.tmp`, path);
-}
-
-/** Whether every task failed because the key may not use its operation: then it is the key that was refused. */
-export function refuseForbidden(progress: Progress, reasons: readonly string[]): void {
-  const totals = [...progress.jobs.values()];
-  const all = totals.length > 0 && totals.every((job) => job.tasks > 0 && job.failed === job.tasks);
-  const forbidden = reasons.length > 0 && reasons.every((reason) => /: forbidden \(/.test(reason));
-  if (all && forbidden) {
-    throw new KeyRefused(
-      `the key may use none of the operations asked for: ${reasons[0]}`,
-      "Check the key's plan and IP restrictions in the dashboard.",
-    );
-  }
 }

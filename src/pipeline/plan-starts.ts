@@ -67,10 +67,16 @@ export function planStarts(
 function isFinishedSince(task: Task, state: CrawlState, round: string): boolean {
   const complete = state.complete.get(task.id);
   if (complete !== undefined && complete.run >= round) return true;
-  if ((state.failed.get(task.id) ?? '') >= round) return true;
-  return (state.landed.get(task.id) ?? []).some(
-    (crawl) => (isEnded(crawl) || crawl.failed !== null) && (crawl.runs.at(-1) ?? '') >= round,
-  );
+  if (isFailure(state, state.failed.get(task.id) ?? '', round)) return true;
+  return (state.landed.get(task.id) ?? []).some((crawl) => {
+    const run = crawl.runs.at(-1) ?? '';
+    return crawl.failed === null ? isEnded(crawl) && run >= round : isFailure(state, run, round);
+  });
+}
+
+/** Whether a target that failed in that run is done with in this round: not when it was the key that was refused. */
+function isFailure(state: CrawlState, run: string, round: string): boolean {
+  return run >= round && !state.runs.some((entry) => entry.run === run && entry.exitCode === 77);
 }
 
 function planOne(task: Task, ids: readonly string[] | null, state: CrawlState, run: string): PlannedStart[] {

@@ -117,6 +117,17 @@ describe('rounds', () => {
     expect(targetsOf([ranAs('r1', 3)])).toEqual(['a', 'b', 'c']);
   });
 
+  test('a target that failed because the key was refused is tried again in the same round', () => {
+    const failed = new Map([[idOf(lists, a), 'r2']]);
+    const crawls = new Map([landed(lists, b, 'r2', { failed: 'forbidden' })]);
+    const runs = [ranAs('r1', 75), ranAs('r2', 77)];
+    expect(plan(lists, newState({ failed, landed: crawls, runs })).map(({ target }) => target)).toEqual([
+      'a',
+      'b',
+      'c',
+    ]);
+  });
+
   test('an open crawl goes on under its own name', () => {
     const state = newState({ landed: new Map([landed(lists, b, 'r1', {})]), runs: [ranAs('r1', 75)] });
     expect(plan(lists, state)[1]).toEqual({ target: 'b', ...fresh, crawl: 'r1', resumes: 'r1' });
