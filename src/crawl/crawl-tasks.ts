@@ -6,7 +6,13 @@ import { type CrawlDeps, crawlTask, PagingLoop, type TaskStart } from './crawl-t
 export interface CrawlTasksDeps extends CrawlDeps {
   /** Tasks under way at once; the client's pools decide how many requests that is. */
   concurrency: number;
-  onTaskEnd(task: Task, failed: string | null): void;
+  onTaskEnd(task: Task, failure: TaskFailure | null): void;
+}
+
+/** Why one target failed; `forbidden`: the key may not use the operation. */
+export interface TaskFailure {
+  reason: string;
+  forbidden: boolean;
 }
 
 /**
@@ -17,16 +23,16 @@ export interface CrawlTasksDeps extends CrawlDeps {
 export async function crawlTasks(starts: readonly TaskStart[], deps: CrawlTasksDeps): Promise<void> {
   const queue = new PQueue({ concurrency: deps.concurrency });
   /** Operations the key may not use: their other tasks fail without a request. */
-  const forbidden = new Map<string, string>();
+  const forbidden = new Map<string, TaskFailure>();
   let stopped: { error: unknown } | null = null;
   const runs = starts.map((start) =>
     queue.add(async () => {
       if (stopped !== null) return;
       try {
-        const failed =
+        const failure =
           forbidden.get(start.task.operation.name) ?? (await crawlOrFail(start, deps, forbidden));
-        if (failed !== null) await landFailure(start, deps, failed);
-        deps.onTaskEnd(start.task, failed);
+        if (failure !== null) await landFailure(start, deps, failure.reason);
+        deps.onTaskEnd(start.task, failure);
       } catch (error) {
         stopped ??= { error };
       }
@@ -40,16 +46,19 @@ export async function crawlTasks(starts: readonly TaskStart[], deps: CrawlTasksD
 async function crawlOrFail(
   start: TaskStart,
   deps: CrawlDeps,
-  forbidden: Map<string, string>,
-): Promise<string | null> {
+  forbidden: Map<string, TaskFailure>,
+): Promise<TaskFailure | null> {
   try {
     await crawlTask(start, deps);
     return null;
   } catch (error) {
     if (!(error instanceof ApiError) && !(error instanceof PagingLoop)) throw error;
-    if (error instanceof ApiError && error.kind === 'forbidden')
-      forbidden.set(start.task.operation.name, error.message);
-    return error.message;
+    const failure = {
+      reason: error.message,
+      forbidden: error instanceof ApiError && error.kind === 'forbidden',
+    };
+    if (failure.forbidden) forbidden.set(start.task.operation.name, failure);
+    return failure;
   }
 }
 

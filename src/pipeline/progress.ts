@@ -1,5 +1,6 @@
 import { rename, writeFile } from 'node:fs/promises';
 import type { Logger } from 'pino';
+import type { TaskFailure } from '../crawl/crawl-tasks.ts';
 import type { Task } from '../jobs/task.ts';
 
 /** How far one job is in this run. */
@@ -7,6 +8,8 @@ export interface JobProgress {
   tasks: number;
   done: number;
   failed: number;
+  /** Of the failed ones, those whose operation the key may not use. */
+  forbidden: number;
   pages: number;
   records: number;
 }
@@ -14,7 +17,7 @@ export interface JobProgress {
 export interface Progress {
   addTasks(job: string, count: number): void;
   onPage(task: Task, page: { records: number }): void;
-  onTaskEnd(task: Task, failed: string | null): void;
+  onTaskEnd(task: Task, failure: TaskFailure | null): void;
   readonly jobs: ReadonlyMap<string, JobProgress>;
   close(): Promise<void>;
 }
@@ -37,7 +40,7 @@ const drawEveryMs = 200;
 export async function createProgress(options: ProgressOptions): Promise<Progress> {
   const jobs = new Map<string, JobProgress>();
   const of = (job: string): JobProgress => {
-    const known = jobs.get(job) ?? { tasks: 0, done: 0, failed: 0, pages: 0, records: 0 };
+    const known = jobs.get(job) ?? { tasks: 0, done: 0, failed: 0, forbidden: 0, pages: 0, records: 0 };
     jobs.set(job, known);
     return known;
   };
@@ -61,11 +64,12 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
       of(job).pages += 1;
       of(job).records += records;
     },
-    onTaskEnd: ({ job, target }, failed) => {
+    onTaskEnd: ({ job, target }, failure) => {
       of(job).done += 1;
-      if (failed === null) return;
+      if (failure === null) return;
       of(job).failed += 1;
-      options.log.warn({ job, target, reason: failed }, 'target failed');
+      if (failure.forbidden) of(job).forbidden += 1;
+      options.log.warn({ job, target, reason: failure.reason }, 'target failed');
     },
     async close() {
       for (const timer of timers) clearInterval(timer);

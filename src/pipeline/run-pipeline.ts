@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { DataFolder } from '../data-folder.ts';
-import type { LedgerlakeError, StoppedEarly } from '../errors.ts';
+import { KeyRefused, type LedgerlakeError, type StoppedEarly } from '../errors.ts';
 import type { Job } from '../jobs/job-file.ts';
 import { resolveIds, resolveTargets } from '../jobs/targets.ts';
 import { openForJobSql, runJobSql } from '../warehouse/job-sql.ts';
 import { type BudgetLimits, billingPeriodStart, createBudget } from './budget.ts';
-import { type ApiPlace, crawlStage, keepRates, openClient } from './crawl-stage.ts';
+import { type ApiPlace, type CrawlStageOptions, crawlStage, keepRates, openClient } from './crawl-stage.ts';
 import { startLoading } from './load-stage.ts';
 import { orderStarts, type PlannedStart, planStarts } from './plan-starts.ts';
 import { createProgress, type JobProgress } from './progress.ts';
@@ -94,15 +94,11 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
     for (const wave of listWaves(options.jobs)) {
       const starts = await planWave(session, wave);
       for (const { task } of starts) progress.addTasks(task.job, 1);
-      const loading = await startLoading(session);
-      try {
-        stopped = await crawlStage(starts, { session, client, progress, onSealed: loading.add });
-      } finally {
-        await loading.finish();
-      }
+      stopped = await crawlAndLoad(starts, { session, client, progress, loads: options.verb === 'run' });
       if (options.verb === 'run') addPublished(published, await publishStage(session));
       if (stopped !== null) break;
     }
+    refuseForbidden([...progress.jobs.values()]);
     const failed = [...progress.jobs.values()].some((job) => job.failed > 0);
     const exitCode = decideExitCode({
       refused: published.refused.length > 0,
@@ -122,6 +118,29 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
     requests.close();
     signals.release();
   }
+}
+
+/** Crawls one wave; its segments are loaded as they are sealed, and the last when the crawl is over. */
+async function crawlAndLoad(
+  starts: readonly PlannedStart[],
+  { loads, ...stage }: Omit<CrawlStageOptions, 'onSealed'> & { loads: boolean },
+): Promise<StoppedEarly | null> {
+  const loading = loads ? await startLoading(stage.session) : null;
+  try {
+    return await crawlStage(starts, { ...stage, onSealed: (segment) => loading?.add(segment) });
+  } finally {
+    await loading?.finish();
+  }
+}
+
+/** A key that may use none of the operations asked for is refused as a whole. */
+function refuseForbidden(jobs: readonly JobProgress[]): void {
+  const count = (field: 'tasks' | 'forbidden') => jobs.reduce((sum, job) => sum + job[field], 0);
+  if (count('tasks') === 0 || count('forbidden') < count('tasks')) return;
+  throw new KeyRefused(
+    'the key may use none of the operations asked for (403)',
+    "Check the key's plan and its allowed IP addresses in the dashboard.",
+  );
 }
 
 /** Several apply: the order is the contract's (74 and 77 are thrown). Pure. */
