@@ -50,6 +50,16 @@ create or replace temp macro misplaced(column_name, shell, keys, record, path) a
       then {'column_name': column_name, 'reason': 'is not an object', 'raw': (record ->> path)::varchar}
   end;
 
+-- A quarantine entry when a list has an element (or a member of its elements) of another kind. `list` is JSON, `path`
+-- leads to what must be of the kind.
+create or replace temp macro odd_element(column_name, list, path, kind) as
+  case
+    when json_type(list) = 'ARRAY' and not list_has_all([kind, 'NULL'], json_type(list, path))
+      then {
+        'column_name': column_name, 'reason': 'has an element of another kind than ' || lower(kind), 'raw': list::varchar
+      }
+  end;
+
 -- The members of a JSON object that `known` (an object of nulls) does not name, as text without the braces.
 create or replace temp macro unknown_members(object, known) as
   nullif((json_merge_patch(object, known)::varchar)[2:-2], '');

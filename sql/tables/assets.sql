@@ -2,10 +2,11 @@
 -- grain: one row an asset (id)
 -- key: id
 -- publish: merge
--- group content: name, symbol, description, token_standard, json_uri, schema_uri, image, external_url, attributes, files
--- group token_info: token_symbol, token_supply, token_decimals, token_program, price_per_token, price_currency, mint_authority, freeze_authority
+-- group content: name, symbol, description, token_standard, json_uri, schema_uri, image, external_url, attributes, files, content_extra
+-- group token_info: token_symbol, token_supply, token_decimals, token_program, price_per_token, price_currency, mint_authority, freeze_authority, token_info_extra
 -- group inscription: inscription
 -- group spl20: spl20
+-- join extra: base_extra, content_extra, token_info_extra
 -- volatile: price_per_token, price_currency
 -- unordered: grouping, authorities, files
 create table assets (
@@ -60,6 +61,9 @@ create table assets (
   inscription json,
   spl20 json,
   extra json,
+  base_extra varchar,
+  content_extra varchar,
+  token_info_extra varchar,
   base_hash ubigint,
   content_slot bigint,
   content_seen_at timestamptz,
@@ -132,6 +136,9 @@ comment on column assets.files is 'Files of the content.';
 comment on column assets.inscription is 'Inscription details, when they were asked for.';
 comment on column assets.spl20 is 'SPL-20 details, as given.';
 comment on column assets.extra is 'Fields of the answer that have no column, under their paths.';
+comment on column assets.base_extra is 'The part of extra outside content and token_info, as text.';
+comment on column assets.content_extra is 'The part of extra below content, as text.';
+comment on column assets.token_info_extra is 'The part of extra below token_info, as text.';
 comment on column assets.base_hash is 'Hash of the columns that no group owns.';
 comment on column assets.content_slot is 'Slot of the answer the content columns come from; lists leave content out, batches bring it.';
 comment on column assets.content_seen_at is 'When that answer arrived; NULL when no answer has carried content yet.';

@@ -61,6 +61,7 @@ export function listGroups(spec: TableSpec, columns: readonly string[]): Group[]
   const taken = new Set([
     ...spec.key,
     ...bookkeeping,
+    ...spec.joined.keys(),
     'base_hash',
     ...named.flatMap((group) => [...group.columns, group.slot, group.seenAt, group.hash]),
   ]);
@@ -282,6 +283,8 @@ function insertValue(
 ): string {
   const name = quoteName(column);
   if (spec.key.includes(column)) return kind === 'mixed' ? `v.${name}` : `w.${name}`;
+  const parts = spec.joined.get(column)?.map((part) => insertValue(spec, groups, part, kind, old));
+  if (parts !== undefined) return `nullif('{' || concat_ws(',', ${parts.join(', ')}) || '}', '{}')::json`;
   const taken = (group: Group, fresh: string) =>
     kind !== 'mixed' && group.name === 'base'
       ? fresh

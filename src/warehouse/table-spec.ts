@@ -10,6 +10,8 @@ export interface TableSpec {
   publish: 'merge' | 'append';
   /** Columns by group, besides the base group of all others; each group has a slot of its own. */
   groups: ReadonlyMap<string, readonly string[]>;
+  /** JSON objects put together from text columns that each hold some of their members, `"name":value,…`. */
+  joined: ReadonlyMap<string, readonly string[]>;
   /** Columns that change in place without counting as a change. */
   volatile: readonly string[];
   /** Lists whose order means nothing. */
@@ -26,12 +28,14 @@ export function readTableSpecs(): TableSpec[] {
 /** Reads a table's header: `-- word: value` lines before the first statement. */
 export function parseTableSpec(text: string): TableSpec {
   const groups = new Map<string, readonly string[]>();
+  const joined = new Map<string, readonly string[]>();
   const fields = new Map<string, string>();
   for (const line of text.split('\n')) {
     if (!line.startsWith('--')) break;
     const [, word, value] = /^-- ([a-z0-9_ ]+): (.*)$/.exec(line) ?? [];
     if (word === undefined || value === undefined) continue;
     if (word.startsWith('group ')) groups.set(word.slice('group '.length), splitList(value));
+    else if (word.startsWith('join ')) joined.set(word.slice('join '.length), splitList(value));
     else fields.set(word, value);
   }
   const field = (word: string) => {
@@ -48,6 +52,7 @@ export function parseTableSpec(text: string): TableSpec {
     key: splitList(field('key')),
     publish,
     groups,
+    joined,
     volatile: splitList(fields.get('volatile') ?? ''),
     unordered: splitList(fields.get('unordered') ?? ''),
     ddl: text,

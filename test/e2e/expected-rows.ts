@@ -11,7 +11,7 @@ export interface ExpectedRow {
 }
 
 /** JSON columns stand as canonical text, lists of structs as arrays of objects. */
-export type Cell = Value | Record<string, Value | Value[]>[];
+export type Cell = Value | (Record<string, Value | Value[]> | null)[];
 
 /** Column → where it stands in the record and what it takes. */
 type Fields = Record<string, [path: string, kind: Kind]>;
@@ -177,10 +177,15 @@ function readList(node: Json | undefined, element: Record<string, Kind | 'texts'
   if (!Array.isArray(node)) return { value: null, misfit: (textOfField(node) ?? '') !== '' };
   let misfit = false;
   const value = node.map((item) => {
+    // An attribute of no kind stays none; the others' elements are put together from their fields.
+    if (item === null && 'trait_type' in element) return null;
     if (item !== null && !(item instanceof Map)) misfit = true;
     const struct = Object.entries(element).map(([name, kind]) => {
       const field = at(item, name);
-      if (kind === 'texts') return [name, Array.isArray(field) ? field.map(textOfField) : null];
+      if (kind === 'texts') {
+        misfit ||= !Array.isArray(field) && (textOfField(field) ?? '') !== '';
+        return [name, Array.isArray(field) ? field.map(textOfField) : null];
+      }
       const read = readField(field, kind);
       misfit ||= read.misfit;
       return [name, read.value];

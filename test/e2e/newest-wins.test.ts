@@ -15,6 +15,7 @@ page_size: 1
 `,
   'jobs/batch.yaml': `describe: test
 method: getAssetBatch
+after: [list]
 for_each: {ids: {values: [${id}]}}
 `,
 };

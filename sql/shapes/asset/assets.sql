@@ -165,158 +165,156 @@ select
   ) as files,
   r.inscription,
   r.spl20,
-  (
-    '{' || nullif(
-      concat_ws(
-        ',',
+  nullif(
+    concat_ws(
+      ',',
+      case
+        when not list_has_all(
+          [
+            'last_indexed_slot', 'interface', 'id', 'content', 'authorities', 'compression', 'grouping',
+            'royalty', 'creators', 'ownership', 'supply', 'mutable', 'burnt', 'token_info', 'inscription', 'spl20'
+          ],
+          keys[1]
+        ) then unknown_members(
+          record,
+          '{"last_indexed_slot": null, "interface": null, "id": null, "content": null, "authorities": null,
+            "compression": null, "grouping": null, "royalty": null, "creators": null, "ownership": null,
+            "supply": null, "mutable": null, "burnt": null, "token_info": null, "inscription": null, "spl20": null}'
+        )
+      end,
+      case
+        when has_unknown_element(r.authorities, ['address', 'scopes'])
+          then value_member('authorities', r.authorities)
+      end,
+      object_member(
+        'compression',
         case
           when not list_has_all(
             [
-              'last_indexed_slot', 'interface', 'id', 'content', 'authorities', 'compression', 'grouping',
-              'royalty', 'creators', 'ownership', 'supply', 'mutable', 'burnt', 'token_info', 'inscription', 'spl20'
+              'eligible', 'compressed', 'data_hash', 'creator_hash', 'asset_hash', 'tree', 'seq', 'leaf_id'
             ],
-            keys[1]
+            keys[5]
           ) then unknown_members(
-            record,
-            '{"last_indexed_slot": null, "interface": null, "id": null, "content": null, "authorities": null,
-              "compression": null, "grouping": null, "royalty": null, "creators": null, "ownership": null,
-              "supply": null, "mutable": null, "burnt": null, "token_info": null, "inscription": null, "spl20": null}'
+            record -> '$.compression',
+            '{"eligible": null, "compressed": null, "data_hash": null, "creator_hash": null, "asset_hash": null,
+              "tree": null, "seq": null, "leaf_id": null}'
           )
-        end,
-        object_member(
-          'content',
-          concat_ws(
-            ',',
-            case
-              when not list_has_all(
-                ['$schema', 'json_uri', 'files', 'metadata', 'links', 'last_indexed_slot'], keys[2]
-              ) then unknown_members(
-                record -> '$.content',
-                '{"$schema": null, "json_uri": null, "files": null, "metadata": null, "links": null,
-                  "last_indexed_slot": null}'
-              )
-            end,
-            case
-              when has_unknown_element(r.content.files, ['uri', 'cdn_uri', 'mime'])
-                then value_member('files', r.content.files)
-            end,
-            object_member(
-              'metadata',
-              concat_ws(
-                ',',
-                case
-                  when not list_has_all(
-                    ['attributes', 'description', 'name', 'symbol', 'token_standard'], keys[3]
-                  ) then unknown_members(
-                    record -> '$.content.metadata',
-                    '{"attributes": null, "description": null, "name": null, "symbol": null, "token_standard": null}'
-                  )
-                end,
-                case
-                  when json_type(r.content.metadata.attributes) = 'ARRAY'
-                    and has_unknown_element(r.content.metadata.attributes, ['trait_type', 'value'])
-                    then value_member('attributes', r.content.metadata.attributes)
-                end
-              )
-            ),
-            object_member(
-              'links',
-              case
-                when not list_has_all(['image', 'external_url'], keys[4])
-                  then unknown_members(record -> '$.content.links', '{"image": null, "external_url": null}')
-              end
-            )
-          )
-        ),
+        end
+      ),
+      case
+        when has_unknown_element(r.grouping, ['group_key', 'group_value']) then value_member('grouping', r.grouping)
+      end,
+      object_member(
+        'royalty',
         case
-          when has_unknown_element(r.authorities, ['address', 'scopes'])
-            then value_member('authorities', r.authorities)
-        end,
-        object_member(
-          'compression',
+          when not list_has_all(
+            ['royalty_model', 'target', 'percent', 'basis_points', 'primary_sale_happened', 'locked'], keys[6]
+          ) then unknown_members(
+            record -> '$.royalty',
+            '{"royalty_model": null, "target": null, "percent": null, "basis_points": null,
+              "primary_sale_happened": null, "locked": null}'
+          )
+        end
+      ),
+      case
+        when has_unknown_element(r.creators, ['address', 'share', 'verified'])
+          then value_member('creators', r.creators)
+      end,
+      object_member(
+        'ownership',
+        case
+          when not list_has_all(['frozen', 'delegated', 'delegate', 'ownership_model', 'owner'], keys[7])
+            then unknown_members(
+              record -> '$.ownership',
+              '{"frozen": null, "delegated": null, "delegate": null, "ownership_model": null, "owner": null}'
+            )
+        end
+      ),
+      object_member(
+        'supply',
+        case
+          when not list_has_all(['print_max_supply', 'print_current_supply', 'edition_nonce'], keys[8])
+            then unknown_members(
+              record -> '$.supply',
+              '{"print_max_supply": null, "print_current_supply": null, "edition_nonce": null}'
+            )
+        end
+      )
+    ),
+    ''
+  ) as base_extra,
+  object_member(
+    'content',
+    concat_ws(
+      ',',
+      case
+        when not list_has_all(
+          ['$schema', 'json_uri', 'files', 'metadata', 'links', 'last_indexed_slot'], keys[2]
+        ) then unknown_members(
+          record -> '$.content',
+          '{"$schema": null, "json_uri": null, "files": null, "metadata": null, "links": null,
+            "last_indexed_slot": null}'
+        )
+      end,
+      case
+        when has_unknown_element(r.content.files, ['uri', 'cdn_uri', 'mime'])
+          then value_member('files', r.content.files)
+      end,
+      object_member(
+        'metadata',
+        concat_ws(
+          ',',
           case
             when not list_has_all(
-              [
-                'eligible', 'compressed', 'data_hash', 'creator_hash', 'asset_hash', 'tree', 'seq', 'leaf_id'
-              ],
-              keys[5]
+              ['attributes', 'description', 'name', 'symbol', 'token_standard'], keys[3]
             ) then unknown_members(
-              record -> '$.compression',
-              '{"eligible": null, "compressed": null, "data_hash": null, "creator_hash": null, "asset_hash": null,
-                "tree": null, "seq": null, "leaf_id": null}'
+              record -> '$.content.metadata',
+              '{"attributes": null, "description": null, "name": null, "symbol": null, "token_standard": null}'
             )
-          end
-        ),
-        case
-          when has_unknown_element(r.grouping, ['group_key', 'group_value']) then value_member('grouping', r.grouping)
-        end,
-        object_member(
-          'royalty',
+          end,
           case
-            when not list_has_all(
-              ['royalty_model', 'target', 'percent', 'basis_points', 'primary_sale_happened', 'locked'], keys[6]
-            ) then unknown_members(
-              record -> '$.royalty',
-              '{"royalty_model": null, "target": null, "percent": null, "basis_points": null,
-                "primary_sale_happened": null, "locked": null}'
-            )
+            when json_type(r.content.metadata.attributes) = 'ARRAY'
+              and has_unknown_element(r.content.metadata.attributes, ['trait_type', 'value'])
+              then value_member('attributes', r.content.metadata.attributes)
           end
-        ),
-        case
-          when has_unknown_element(r.creators, ['address', 'share', 'verified'])
-            then value_member('creators', r.creators)
-        end,
-        object_member(
-          'ownership',
-          case
-            when not list_has_all(['frozen', 'delegated', 'delegate', 'ownership_model', 'owner'], keys[7])
-              then unknown_members(
-                record -> '$.ownership',
-                '{"frozen": null, "delegated": null, "delegate": null, "ownership_model": null, "owner": null}'
-              )
-          end
-        ),
-        object_member(
-          'supply',
-          case
-            when not list_has_all(['print_max_supply', 'print_current_supply', 'edition_nonce'], keys[8])
-              then unknown_members(
-                record -> '$.supply',
-                '{"print_max_supply": null, "print_current_supply": null, "edition_nonce": null}'
-              )
-          end
-        ),
-        object_member(
-          'token_info',
-          concat_ws(
-            ',',
-            case
-              when not list_has_all(
-                [
-                  'symbol', 'supply', 'decimals', 'token_program', 'price_info', 'mint_authority', 'freeze_authority'
-                ],
-                keys[9]
-              ) then unknown_members(
-                record -> '$.token_info',
-                '{"symbol": null, "supply": null, "decimals": null, "token_program": null, "price_info": null,
-                  "mint_authority": null, "freeze_authority": null}'
-              )
-            end,
-            object_member(
-              'price_info',
-              case
-                when not list_has_all(['price_per_token', 'currency'], keys[10])
-                  then unknown_members(
-                    record -> '$.token_info.price_info', '{"price_per_token": null, "currency": null}'
-                  )
-              end
-            )
-          )
         )
       ),
-      ''
-    ) || '}'
-  )::json as extra,
+      object_member(
+        'links',
+        case
+          when not list_has_all(['image', 'external_url'], keys[4])
+            then unknown_members(record -> '$.content.links', '{"image": null, "external_url": null}')
+        end
+      )
+    )
+  ) as content_extra,
+  object_member(
+    'token_info',
+    concat_ws(
+      ',',
+      case
+        when not list_has_all(
+          [
+            'symbol', 'supply', 'decimals', 'token_program', 'price_info', 'mint_authority', 'freeze_authority'
+          ],
+          keys[9]
+        ) then unknown_members(
+          record -> '$.token_info',
+          '{"symbol": null, "supply": null, "decimals": null, "token_program": null, "price_info": null,
+            "mint_authority": null, "freeze_authority": null}'
+        )
+      end,
+      object_member(
+        'price_info',
+        case
+          when not list_has_all(['price_per_token', 'currency'], keys[10])
+            then unknown_members(
+              record -> '$.token_info.price_info', '{"price_per_token": null, "currency": null}'
+            )
+        end
+      )
+    )
+  ) as token_info_extra,
   case
     when not usable then [
       {
@@ -375,7 +373,13 @@ select
         misfit('grouping', r.grouping, grouping_list),
         misfit('authorities', r.authorities, authority_list),
         misfit('files', r.content.files, file_list),
-        misfit('attributes', r.content.metadata.attributes, attribute_list)
+        misfit('attributes', r.content.metadata.attributes, attribute_list),
+        odd_element('creators', r.creators, '$[*]', 'OBJECT'),
+        odd_element('grouping', r.grouping, '$[*]', 'OBJECT'),
+        odd_element('authorities', r.authorities, '$[*]', 'OBJECT'),
+        odd_element('authorities', r.authorities, '$[*].scopes', 'ARRAY'),
+        odd_element('files', r.content.files, '$[*]', 'OBJECT'),
+        odd_element('attributes', r.content.metadata.attributes, '$[*]', 'OBJECT')
       ],
       lambda entry: entry is not null
     )
