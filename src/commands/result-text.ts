@@ -1,4 +1,5 @@
-import type { DuckDBResult, DuckDBType, DuckDBValue } from '@duckdb/node-api';
+import type { DuckDBType, DuckDBValue } from '@duckdb/node-api';
+import type { QueryResult } from '../warehouse/query.ts';
 import { formatCount } from './numbers.ts';
 import { layOutTable } from './text-table.ts';
 import { cellText, jsonText } from './value-text.ts';
@@ -10,8 +11,8 @@ export type TextFormat = (typeof textFormats)[number];
  * A query's result as text, in pieces of about 2,048 rows: no more than a few are ever in memory.
  * @param width columns of the terminal that tables are cut to; undefined: nothing is cut
  */
-export function resultText(result: DuckDBResult, format: TextFormat, width?: number): AsyncGenerator<string> {
-  const columns = result.deduplicatedColumnNames().map((name, n) => ({ name, type: result.columnType(n) }));
+export function resultText(result: QueryResult, format: TextFormat, width?: number): AsyncGenerator<string> {
+  const { columns } = result;
   if (format === 'table') return tableText(result, columns, width);
   if (format === 'csv') return csvText(result, columns);
   return format === 'ndjson' ? ndjsonText(result, columns) : jsonArrayText(result, columns);
@@ -24,9 +25,9 @@ interface ResultColumn {
 
 type Rows = DuckDBValue[][];
 
-async function* csvText(result: DuckDBResult, columns: ResultColumn[]): AsyncGenerator<string> {
+async function* csvText(result: QueryResult, columns: ResultColumn[]): AsyncGenerator<string> {
   yield `${columns.map(({ name }) => csvCell(name)).join(',')}\n`;
-  for await (const rows of result.yieldRows()) {
+  for await (const rows of result.rows()) {
     yield rows.map((row) => `${columns.map(({ type }, n) => csvValue(row[n]!, type)).join(',')}\n`).join('');
   }
 }
@@ -50,17 +51,17 @@ function jsonRows(columns: ResultColumn[]): (row: DuckDBValue[]) => string {
   };
 }
 
-async function* ndjsonText(result: DuckDBResult, columns: ResultColumn[]): AsyncGenerator<string> {
+async function* ndjsonText(result: QueryResult, columns: ResultColumn[]): AsyncGenerator<string> {
   const toJson = jsonRows(columns);
-  for await (const rows of result.yieldRows()) {
+  for await (const rows of result.rows()) {
     yield rows.map((row) => `${toJson(row)}\n`).join('');
   }
 }
 
-async function* jsonArrayText(result: DuckDBResult, columns: ResultColumn[]): AsyncGenerator<string> {
+async function* jsonArrayText(result: QueryResult, columns: ResultColumn[]): AsyncGenerator<string> {
   const toJson = jsonRows(columns);
   let before = '[\n';
-  for await (const rows of result.yieldRows()) {
+  for await (const rows of result.rows()) {
     if (rows.length === 0) continue;
     yield before + rows.map(toJson).join(',\n');
     before = ',\n';
@@ -72,7 +73,7 @@ const numeric = /^(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DECIMAL|DOUBLE|FLOAT|BIG
 
 /** The first rows settle the widths; those that follow keep to them, or stick out when nothing may be cut. */
 async function* tableText(
-  result: DuckDBResult,
+  result: QueryResult,
   columns: ResultColumn[],
   width: number | undefined,
 ): AsyncGenerator<string> {
@@ -80,7 +81,7 @@ async function* tableText(
   const options = width === undefined ? {} : { width };
   let layout: ReturnType<typeof layOutTable> | undefined;
   let count = 0;
-  for await (const rows of result.yieldRows()) {
+  for await (const rows of result.rows()) {
     const cells = tableCells(rows, columns);
     count += rows.length;
     const heading = layout === undefined;

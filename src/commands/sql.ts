@@ -3,7 +3,6 @@ import { readFile, rename, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { ResultReturnType } from '@duckdb/node-api';
 import type { Argv } from 'yargs';
 import { UsageError } from '../errors.ts';
 import { syncFile } from '../landing/segment-files.ts';
@@ -119,7 +118,7 @@ async function writeText(
 ): Promise<void> {
   const result = await session.run(sql);
   // A statement without rows of its own (SET, CREATE TEMP TABLE) has nothing to show.
-  if (result.returnType !== ResultReturnType.QUERY_RESULT) return;
+  if (result.columns.length === 0) return;
   const toTerminal = file === null && process.stdout.isTTY === true;
   const pieces = resultText(result, format, toTerminal ? (process.stdout.columns ?? 80) : undefined);
   try {

@@ -1,7 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type DuckDBConnection, DuckDBInstance, type DuckDBResult } from '@duckdb/node-api';
+import {
+  type DuckDBConnection,
+  DuckDBInstance,
+  type DuckDBResult,
+  type DuckDBType,
+  type DuckDBValue,
+  ResultReturnType,
+} from '@duckdb/node-api';
 import { asDiskError, LedgerlakeError, UsageError } from '../errors.ts';
 import { lakeType } from './lake-table.ts';
 import { requireSnapshot } from './open-snapshot.ts';
@@ -15,13 +22,17 @@ export interface QueryOptions {
   outputPath?: string;
 }
 
+export interface QueryResult {
+  /** Names made different where several were the same. Empty for a statement that has no rows to give. */
+  columns: { name: string; type: DuckDBType }[];
+  /** The rows, about 2,048 at a time. @throws Error when not all of them could be read */
+  rows(): AsyncGenerator<DuckDBValue[][]>;
+}
+
 /** A snapshot opened for somebody's own SQL: it can be read, and nothing else can be reached. */
 export interface QuerySession {
-  /**
-   * Runs every statement of the text and returns the last one's result, streaming: rows are computed as they are
-   * fetched. @throws UsageError with what DuckDB says
-   */
-  run(sql: string): Promise<DuckDBResult>;
+  /** Runs every statement of the text and returns the last one's result. @throws UsageError with what DuckDB says */
+  run(sql: string): Promise<QueryResult>;
   /**
    * Writes one query's rows to the outputPath, with the lake's types (u64 and HUGEINT as decimals).
    * @returns rows written @throws UsageError with what DuckDB says
@@ -65,10 +76,53 @@ export async function openQuerySession(path: string, options: QueryOptions): Pro
   };
 }
 
-async function runAll(connection: DuckDBConnection, sql: string): Promise<DuckDBResult> {
+async function runAll(connection: DuckDBConnection, sql: string): Promise<QueryResult> {
   const statements = await extractStatements(connection, sql);
+  if (statements.count === 1 && (await createView(connection, sql))) return readView(connection);
   for (let n = 0; n < statements.count - 1; n += 1) await (await statements.prepare(n)).run();
-  return (await statements.prepare(statements.count - 1)).stream();
+  return describeResult(await (await statements.prepare(statements.count - 1)).run());
+}
+
+/** False for what cannot be a view (SHOW, SET, …) or is wrong: run as it is, it gives its result or its own error. */
+function createView(connection: DuckDBConnection, sql: string): Promise<boolean> {
+  return connection.run(`create temp view ${viewName} as ${sql}`).then(
+    () => true,
+    () => false,
+  );
+}
+
+/**
+ * The rows of the view, through a temporary table that may spill to disk. DuckDB's streaming results are not used
+ * on the query itself: with @duckdb/node-api 1.5.5 an error or an interruption in the middle ends them like their
+ * last row would, so half an answer would look whole. A table's rows are counted before, and again as they are read.
+ */
+async function readView(connection: DuckDBConnection): Promise<QueryResult> {
+  await connection.run(`create temp table ${resultName} as from ${viewName}`);
+  const counted = await connection.runAndReadAll(`select count(*) from ${resultName}`);
+  const expected = Number(counted.getRows()[0]![0]);
+  const result = describeResult(await connection.stream(`from ${resultName}`));
+  return {
+    columns: result.columns,
+    async *rows() {
+      let count = 0;
+      for await (const rows of result.rows()) {
+        count += rows.length;
+        yield rows;
+      }
+      if (count !== expected) throw new Error(`only ${count} of ${expected} rows could be read`);
+    },
+  };
+}
+
+function describeResult(result: DuckDBResult): QueryResult {
+  const hasRows = result.returnType === ResultReturnType.QUERY_RESULT;
+  const names = hasRows ? result.deduplicatedColumnNames() : [];
+  return {
+    columns: names.map((name, n) => ({ name, type: result.columnType(n) })),
+    async *rows() {
+      if (hasRows) yield* result.yieldRows();
+    },
+  };
 }
 
 async function extractStatements(connection: DuckDBConnection, sql: string) {
@@ -82,6 +136,7 @@ async function extractStatements(connection: DuckDBConnection, sql: string) {
 }
 
 const viewName = 'ledgerlake_query';
+const resultName = 'ledgerlake_result';
 
 async function copyToParquet(connection: DuckDBConnection, sql: string, path: string): Promise<number> {
   const { count } = await extractStatements(connection, sql);

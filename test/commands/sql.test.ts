@@ -117,16 +117,39 @@ test('arguments that cannot be meant are refused', async () => {
   expect((await sql('-f', 'none.sql', 'select 1')).stderr).toContain('Give one of them');
 });
 
-test('a long result streams: it is neither held in memory nor lost, and Ctrl-C ends it', async () => {
-  const query = 'select i, repeat(md5(i::varchar), 8) as text from range(2000000) r(i)';
-  const short = startCli(['sql', '--format', 'ndjson', query], { cwd: folder.root });
-  await short.said('\n');
-  short.child.stdout!.destroy();
-  expect(await short.ended).toMatchObject({ code: 0, stderr: '' });
+const long = 'select i, repeat(md5(i::varchar), 8) as text from range(2000000) r(i)';
 
-  const long = startCli(['sql', 'select i from range(100000000000) r(i)'], { cwd: folder.root });
-  await long.said('\n');
-  long.child.kill('SIGINT');
-  const { code, stderr } = await long.ended;
-  expect({ code, stderr }).toEqual({ code: 75, stderr: expect.stringContaining('interrupted by SIGINT') });
+test('whoever reads only the beginning of a long result gets it, without an error', async () => {
+  const cli = startCli(['sql', '--format', 'ndjson', long], { cwd: folder.root });
+  await cli.said('\n');
+  cli.child.stdout!.destroy();
+  expect(await cli.ended).toMatchObject({ code: 0, stderr: '' });
+});
+
+test('Ctrl-C ends a query at work, and one that is being written; neither looks complete', async () => {
+  for (const format of ['csv', 'json']) {
+    const cli = startCli(['sql', '--format', format, long], { cwd: folder.root });
+    await cli.said('\n');
+    cli.child.kill('SIGINT');
+    const { code, stderr } = await cli.ended;
+    expect({ code, stderr }).toEqual({ code: 75, stderr: expect.stringContaining('interrupted by SIGINT') });
+  }
+});
+
+test('an error in the last of many rows is an error, not the end of the result', async () => {
+  const query = "select (case when i = 1900000 then 'x' else '1' end)::integer as n from range(2000000) r(i)";
+  const { code, stdout, stderr } = await sql(query);
+  expect({ code, stdout, stderr }).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining('Could not convert string'),
+  });
+});
+
+test('names that come twice, names that are none and statements that are no SELECT', async () => {
+  expect((await sql('select 1 as a, 2 as a, 1 + 1')).stdout.split('\n')[1]).toBe('1,2,2');
+  expect((await sql('--format', 'ndjson', 'select 1 as a, 2 as a')).stdout).toMatch(/^\{"a":1,"a.1":2\}\n$/);
+  expect((await sql('show tables')).stdout).toContain('token_accounts\n');
+  expect((await sql('describe token_accounts')).stdout).toContain('amount,UBIGINT');
+  expect((await sql('from token_accounts order by amount limit 1; -- end')).code).toBe(0);
 });
