@@ -1,0 +1,150 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type DataFolder, dataFolder, makeDataFolder } from '../../src/data-folder.ts';
+import type { EndReason } from '../../src/landing/page-line.ts';
+import { createLandingLog } from '../../src/landing/writer.ts';
+import { openBuild } from '../../src/warehouse/build.ts';
+import { openDatabase } from '../../src/warehouse/database.ts';
+import { createLoader, listUnloaded } from '../../src/warehouse/load.ts';
+import { publish } from '../../src/warehouse/publish.ts';
+
+const options = { memoryLimit: '256MB', threads: 1, tempDir: tmpdir() };
+let folder: DataFolder;
+
+beforeEach(async () => {
+  folder = dataFolder(await mkdtemp(join(tmpdir(), 'coverage-')));
+  await makeDataFolder(folder);
+});
+afterEach(() => rm(folder.root, { recursive: true, force: true }));
+
+interface FeedPage {
+  page: number;
+  /** Slot the answer reflects. */
+  slot: number;
+  /** Slot of the page's last signature. */
+  last: number;
+  /** How the crawl ended with this page; absent: it goes on. */
+  end?: EndReason;
+}
+
+/** Lands the pages of one crawl of the feed in a segment of their own, loads and publishes them. */
+async function receive(crawl: string, pages: readonly FeedPage[]): Promise<void> {
+  const landing = createLandingLog({ dir: folder.landing });
+  for (const { page, slot, last, end } of pages) {
+    const cursor = `cursor-${crawl}-${page}`;
+    await landing.appendPage(
+      {
+        ...{
+          task: 'feed',
+          crawl,
+          run: crawl,
+          job: 'signatures',
+          target: '',
+          params: {},
+          carries: [],
+          nulls: 0,
+        },
+        ...{
+          operation: 'getLatestCompressionSignatures',
+          shape: 'signature',
+          position: { limit: 1000 },
+          envelope: '{}',
+        },
+        ...{
+          page,
+          slot,
+          last_slot: last,
+          end: end ?? null,
+          next: end === undefined ? { limit: 1000, cursor } : null,
+        },
+        received_at: new Date().toISOString(),
+      },
+      [
+        {
+          bytes: Buffer.from(
+            JSON.stringify({ signature: `${crawl}${page}`.padEnd(88, '1'), slot: last, blockTime: 1 }),
+          ),
+        },
+      ],
+    );
+  }
+  await landing.close();
+  const memory = await openDatabase(':memory:', options);
+  const loader = await createLoader(memory, folder);
+  for (const segment of await listUnloaded(folder)) await loader.loadSegment(segment);
+  memory.close();
+  const build = await openBuild(folder, options);
+  await publish(build, folder, { run: crawl, memoryBytes: 256e6, quarantineLimit: 0.01 });
+  build.close();
+}
+
+/** `covered 11–100`, `gap 0–10 at cursor-a-2`, lowest first. */
+async function coverage(): Promise<string[]> {
+  const build = await openBuild(folder, options);
+  const rows = await build.rows<{ state: string; low: bigint; high: bigint; cursor: string | null }>(
+    'select state, low_slot as low, high_slot as high, cursor from meta.coverage order by low_slot, state',
+  );
+  build.close();
+  return rows.map(
+    ({ state, low, high, cursor }) => `${state} ${low}–${high}${cursor === null ? '' : ` at ${cursor}`}`,
+  );
+}
+
+test('a feed walked to its end covers everything up to its head', async () => {
+  await receive('a', [
+    { page: 1, slot: 100, last: 60 },
+    { page: 2, slot: 101, last: 10, end: 'exhausted' },
+  ]);
+  expect(await coverage()).toEqual(['covered 0–100']);
+});
+
+test('a feed stopped on its way keeps the rest as a gap with its cursor; going on closes it', async () => {
+  await receive('a', [
+    { page: 1, slot: 100, last: 60 },
+    { page: 2, slot: 101, last: 10 },
+  ]);
+  expect(await coverage()).toEqual(['gap 0–10 at cursor-a-2', 'covered 11–100']);
+  await receive('a', [{ page: 3, slot: 105, last: 2, end: 'exhausted' }]);
+  expect(await coverage()).toEqual(['covered 0–100']);
+});
+
+test('a new head joins what is covered when it reached it, also within a shared slot', async () => {
+  await receive('a', [{ page: 1, slot: 100, last: 10, end: 'since' }]);
+  await receive('b', [
+    { page: 1, slot: 200, last: 100 },
+    { page: 2, slot: 201, last: 99, end: 'covered' },
+  ]);
+  expect(await coverage()).toEqual(['covered 11–200']);
+});
+
+test('a new head that was stopped leaves a gap above what is covered, which keeps its cursor', async () => {
+  await receive('a', [{ page: 1, slot: 100, last: 10, end: 'since' }]);
+  await receive('b', [{ page: 1, slot: 200, last: 150 }]);
+  const gapped = ['covered 11–100', 'gap 101–150 at cursor-b-1', 'covered 151–200'];
+  expect(await coverage()).toEqual(gapped);
+  await receive('c', [{ page: 1, slot: 300, last: 190, end: 'covered' }]);
+  expect(await coverage()).toEqual([...gapped.slice(0, 2), 'covered 151–300']);
+  await receive('b', [{ page: 2, slot: 300, last: 95, end: 'covered' }]);
+  expect(await coverage()).toEqual(['covered 11–300']);
+});
+
+test('a page of a replica that is behind its cursor covers nothing', async () => {
+  await receive('a', [
+    { page: 1, slot: 100, last: 60 },
+    { page: 2, slot: 50, last: 10 },
+    { page: 3, slot: 101, last: 5, end: 'exhausted' },
+  ]);
+  expect(await coverage()).toEqual(['covered 0–10', 'gap 11–60', 'covered 61–100']);
+});
+
+test('publishing again changes nothing', async () => {
+  await receive('a', [
+    { page: 1, slot: 100, last: 60 },
+    { page: 2, slot: 101, last: 10 },
+  ]);
+  const before = await coverage();
+  await receive('z', []);
+  expect(await coverage()).toEqual(before);
+});
