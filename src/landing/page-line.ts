@@ -29,6 +29,8 @@ export interface PageLine {
   /** The slot the answer says it reflects; null where the source has none. */
   slot: number | null;
   records: number;
+  /** SHA-256 (its first half, hex) of the records' own bytes: pages with the same records are archived once. */
+  content: string;
   /** Bytes of the longest record: what a reader must be ready for. */
   longest: number;
   /** Records that DuckDB could not read, kept as text beside the others. */

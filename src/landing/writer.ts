@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import type { FailedLine, IdsLine, PageLine } from './page-line.ts';
@@ -13,7 +14,10 @@ export interface LandingRecord {
 }
 
 /** A page as the crawl knows it; the log adds where it landed. */
-export type NewPage = Omit<PageLine, 'kind' | 'end_offset' | 'crc32' | 'records' | 'longest' | 'set_aside'>;
+export type NewPage = Omit<
+  PageLine,
+  'kind' | 'end_offset' | 'crc32' | 'records' | 'content' | 'longest' | 'set_aside'
+>;
 
 export interface LandingLog {
   /**
@@ -142,6 +146,7 @@ export function createLandingLog(options: LandingOptions): LandingLog {
           kind: 'page',
           ...page,
           records: records.length,
+          content: hashContent(records),
           longest: records.reduce((most, record) => Math.max(most, record.bytes.length), 0),
           set_aside: records.filter((record) => record.refusal !== undefined).length,
           end_offset: segment.offset,
@@ -175,6 +180,13 @@ export function createLandingLog(options: LandingOptions): LandingLog {
       });
     },
   };
+}
+
+/** Two pages with the same records have the same content, whatever stands around them. */
+function hashContent(records: readonly LandingRecord[]): string {
+  const hash = createHash('sha256');
+  for (const { bytes, key } of records) hash.update(`${key ?? ''}\n`).update(bytes);
+  return hash.digest('hex').slice(0, 32);
 }
 
 /** `{"task":…,"page":…,"n":…,"slot":…,"record":<bytes>}` a line; `n` counts a page's records from 0. */

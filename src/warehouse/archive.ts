@@ -1,53 +1,72 @@
-import { chmod, rename, rm, stat } from 'node:fs/promises';
+import { chmod, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
 import { describeSegment } from '../landing/reader.ts';
 import { pageFile, recordFile, syncDirectory, syncFile } from '../landing/segment-files.ts';
-import type { Database } from './database.ts';
+import type { Database, SqlParams } from './database.ts';
+import { readSql } from './sql-text.ts';
 
 /**
- * Moves a settled segment, which a snapshot holds, from the landing log to the archive: `<n>.parquet` and
- * `<n>.pages.parquet`, each line's exact text. `read_ndjson_objects` keeps bytes; typed reading would reformat
- * decimals. The log's files go only after both are durable, so a kill in between archives again.
+ * Moves a settled segment, which a snapshot holds, from the landing log to the archive: `<n>.parquet` (the record
+ * lines) and `<n>.pages.parquet` (the page lines), each line's exact text. `read_ndjson_objects` keeps bytes; typed
+ * reading would reformat decimals. A page whose records are archived already is kept as a reference to them.
+ * The log's files go only after both are durable, so a kill in between archives again.
  */
 export async function archiveSegment(database: Database, folder: DataFolder, segment: number): Promise<void> {
-  const { longest } = await describeSegment(folder.landing, segment);
-  const longestLine = Math.max(4 << 20, longest * 2 + 65_536);
   const { landing, archive } = folder;
-  await archiveLines(
+  const { longest } = await describeSegment(landing, segment);
+  const records = recordFile(landing, segment);
+  await readKept(database, archive, segment);
+  await database.run(readSql('archive/pages.sql'), { pages: pageFile(landing, segment), segment });
+  if ((await stat(records)).size > 0) {
+    await writeArchive(database, join(archive, `${segment}.parquet`), readSql('archive/records.sql'), {
+      ...{ records, segment },
+      longest_line: Math.max(4 << 20, longest * 2 + 65_536),
+    });
+  }
+  await writeArchive(
     database,
-    recordFile(landing, segment),
-    join(archive, `${segment}.parquet`),
-    longestLine,
-  );
-  await archiveLines(
-    database,
-    pageFile(landing, segment),
     join(archive, `${segment}.pages.parquet`),
-    longestLine,
+    'select * exclude (task, page) from page',
+    {},
   );
-  await syncDirectory(folder.archive);
+  await syncDirectory(archive);
   await rm(join(folder.staging, String(segment)), { recursive: true, force: true });
   // Without its page file a segment is none: what a kill leaves of it now is cleaned up by the next run.
-  await rm(pageFile(folder.landing, segment), { force: true });
-  await rm(recordFile(folder.landing, segment), { force: true });
-  await syncDirectory(folder.landing);
+  await rm(pageFile(landing, segment), { force: true });
+  await rm(records, { force: true });
+  await syncDirectory(landing);
 }
 
-async function archiveLines(
-  database: Database,
-  from: string,
-  to: string,
-  longestLine: number,
-): Promise<void> {
-  if ((await stat(from)).size === 0) return;
-  const temporary = `${to}.tmp`;
+/** Makes `kept`: by content, the first archived page that has its records, in segments other than this one. */
+async function readKept(database: Database, archive: string, segment: number): Promise<void> {
+  const files = (await readdir(archive))
+    .filter((name) => name.endsWith('.pages.parquet') && name !== `${segment}.pages.parquet`)
+    .map((name) => join(archive, name));
+  const columns = 'content, kept_segment, kept_task, kept_page';
   await database.run(
-    `copy (select json as line from read_ndjson_objects($from, maximum_object_size = $longest_line))
-    to $temporary (format parquet, compression zstd, compression_level 1, row_group_size 8192)`,
-    { from, temporary, longest_line: longestLine },
+    files.length === 0
+      ? `create or replace temp table kept as
+        select null::varchar as content, null::bigint as kept_segment, null::varchar as kept_task, null::bigint as kept_page
+        where false`
+      : `create or replace temp table kept as select distinct on (content) ${columns}
+        from read_parquet($files) where kept_segment is not null`,
+    files.length === 0 ? {} : { files },
+  );
+}
+
+async function writeArchive(
+  database: Database,
+  file: string,
+  query: string,
+  params: SqlParams,
+): Promise<void> {
+  const temporary = `${file}.tmp`;
+  await database.run(
+    `copy (${query}) to $temporary (format parquet, compression zstd, compression_level 1, row_group_size 8192)`,
+    { ...params, temporary },
   );
   await chmod(temporary, 0o600);
   await syncFile(temporary);
-  await rename(temporary, to);
+  await rename(temporary, file);
 }

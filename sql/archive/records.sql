@@ -1,0 +1,13 @@
+-- The lines of a segment's record file, exactly, without the pages whose records are kept elsewhere.
+-- grain: one row a record
+-- $records: the record file. $segment: its number. Table `page`: sql/archive/pages.sql
+with line as (
+  select
+    json::varchar as line,
+    regexp_extract(json::varchar, '^\{"task":"([^"]*)","page":(\d+)', ['task', 'page']) as place
+  from read_ndjson_objects($records, maximum_object_size = $longest_line)
+)
+select l.line
+from line as l
+join page as p on p.task = l.place.task and p.page = l.place.page::bigint
+where p.kept_segment = $segment and p.kept_task = p.task and p.kept_page = p.page
