@@ -46,6 +46,8 @@ const diskErrorCodes = new Set([
   'EDQUOT',
   'EIO',
   'EROFS',
+  'EISDIR',
+  'ENOTDIR',
   'EACCES',
   'EPERM',
   'EFBIG',
@@ -55,14 +57,16 @@ const diskErrorCodes = new Set([
 
 /**
  * Turns an error of the file system or of DuckDB's file layer into a DiskError; returns others unchanged.
- * DuckDB reports a full disk only in words, so its message is read.
+ * DuckDB reports a full disk only in words, so its message is read; its other I/O errors begin with `IO Error:`.
  */
 export function asDiskError(error: unknown): unknown {
   if (error instanceof LedgerlakeError || !(error instanceof Error)) return error;
   const code = (error as NodeJS.ErrnoException).code;
   if (
     (code !== undefined && diskErrorCodes.has(code)) ||
-    /No space left on device|Could not write file|Disk quota/i.test(error.message)
+    /No space left on device|Could not write file|Disk quota|^IO Error: (?!No files found)/i.test(
+      error.message,
+    )
   ) {
     return new DiskError(
       `cannot write: ${error.message}`,

@@ -1,19 +1,29 @@
 import { chmod, rename } from 'node:fs/promises';
 import type { DataFolder } from '../data-folder.ts';
-import { UsageError } from '../errors.ts';
-import { type Database, type DatabaseOptions, openDatabase } from './database.ts';
+import { asDiskError, StoppedEarly, UsageError } from '../errors.ts';
+import { type Database, type DatabaseOptions, isLockConflict, openDatabase } from './database.ts';
 import { listSql, readSql } from './sql-text.ts';
 import { readTableSpecs } from './table-spec.ts';
 
 /** Version of the tables in `sql/`. A build of a newer one is refused unchanged. */
 export const schemaVersion = 1;
 
-/** Opens the pipeline's own database, made on first use. @throws UsageError when a newer ledgerlake made it */
+/**
+ * Opens the pipeline's own database, made on first use.
+ * @throws UsageError when a newer ledgerlake made it; StoppedEarly when another program has it open; DiskError
+ */
 export async function openBuild(
   folder: DataFolder,
   options: Omit<DatabaseOptions, 'readOnly'>,
 ): Promise<Database> {
-  const database = await openDatabase(folder.build, options);
+  const database = await openDatabase(folder.build, options).catch((error) => {
+    if (!isLockConflict(error)) throw asDiskError(error);
+    throw new StoppedEarly(
+      `another program has ${folder.build} open`,
+      `Close it there; queries belong on ${folder.snapshot}, which may stay open during runs.`,
+      { cause: error },
+    );
+  });
   try {
     await chmod(folder.build, 0o600);
     // Space freed by deletes is reused; merging half-empty row groups at every checkpoint costs more than it

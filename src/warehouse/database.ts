@@ -59,6 +59,11 @@ export async function openDatabase(path: string, options: DatabaseOptions): Prom
   return wrap(instance, connection);
 }
 
+/** Whether a database did not open because another process has it open. */
+export function isLockConflict(error: unknown): boolean {
+  return error instanceof Error && /Could not set lock on file/.test(error.message);
+}
+
 function wrap(instance: DuckDBInstance, connection: DuckDBConnection): Database {
   const run = async (sql: string, params?: SqlParams) => {
     await connection.run(sql, bind(params), types(params)).catch(rethrow);

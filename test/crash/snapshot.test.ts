@@ -1,0 +1,165 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { readTableSpecs } from '../../src/warehouse/table-spec.ts';
+import { readCounts } from './content.ts';
+import { environmentOf, makePlace, type Place, runProgram } from './program.ts';
+import { startSmallWorld, writeJobs } from './small-world.ts';
+
+/** A place that one run has filled. */
+async function makeFilled() {
+  const place = await makePlace();
+  const sandbox = await startSmallWorld(3, { assets: 300, owners: 30, latencyMs: 1 });
+  onTestFinished(() => sandbox.close());
+  await writeJobs(place, sandbox);
+  const run = () => runProgram(['run'], { place, env: environmentOf(sandbox) });
+  const first = await run();
+  expect(first.code, first.stderr).toBe(0);
+  return { place, sandbox, run, snapshot: join(place.data, 'warehouse.duckdb') };
+}
+
+/** A program that opens a DuckDB file; a process of its own, because locks belong to processes. */
+function startReader(body: string, path: string) {
+  const text = `import { DuckDBInstance } from ${JSON.stringify(import.meta.resolve('@duckdb/node-api'))};
+    const path = process.argv[1];
+    ${body}`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', text, path], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    cwd: fileURLToPath(new URL('../..', import.meta.url)),
+  });
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const ended = new Promise<void>((resolve) => child.on('close', () => resolve()));
+  return { child, ended, nextLine: async () => (await lines.next()).value as string | undefined };
+}
+
+const modeOf = (path: string) => statSync(path).mode & 0o777;
+
+test('the snapshot has no write bits; landing, staging and build are for the owner only', async () => {
+  const { place, snapshot } = await makeFilled();
+  expect(modeOf(snapshot)).toBe(0o440);
+  for (const name of ['landing', 'staging', 'archive', 'temp'])
+    expect(modeOf(join(place.data, name)), name).toBe(0o700);
+  for (const name of ['build.duckdb', 'run.lock', 'requests.ndjson', 'runs.ndjson', 'run.json'])
+    expect(modeOf(join(place.data, name)), name).toBe(0o600);
+  const archive = readdirSync(join(place.data, 'archive'));
+  expect(archive.length).toBeGreaterThan(0);
+  for (const name of archive) expect(modeOf(join(place.data, 'archive', name)), name).toBe(0o600);
+  expect(modeOf(place.data) & 0o007).toBe(0);
+});
+
+test('a log left by somebody who opened the snapshot for writing and died is set aside, not replayed', async () => {
+  const { place, run, snapshot } = await makeFilled();
+  const before = await readCounts(snapshot);
+  const writer = startReader(
+    `const instance = await DuckDBInstance.create(path, { checkpoint_threshold: '1GB' });
+    const connection = await instance.connect();
+    await connection.run("create table foreign_rows as select range as n from range(3000)");
+    await connection.run("delete from assets");
+    console.log('written');
+    setInterval(() => {}, 1000);`,
+    snapshot,
+  );
+  expect(await writer.nextLine()).toBe('written');
+  writer.child.kill('SIGKILL');
+  await writer.ended;
+  expect(existsSync(`${snapshot}.wal`)).toBe(true);
+  const ended = await run();
+  expect(ended.code).toBe(0);
+  expect(ended.stderr).toMatch(/"level":40[^\n]*set aside/);
+  expect(existsSync(`${snapshot}.wal`)).toBe(false);
+  expect(readdirSync(place.data).filter((name) => name.includes('.wal.set-aside-')).length).toBe(1);
+  expect(await readCounts(snapshot)).toEqual(before);
+});
+
+test('who has the old snapshot open goes on reading it', async () => {
+  const { sandbox, run, snapshot } = await makeFilled();
+  const reader = startReader(
+    `const instance = await DuckDBInstance.create(path, { access_mode: 'READ_ONLY' });
+    const connection = await instance.connect();
+    const count = async () => {
+      const rows = await connection.runAndReadAll('select count(*), count(distinct id), max(seen_at)::varchar from assets');
+      console.log(String(rows.getRows()[0]));
+    };
+    await count();
+    process.stdin.on('data', count);`,
+    snapshot,
+  );
+  const first = await reader.nextLine();
+  const inode = statSync(snapshot).ino;
+  sandbox.tick(3);
+  expect((await run()).code).toBe(0);
+  expect(statSync(snapshot).ino).not.toBe(inode);
+  reader.child.stdin.write('again\n');
+  expect(await reader.nextLine()).toBe(first);
+});
+
+test('a polling reader sees no error and no half state during several runs', async () => {
+  const { place, sandbox, run, snapshot } = await makeFilled();
+  const tables = readTableSpecs().map(({ name, key }) => [name, key.join(', ')] as const);
+  const query = tables.map(
+    ([name, key]) => `select '${name}' as t, count(*) as n, count(distinct (${key})) as k from ${name}`,
+  );
+  const reader = startReader(
+    `let polls = 0, errors = [], slots = new Set(), stop = false;
+    process.stdin.on('data', () => { stop = true; });
+    console.log('polling');
+    while (!stop) {
+      let instance;
+      try {
+        instance = await DuckDBInstance.create(path, { access_mode: 'READ_ONLY', threads: '1' });
+        const connection = await instance.connect();
+        const rows = (await connection.runAndReadAll(${JSON.stringify(query.join(' union all '))})).getRows();
+        if (rows.length !== ${tables.length}) errors.push('tables: ' + rows.length);
+        for (const [t, n, k] of rows) if (n !== k || n === 0n) errors.push(t + ': ' + n + ' rows, ' + k + ' keys');
+        const open = (await connection.runAndReadAll("select count(*) from meta.runs")).getRows();
+        slots.add(String(open));
+        connection.closeSync();
+      } catch (error) {
+        errors.push(error.message);
+      }
+      instance?.closeSync();
+      polls += 1;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    console.log(JSON.stringify({ polls, errors: errors.slice(0, 5), seen: slots.size }));
+    process.exit(0);`,
+    snapshot,
+  );
+  expect(await reader.nextLine()).toBe('polling');
+  await sleep(200);
+  for (let n = 0; n < 3; n += 1) {
+    sandbox.tick();
+    expect((await run()).code).toBe(0);
+  }
+  reader.child.stdin.write('stop\n');
+  const { polls, errors, seen } = JSON.parse((await reader.nextLine()) ?? '{}') as {
+    polls: number;
+    errors: string[];
+    seen: number;
+  };
+  expect(errors).toEqual([]);
+  expect(polls).toBeGreaterThan(20);
+  expect(seen, 'snapshots that the reader saw').toBeGreaterThan(1);
+  await expectNoDrafts(place);
+});
+
+test('a draft of the snapshot that a kill left is not in the way', async () => {
+  const { place, run, snapshot } = await makeFilled();
+  await writeFile(`${snapshot}.tmp`, 'half', { mode: 0o400 });
+  expect((await run()).code).toBe(0);
+  await expectNoDrafts(place);
+});
+
+async function expectNoDrafts({ data }: Place): Promise<void> {
+  expect(
+    readdirSync(data).filter((name) => name.startsWith('warehouse') && name !== 'warehouse.duckdb'),
+  ).toEqual([]);
+}

@@ -1,0 +1,200 @@
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { openDatabase } from '../../src/warehouse/database.ts';
+import { readCheckpoints } from '../crash/content.ts';
+import { expectFailure, hashFile } from '../crash/failure.ts';
+import { environmentOf, makePlace, type Place, runProgram, writeFiles } from '../crash/program.ts';
+import { startTiny, writeListJob } from './tiny.ts';
+
+const address = '11111111111111111111111111111111';
+const job = (fields: string) => `describe: test\nmethod: getAssetsByCreator\n${fields}\n`;
+const good = job(`for_each: { creatorAddress: { values: ['${address}'] } }`);
+
+/** A place whose only job file is this one. */
+async function placeOf(text: string, files: Record<string, string> = {}): Promise<Place> {
+  const place = await makePlace();
+  await writeFiles(place.jobs, { 'list.yaml': text, ...files });
+  return place;
+}
+
+describe('what the user wrote: exit 2, and nothing is made', () => {
+  const sql = (text: string) => job(`for_each: { creatorAddress: { sql: "${text}" } }`);
+  test.each<[string, string, string[], RegExp]>([
+    ['an unknown job', good, ['run', 'nope'], /no job is called "nope"[\s\S]*The jobs here are list\./],
+    ['a job that is nearly known', good, ['run', 'lists'], /"lists"[\s\S]*list/],
+    ['malformed YAML', 'describe: [a\nmethod: x', ['run'], /list\.yaml:\d/],
+    ['a tab in YAML', 'describe: a\n\tmethod: x', ['run'], /list\.yaml:2/],
+    ['an empty file', '', ['run'], /list\.yaml/],
+    [
+      'an unknown operation',
+      good.replace('Creator', 'Creater'),
+      ['run'],
+      /list\.yaml:2[\s\S]*getAssetsByCreator/,
+    ],
+    ['an unknown parameter', job('params: { onlyVerifyd: true }'), ['run'], /list\.yaml:3[\s\S]*onlyVerifyd/],
+    ['an unknown field', `${good}foreach: {}`, ['run'], /foreach/],
+    ['a missing target file', job('for_each: { creatorAddress: { file: t.txt } }'), ['run'], /t\.txt/],
+    ['a wrong budget', good, ['run', '--max-requests', '1.5'], /--max-requests/],
+    ['a wrong duration', good, ['run', '--until', 'tomorrow'], /--until/],
+    ['an unknown option', good, ['run', '--max-request', '5'], /max-?request/i],
+    ['an unknown command', good, ['runn'], /run/],
+    ['no command', good, [], /Which command/],
+  ])('%s', async (_, text, args, message) => {
+    const place = await placeOf(text);
+    const ended = await runProgram(args, { place });
+    expectFailure(ended, 2, message);
+    expect(ended.stdout).toBe('');
+    expect(existsSync(place.data)).toBe(false);
+  });
+
+  test.each<[string, string, RegExp]>([
+    [
+      'a value that is no address',
+      job('for_each: { creatorAddress: { values: [abc] } }'),
+      /list\.yaml: [\s\S]*values\[0\]: expected a base58/,
+    ],
+    ['a table that does not exist', sql('select x from nowhere'), /job list: [\s\S]*nowhere/],
+    ['text that is no SQL', sql('selct 1'), /job list: [\s\S]*selct/],
+    ['two statements', sql('select 1; select 2'), /exactly one SELECT/],
+    ['a change', sql('delete from assets'), /exactly one SELECT/],
+    ['a change behind a SELECT', sql('select owner from assets; drop table assets'), /exactly one SELECT/],
+    ['a setting', sql('set threads = 1'), /exactly one SELECT/],
+    ['a file', sql("select * from read_csv('/etc/passwd')"), /job list: [\s\S]*(disabled|permission)/i],
+    ['a file by name', sql("select * from '/etc/passwd'"), /job list: /],
+    ['a text file', sql("select content as owner from read_text('/etc/passwd')"), /job list: /],
+    ['a write to a file', sql("copy (select 1) to '/tmp/ledgerlake-no'"), /job list: /],
+    ['another database', sql("attach '/tmp/ledgerlake-no'"), /job list: /],
+    ['a column that is no address', sql('select 1 as creatorAddress'), /creatorAddress|list/],
+  ])('before anything is asked: %s', async (_, text, message) => {
+    const { sandbox } = await startTiny();
+    const place = await placeOf(text);
+    const ended = await runProgram(['run'], { place, env: environmentOf(sandbox) });
+    expectFailure(ended, 2, message);
+    expect(sandbox.requests).toEqual([]);
+    expect(existsSync('/tmp/ledgerlake-no')).toBe(false);
+  });
+
+  test('a target file of comments only', async () => {
+    const text = job('for_each: { creatorAddress: { file: t.txt } }');
+    const place = await placeOf(text, { 't.txt': '# none yet\n\n  \n' });
+    const { sandbox } = await startTiny();
+    const ended = await runProgram(['run'], { place, env: environmentOf(sandbox) });
+    expectFailure(ended, 2, /t\.txt holds no target/);
+    expect(sandbox.requests).toEqual([]);
+  });
+
+  test('a URL without a key', async () => {
+    const place = await placeOf(good);
+    const env = { LEDGERLAKE_RPC_URL: 'http://127.0.0.1:9', LEDGERLAKE_API_KEY: ' ' };
+    expectFailure(await runProgram(['run'], { place, env }), 2, /no API key[\s\S]*LEDGERLAKE_API_KEY_FILE/);
+    expect(existsSync(place.data)).toBe(false);
+  });
+});
+
+test('targets with spaces, quotes, comments and duplicates: each once, as written', async () => {
+  const { sandbox } = await startTiny();
+  const [collection] = sandbox.world.truth().collections() as [string];
+  const odd = ['it\'s "odd" ok', 'two  words', 'é\u2028x', "x'; drop table assets; --", '../../x', '%s\\n'];
+  const text =
+    'describe: t\nmethod: getAssetsByGroup\nparams: { groupKey: collection }\nfor_each: { groupValue: { file: t.txt } }\n';
+  const lines = ['\ufeff# ours', `  ${collection}\t`, ...odd, collection, `${odd[0]} # again`, ''];
+  const place = await placeOf(text, { 't.txt': lines.join('\r\n') });
+  const ended = await runProgram(['run'], { place, env: environmentOf(sandbox) });
+  expect(ended.code, ended.stderr).toBe(0);
+  const checkpoints = await readCheckpoints(join(place.data, 'warehouse.duckdb'));
+  expect(checkpoints.map(({ target, state }) => `${target} ${state}`).sort()).toEqual(
+    [collection, ...odd].map((target) => `${target} complete`).sort(),
+  );
+});
+
+describe('the key', () => {
+  test.each([
+    ['a wrong one', 'not-the-key', /key/],
+    ['one that may use nothing', 'sandbox-forbidden', /may use none[\s\S]*dashboard/],
+  ])('%s: 77, and the right one goes on', async (_, key, message) => {
+    const { sandbox, place } = await startTiny();
+    await writeListJob(place, sandbox);
+    const env = { ...environmentOf(sandbox), LEDGERLAKE_API_KEY: key };
+    const refused = await runProgram(['run'], { place, env });
+    expectFailure(refused, 77, message);
+    expect(refused.stderr + refused.stdout).not.toContain(key);
+    expect(sandbox.requests.length).toBeLessThan(5);
+    const before = sandbox.requests.length;
+    const ended = await runProgram(['run'], { place, env: environmentOf(sandbox) });
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(sandbox.requests.length).toBeGreaterThan(before + 3);
+  });
+});
+
+test('an unreachable host: 75, and the same command goes on when it is there', async () => {
+  const { sandbox, place } = await startTiny();
+  await writeListJob(place, sandbox);
+  const { port } = new URL(sandbox.url);
+  await sandbox.close();
+  const ended = await runProgram(['run'], { place, env: environmentOf(sandbox) });
+  expectFailure(ended, 75, /unreachable[\s\S]*Check the network/);
+  const again = await startTiny({ port: Number(port) });
+  const { code, stderr } = await runProgram(['run'], { place, env: environmentOf(again.sandbox) });
+  expect(code, stderr).toBe(0);
+});
+
+describe('a data folder', () => {
+  test('below a file: 74', async () => {
+    const { sandbox, place } = await startTiny();
+    await writeListJob(place, sandbox);
+    await writeFile(join(place.root, 'file'), '');
+    const ended = await runProgram(['run', '--data-dir', 'file/data'], {
+      place,
+      env: environmentOf(sandbox),
+    });
+    expectFailure(ended, 74, /cannot write the data folder file\/data[\s\S]*--data-dir/);
+    expect(sandbox.requests).toEqual([]);
+  });
+
+  test.each(['run.lock', 'build.duckdb', 'requests.ndjson', 'runs.ndjson'])(
+    'with a folder in the place of %s: 74',
+    async (name) => {
+      const { sandbox, place } = await startTiny();
+      await writeListJob(place, sandbox);
+      await mkdir(join(place.data, name), { recursive: true });
+      const ended = await runProgram(['run'], { place, env: environmentOf(sandbox) });
+      expectFailure(ended, 74, new RegExp(name.replace('.', '\\.')));
+      expect(sandbox.requests).toEqual([]);
+    },
+  );
+
+  test('of another origin: 2, unchanged; without the environment too', async () => {
+    const { sandbox, place } = await startTiny();
+    await writeListJob(place, sandbox);
+    expect((await runProgram(['run'], { place, env: environmentOf(sandbox) })).code).toBe(0);
+    const files = ['build.duckdb', 'warehouse.duckdb', 'runs.ndjson', 'requests.ndjson'];
+    const hashes = () => files.map((name) => hashFile(join(place.data, name)));
+    const before = hashes();
+    const other = (await startTiny()).sandbox;
+    const ended = await runProgram(['run'], { place, env: environmentOf(other) });
+    expectFailure(ended, 2, new RegExp(`${sandbox.url}[sS]*${other.url}`));
+    expect(other.requests).toEqual([]);
+    const lost = await runProgram(['run'], { place });
+    expect(lost.code).toBe(2);
+    expect(lost.stderr).toMatch(/SAMPLE DATA[\s\S]*holds data of/);
+    expect(hashes()).toEqual(before);
+  });
+
+  test('of a newer version: 2, unchanged', async () => {
+    const { sandbox, place } = await startTiny();
+    await writeListJob(place, sandbox);
+    expect((await runProgram(['run'], { place, env: environmentOf(sandbox) })).code).toBe(0);
+    const build = join(place.data, 'build.duckdb');
+    const database = await openDatabase(build, { memoryLimit: '64MB', threads: 1, tempDir: place.root });
+    await database.run('insert into meta.schema_version values (99)');
+    database.close();
+    const before = hashFile(build);
+    const asked = sandbox.requests.length;
+    for (const verb of ['run', 'load', 'publish'])
+      expectFailure(await runProgram([verb], { place, env: environmentOf(sandbox) }), 2, /schema 99/);
+    expect(hashFile(build)).toBe(before);
+    expect(sandbox.requests.length).toBe(asked);
+  });
+});

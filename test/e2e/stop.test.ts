@@ -1,0 +1,112 @@
+import { readdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { openDatabase } from '../../src/warehouse/database.ts';
+import { readCounts } from '../crash/content.ts';
+import { askedTwice, expectFailure, hashFile } from '../crash/failure.ts';
+import { environmentOf, runProgram, startProgram } from '../crash/program.ts';
+import { writeJobs } from '../crash/small-world.ts';
+import { startTiny, writeListJob } from './tiny.ts';
+
+const runLines = async (data: string) =>
+  (await readFile(join(data, 'runs.ndjson'), 'utf8')).trimEnd().split('\n');
+
+test('--max-requests stops at exactly so many attempts; runs after it pay for no page twice', async () => {
+  const { sandbox, place } = await startTiny();
+  await writeJobs(place, sandbox);
+  const env = environmentOf(sandbox);
+  let asked = 0;
+  for (const most of [0, 1, 7, 25]) {
+    const ended = await runProgram(['run', '--max-requests', `${most}`], { place, env });
+    expectFailure(ended, 75, new RegExp(`--max-requests ${most} is reached`));
+    asked += most;
+    expect(sandbox.requests.length, `of at most ${most}`).toBe(asked);
+  }
+  const ended = await runProgram(['run', '--json'], { place, env });
+  expect(ended.code, ended.stderr).toBe(0);
+  expect(askedTwice(sandbox)).toEqual([]);
+  const { rows, twice } = await readCounts(join(place.data, 'warehouse.duckdb'));
+  expect(twice).toEqual([]);
+  const truth = sandbox.world.truth();
+  const listed = truth.collections().flatMap((collection) => truth.idsInCollection(collection));
+  expect(rows.assets).toBe(new Set(listed).size);
+  expect(rows.compression_signatures).toBe([...truth.signatures()].length);
+});
+
+test('SIGTERM: what is in flight lands, 75 within 10 s, and the next run goes on', async () => {
+  const { sandbox, place } = await startTiny({ latencyMs: 60 });
+  await writeJobs(place, sandbox);
+  const env = environmentOf(sandbox);
+  const run = startProgram(['run'], { place, env });
+  while (sandbox.requests.length < 20) await sleep(5);
+  const stoppedAt = Date.now();
+  run.child.kill('SIGTERM');
+  const ended = await run.ended;
+  expect(Date.now() - stoppedAt).toBeLessThan(10_000);
+  expectFailure(ended, 75, /stopped by SIGTERM/);
+  expect((await runLines(place.data)).at(-1)).toContain('"exit_code":75,"stopped_by":"stopped by SIGTERM"');
+  const again = await runProgram(['run'], { place, env });
+  expect(again.code, again.stderr).toBe(0);
+  expect(askedTwice(sandbox)).toEqual([]);
+});
+
+test('a second SIGTERM ends it at once, with 75', async () => {
+  const { sandbox, place } = await startTiny({ latencyMs: 5000 });
+  await writeListJob(place, sandbox);
+  const run = startProgram(['run'], { place, env: environmentOf(sandbox) });
+  while (sandbox.requests.length === 0) await sleep(5);
+  run.child.kill('SIGTERM');
+  await sleep(100);
+  const stoppedAt = Date.now();
+  run.child.kill('SIGTERM');
+  expect((await run.ended).code).toBe(75);
+  expect(Date.now() - stoppedAt).toBeLessThan(1000);
+});
+
+test('a second run at once: 75, and it asks and writes nothing', async () => {
+  const { sandbox, place } = await startTiny({ latencyMs: 100 });
+  await writeListJob(place, sandbox, 10);
+  const env = environmentOf(sandbox);
+  const first = startProgram(['run'], { place, env });
+  while (sandbox.requests.length === 0) await sleep(5);
+  const names = () => readdirSync(place.data).filter((name) => !name.endsWith('.tmp'));
+  const before = { runs: await runLines(place.data), build: hashFile(join(place.data, 'build.duckdb')) };
+  const landing = () => readdirSync(join(place.data, 'landing'));
+  const [segments, files] = [landing(), names()];
+  const others = ['run', 'crawl', 'load', 'publish'];
+  const startedAt = Date.now();
+  const ended = await Promise.all(others.map((verb) => runProgram([verb], { place, env })));
+  const ms = Date.now() - startedAt;
+  for (const other of ended)
+    expectFailure(other, 75, /another run is using this data folder[\s\S]*Wait until/);
+  expect(first.child.exitCode, 'the first run has ended too early to be in the way').toBe(null);
+  // Each within a second on a quiet machine; here four start at once on two cores.
+  expect(ms).toBeLessThan(4000);
+  expect({ runs: await runLines(place.data), build: hashFile(join(place.data, 'build.duckdb')) }).toEqual(
+    before,
+  );
+  expect(landing()).toEqual(segments);
+  expect(names()).toEqual(files);
+  expect((await first.ended).code).toBe(0);
+  expect(askedTwice(sandbox)).toEqual([]);
+});
+
+test('the build open in another program: 75, and what to do', async () => {
+  const { sandbox, place } = await startTiny();
+  await writeListJob(place, sandbox);
+  const env = environmentOf(sandbox);
+  expect((await runProgram(['run'], { place, env })).code).toBe(0);
+  const options = { memoryLimit: '64MB', threads: 1, tempDir: place.root };
+  const asked = sandbox.requests.length;
+  const database = await openDatabase(join(place.data, 'build.duckdb'), options);
+  expectFailure(
+    await runProgram(['run'], { place, env }),
+    75,
+    /another program has data\/build\.duckdb open/,
+  );
+  database.close();
+  expect(sandbox.requests.length).toBe(asked);
+  expect((await runProgram(['run'], { place, env })).code).toBe(0);
+});

@@ -1,0 +1,25 @@
+import { onTestFinished } from 'vitest';
+import type { Sandbox, SandboxOptions } from '../../src/sandbox/server.ts';
+import { makePlace, type Place, writeFiles } from '../crash/program.ts';
+import { startSmallWorld } from '../crash/small-world.ts';
+
+/** A sandbox over a ledger of 300 assets, closed when the test ends, and a place for it. */
+export async function startTiny(options: SandboxOptions = {}): Promise<{ sandbox: Sandbox; place: Place }> {
+  const sandbox = await startSmallWorld(7, { assets: 300, owners: 30, latencyMs: 1, ...options });
+  onTestFinished(() => sandbox.close());
+  return { sandbox, place: await makePlace() };
+}
+
+/** One job: every collection, in pages of `pageSize`. */
+export async function writeListJob({ jobs }: Place, { world }: Sandbox, pageSize = 20): Promise<void> {
+  await writeFiles(jobs, {
+    't.txt': world.truth().collections().join('\n'),
+    'list.yaml': `
+describe: Every asset of every collection
+method: getAssetsByGroup
+params: { groupKey: collection }
+for_each: { groupValue: { file: t.txt } }
+page_size: ${pageSize}
+`,
+  });
+}
