@@ -1,5 +1,6 @@
 import { readJobs } from '../jobs/job-file.ts';
 import { type RunReport, runPipeline } from '../pipeline/run-pipeline.ts';
+import { checkExport } from '../warehouse/export.ts';
 import { type Context, openContext } from './context.ts';
 import { type Endpoints, openEndpoints } from './endpoints.ts';
 import { exportSnapshot } from './export.ts';
@@ -10,6 +11,8 @@ export async function runJobs(verb: 'run' | 'crawl', args: RunArgs): Promise<num
   const context = await openContext(args);
   const limits = readBudget(args, Date.now());
   const jobs = await readJobs(context.jobsDir, args.job ?? []);
+  const { lake } = context.config;
+  if (verb === 'run') checkExport({ lake: lake.uri ?? context.folder.lake, ...lake });
   const place = await openEndpoints(context);
   try {
     const report = await runPipeline({

@@ -20,6 +20,7 @@ import {
   type TableFacts,
 } from './lake-table.ts';
 import { requireSnapshot } from './open-snapshot.ts';
+import { readTableSpecs } from './table-spec.ts';
 import { verifyFiles, writeFiles } from './write-parquet.ts';
 
 export interface ExportOptions {
@@ -95,6 +96,18 @@ export async function exportTables(options: ExportOptions): Promise<ExportResult
   }
 }
 
+/**
+ * Looks at the options before there is a snapshot, so that a night is not crawled for an export that cannot be.
+ * @throws UsageError an object store, an unknown table
+ */
+export function checkExport(options: Pick<ExportOptions, 'lake' | 'tables' | 'partitionBy'>): void {
+  refuseObjectStore(options.lake);
+  chooseTables(
+    readTableSpecs().map(({ name }) => name),
+    options,
+  );
+}
+
 function refuseObjectStore(lake: string): void {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(lake)) return;
   throw new UsageError(
@@ -103,15 +116,15 @@ function refuseObjectStore(lake: string): void {
   );
 }
 
-function chooseTables(known: readonly string[], { tables, partitionBy }: ExportOptions): readonly string[] {
+function chooseTables(
+  known: readonly string[],
+  { tables, partitionBy }: Pick<ExportOptions, 'tables' | 'partitionBy'>,
+): readonly string[] {
   const asked = [...(tables ?? []), ...Object.keys(partitionBy)];
   const unknown = asked.find((table) => !known.includes(table));
   if (unknown !== undefined) {
     const place = tables?.includes(unknown) ? '' : 'lake.partition_by: ';
-    throw new UsageError(
-      `${place}the snapshot has no table "${unknown}"`,
-      `Its tables are ${known.join(', ')}.`,
-    );
+    throw new UsageError(`${place}there is no table "${unknown}"`, `The tables are ${known.join(', ')}.`);
   }
   return tables === null ? known : [...new Set(tables)];
 }

@@ -54,8 +54,8 @@ test('the config says where the lake is, what goes into it and how', async () =>
 test('what cannot be meant exits 2 with a hint', async () => {
   const unknown = await exportCli('asset');
   expect(unknown).toMatchObject({ code: 2, stdout: '' });
-  expect(unknown.stderr).toContain('the snapshot has no table "asset"');
-  expect(unknown.stderr).toContain('Its tables are assets, ');
+  expect(unknown.stderr).toContain('there is no table "asset"');
+  expect(unknown.stderr).toContain('The tables are assets, ');
   const none = await exportCli('--data-dir', 'none');
   expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('ledgerlake run') });
   expect(await readdir(folder.root)).not.toContain('none');

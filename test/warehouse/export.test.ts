@@ -205,14 +205,14 @@ test('what cannot be meant is refused with what there is', async () => {
       ({ exitCode, message, hint }) => ({ exitCode, message, hint }),
     );
   const tables =
-    'Its tables are assets, compression_signature_sources, compression_signatures, token_accounts.';
+    'The tables are assets, compression_signature_sources, compression_signatures, token_accounts.';
   expect(await refused({ tables: ['assets', 'asset_owners'] })).toEqual({
     exitCode: 2,
-    message: 'the snapshot has no table "asset_owners"',
+    message: 'there is no table "asset_owners"',
     hint: tables,
   });
   expect(await refused({ partitionBy: { runs: ['x'] } })).toMatchObject({
-    message: 'lake.partition_by: the snapshot has no table "runs"',
+    message: 'lake.partition_by: there is no table "runs"',
   });
   expect(await refused({ partitionBy: { compression_signatures: ['mint'] } })).toMatchObject({
     message: 'lake.partition_by: compression_signatures has no column "mint"',
