@@ -14,8 +14,8 @@ import { parseMemory } from '../src/pipeline/publish-stage.ts';
 import { openBuild } from '../src/warehouse/build.ts';
 import { type Database, openDatabase } from '../src/warehouse/database.ts';
 import { stagingFile } from '../src/warehouse/load.ts';
-import { listGroups, stagedHashes } from '../src/warehouse/merge-sql.ts';
 import { publish } from '../src/warehouse/publish.ts';
+import { listGroups, stagedHashes } from '../src/warehouse/row-groups.ts';
 import { readTableSpecs } from '../src/warehouse/table-spec.ts';
 
 const { values: option } = parseArgs({

@@ -1,7 +1,7 @@
 import type { DataFolder } from '../data-folder.ts';
 import type { Database } from './database.ts';
-import { listFiles, type StagedSegment } from './publish.ts';
 import { listSql, readSql } from './sql-text.ts';
+import { listFiles, type StagedSegment } from './staged-segments.ts';
 import { readTableSpecs } from './table-spec.ts';
 
 /**

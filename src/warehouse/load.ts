@@ -4,8 +4,8 @@ import type { DataFolder } from '../data-folder.ts';
 import { describeSegment } from '../landing/reader.ts';
 import { listSegments, pageFile, recordFile, syncDirectory, syncFile } from '../landing/segment-files.ts';
 import { type Database, listColumns } from './database.ts';
-import { stagedHashes } from './merge-sql.ts';
-import { readSql } from './sql-text.ts';
+import { stagedHashes } from './row-groups.ts';
+import { listSql, readSql } from './sql-text.ts';
 import { readTableSpecs } from './table-spec.ts';
 
 /** Where a segment's typed rows for one table stand. */
@@ -40,6 +40,7 @@ export interface Loader {
 /** @param database an in-memory one that only the loader uses */
 export async function createLoader(database: Database, folder: DataFolder): Promise<Loader> {
   await database.script(readSql('macros.sql'));
+  for (const macros of listSql('shapes')) await database.script(readSql(`shapes/${macros}.sql`));
   const queries = await readQueries(database);
   return {
     async loadSegment(segment) {

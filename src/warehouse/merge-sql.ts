@@ -1,3 +1,5 @@
+import { insertSql } from './insert-sql.ts';
+import { type Group, listGroups, stagedHash } from './row-groups.ts';
 import { quoteName } from './sql-text.ts';
 import type { TableSpec } from './table-spec.ts';
 
@@ -28,69 +30,6 @@ export interface MergeSql {
   insertMixed: string;
   /** Old versions of both. */
   deleteOld: string;
-}
-
-interface Group {
-  name: string;
-  columns: readonly string[];
-  volatile: readonly string[];
-  /** Column names of the group's slot, time and hash in the table, and of its slot in staging. */
-  slot: string;
-  seenAt: string;
-  hash: string;
-  /** Condition on a staged row. */
-  carried: string;
-}
-
-/** Columns that publish sets, and no group of the shape owns. */
-const bookkeeping = ['slot', 'seen_at', 'first_seen_slot', 'changed_slot', 'run_id', 'record_hash'];
-
-/** The groups of a table, base first. `columns` are the table's, in order. */
-export function listGroups(spec: TableSpec, columns: readonly string[]): Group[] {
-  const named = [...spec.groups].map(
-    ([name, own]): Group => ({
-      name,
-      columns: own,
-      volatile: spec.volatile.filter((column) => own.includes(column)),
-      slot: `${name}_slot`,
-      seenAt: `${name}_seen_at`,
-      hash: `${name}_hash`,
-      carried: `carries_${name}`,
-    }),
-  );
-  const taken = new Set([
-    ...spec.key,
-    ...bookkeeping,
-    ...spec.joined.keys(),
-    'base_hash',
-    ...named.flatMap((group) => [...group.columns, group.slot, group.seenAt, group.hash]),
-  ]);
-  const base: Group = {
-    name: 'base',
-    columns: columns.filter((column) => !taken.has(column)),
-    volatile: spec.volatile.filter((column) => !taken.has(column)),
-    slot: 'slot',
-    seenAt: 'seen_at',
-    hash: named.length === 0 ? 'record_hash' : 'base_hash',
-    carried: 'true',
-  };
-  return [base, ...named];
-}
-
-/** Select-list items that a shape's rows get for this table at load: a hash of each group without its volatile columns. */
-export function stagedHashes(spec: TableSpec, columns: readonly string[]): string[] {
-  return listGroups(spec, columns).map((group) => {
-    const stable = group.columns.filter((column) => !group.volatile.includes(column));
-    const terms = stable.map((column) =>
-      spec.unordered.includes(column) ? `list_sort(${quoteName(column)})` : quoteName(column),
-    );
-    const keys = group.name === 'base' ? spec.key.map(quoteName) : [];
-    return `hash(${[...keys, ...terms].join(', ')}) as ${stagedHash(group)}`;
-  });
-}
-
-function stagedHash(group: Pick<Group, 'name'>): string {
-  return `staged_${group.name}_hash`;
 }
 
 /** @param columns the table's columns in order */
@@ -220,101 +159,4 @@ function verdictSql(spec: TableSpec, groups: readonly Group[]): string {
       ${groups.map(({ name, seenAt }) => `(not take_${name} and old.${seenAt} is not null)`).join(' or ')} as needs_old
     from compared
     where ${groups.map((group) => `take_${group.name}`).join(' or ')}`;
-}
-
-type InsertKind = 'new' | 'changed' | 'mixed';
-
-const insertFilter: Record<InsertKind, string> = {
-  new: 'v.whole and v.target is null',
-  changed: 'v.whole and v.target is not null',
-  mixed: 'not v.whole',
-};
-
-function insertSql(
-  spec: TableSpec,
-  columns: readonly string[],
-  groups: readonly Group[],
-  kind: InsertKind,
-): string {
-  // The narrow sides of the joins go last: those are the ones DuckDB holds in memory.
-  const old = kind !== 'new' && groups.length > 1;
-  const from = kind === 'mixed' ? mixedSource(groups) : wholeSource(groups, insertFilter[kind]);
-  return `
-    insert into ${spec.name} (${columns.map(quoteName).join(', ')})
-    select ${columns.map((column) => insertValue(spec, groups, column, kind, old)).join(',\n      ')}
-    from ${from}
-    ${old ? 'left join old_rows t on t.target = v.target' : ''}`;
-}
-
-const wideRows = 'read_parquet($files, file_row_number = true)';
-
-function wholeSource(groups: readonly Group[], filter: string): string {
-  const columns = groups.flatMap(({ name }) => [
-    `take_${name}`,
-    `new_${name}_slot`,
-    `new_${name}_seen_at`,
-    `new_${name}_run_id`,
-    `new_${name}_hash`,
-  ]);
-  return `${wideRows} w
-    join (
-      select target, old_first_seen_slot, old_changed_slot, old_run_id, changed, base_file, base_row,
-        ${columns.join(', ')}
-      from verdict v
-      where rewritten and ${filter}
-    ) v on w.file_index = v.base_file and w.file_row_number = v.base_row`;
-}
-
-function mixedSource(groups: readonly Group[]): string {
-  const joins = groups.map(({ name, columns }) => {
-    const narrow = ['file_index', 'file_row_number', ...columns.map(quoteName)].join(', ');
-    return `left join (select ${narrow} from ${wideRows}) w_${name}
-      on w_${name}.file_index = v.${name}_file and w_${name}.file_row_number = v.${name}_row`;
-  });
-  return `(select * from verdict v where rewritten and ${insertFilter.mixed}) v\n    ${joins.join('\n    ')}`;
-}
-
-function insertValue(
-  spec: TableSpec,
-  groups: readonly Group[],
-  column: string,
-  kind: InsertKind,
-  old: boolean,
-): string {
-  const name = quoteName(column);
-  if (spec.key.includes(column)) return kind === 'mixed' ? `v.${name}` : `w.${name}`;
-  const parts = spec.joined.get(column)?.map((part) => insertValue(spec, groups, part, kind, old));
-  if (parts !== undefined) return `nullif('{' || concat_ws(',', ${parts.join(', ')}) || '}', '{}')::json`;
-  const taken = (group: Group, fresh: string) =>
-    kind !== 'mixed' && group.name === 'base'
-      ? fresh
-      : `if(v.take_${group.name}, ${fresh}, ${old ? `t.${name}` : 'null'})`;
-  for (const group of groups) {
-    if (group.columns.includes(column))
-      return taken(group, `${kind === 'mixed' ? `w_${group.name}` : 'w'}.${name}`);
-    if (column === group.slot) return taken(group, `v.new_${group.name}_slot`);
-    if (column === group.seenAt) return taken(group, `v.new_${group.name}_seen_at`);
-    if (column === group.hash && column !== 'record_hash') return `v.new_${group.name}_hash`;
-  }
-  return bookkeepingValue(column, groups);
-}
-
-function bookkeepingValue(column: string, groups: readonly Group[]): string {
-  // The answer that changed the row: the base's, or the newest of the groups taken.
-  const newest = (field: string) =>
-    `coalesce(${groups.map(({ name }) => `if(v.take_${name}, v.new_${name}_${field}, null)`).join(', ')})`;
-  switch (column) {
-    case 'first_seen_slot':
-      return 'if(v.target is null, v.new_base_slot, v.old_first_seen_slot)';
-    case 'changed_slot':
-      return `if(v.changed, ${newest('slot')}, v.old_changed_slot)`;
-    case 'run_id':
-      return `if(v.changed, ${newest('run_id')}, v.old_run_id)`;
-    case 'record_hash':
-      return groups.length === 1
-        ? 'v.new_base_hash'
-        : `hash(${groups.map((group) => `v.new_${group.name}_hash`).join(', ')})`;
-    default:
-      throw new Error(`no rule for column ${column}`);
-  }
 }

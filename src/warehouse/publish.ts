@@ -5,10 +5,11 @@ import { listSegments, pageFile } from '../landing/segment-files.ts';
 import { appendRows } from './append-rows.ts';
 import { auditReadyCrawls } from './audit.ts';
 import type { Database } from './database.ts';
-import { listStaged, stagingFile } from './load.ts';
+import { listStaged } from './load.ts';
 import { type MergeCounts, mergeTable } from './merge-table.ts';
 import { readSql } from './sql-text.ts';
-import { readTableSpecs, type TableSpec } from './table-spec.ts';
+import { listFiles, type StagedSegment } from './staged-segments.ts';
+import { readTableSpecs } from './table-spec.ts';
 
 export interface PublishOptions {
   run: string;
@@ -26,12 +27,6 @@ export interface PublishResult {
   tables: Record<string, MergeCounts>;
   /** Segments that nothing waits for: they may be archived once a snapshot has them. */
   settled: number[];
-}
-
-/** A staged segment and the shape of its records. */
-export interface StagedSegment {
-  segment: number;
-  shape: string;
 }
 
 /**
@@ -162,11 +157,4 @@ async function quarantineMisfits(
       { table: spec.name, files },
     );
   }
-}
-
-/** The staging files of a table, in landing order. */
-export function listFiles(folder: DataFolder, spec: TableSpec, segments: readonly StagedSegment[]): string[] {
-  return segments
-    .filter(({ shape }) => spec.shapes.includes(shape))
-    .map(({ segment }) => stagingFile(folder, segment, spec.name));
 }
