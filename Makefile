@@ -1,0 +1,42 @@
+# Every target works in a fresh clone: what it needs it makes first.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+# npm writes this file last, so it is as new as the last whole install.
+installed := node_modules/.package-lock.json
+
+.PHONY: help install build check test docs demo bench clean
+
+help: ## List these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+install: $(installed) ## Install the dependencies, when the lock file is newer than they are
+
+$(installed): package-lock.json
+	@node -e 'const [a, b] = process.versions.node.split(".").map(Number); if (a < 20 || (a === 20 && b < 19)) { console.error("ledgerlake needs Node 20.19 or newer, this is " + process.version); process.exit(1); }'
+	npm ci --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+build: install ## Compile src/ to dist/
+	npm run --silent build
+
+check: install ## Types (tsc) and style (biome)
+	npm run --silent check
+
+# TEST_REPORT=<file>: vitest's JSON report too, for .ci/run.
+test: build check ## Types, style and every test: about ten minutes on two cores
+	npm run --silent test -- $(if $(TEST_REPORT),--reporter=default --reporter=json --outputFile.json=$(TEST_REPORT))
+
+docs: install ## Write the generated parts of docs/reference/ again
+	npm run --silent docs
+
+demo: build ## Two nights against the sample API, from nothing to SQL and Parquet (about a minute)
+	@scripts/demo.sh
+
+ROWS ?= 1000000
+bench: install ## How fast pages are split and tables published (ROWS=1000000)
+	npx tsx bench/split.ts
+	npx tsx bench/publish.ts --rows $(ROWS)
+
+clean: ## Remove what build and demo made; data/ and node_modules/ stay
+	rm -rf dist demo-data coverage
