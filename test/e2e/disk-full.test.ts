@@ -51,7 +51,7 @@ whenMounting.each([
   ['in the first page', 1_100_000],
   ['in the middle', 1_500_000],
 ])('the disk fills while landing, %s: 74, and with room again the run goes on', async (_, left) => {
-  const tiny = await startTiny({ assets: 1500, latencyMs: 5 });
+  const tiny = await startTiny({ assets: 1500, latencyMs: 5, quirks: false });
   const { sandbox, place } = tiny;
   await writeListJob(place, sandbox, 50);
   mountData(place, 64);
@@ -73,7 +73,7 @@ whenMounting.each([
 whenMounting(
   'the disk is full when segments are loaded, published and copied: 74, nothing is lost',
   async () => {
-    const tiny = await startTiny({ assets: 1500 });
+    const tiny = await startTiny({ assets: 1500, quirks: false });
     const { sandbox, place } = tiny;
     await writeListJob(place, sandbox, 50);
     mountData(place, 64);
