@@ -26,10 +26,8 @@ export async function publishStage(session: Session): Promise<PublishResult> {
       quarantineLimit: config.warehouse.quarantineLimit,
     }),
   );
-  session.log.info(
-    { crawls: result.published, refused: result.refused.length, tables: result.tables },
-    'published',
-  );
+  const tables = Object.fromEntries(Object.entries(result.tables).filter(([, counts]) => counts.seen > 0));
+  session.log.info({ crawls: result.published, refused: result.refused.length, tables }, 'published');
   return result;
 }
 
