@@ -3,8 +3,10 @@ import { openCannedPlace, type Workplace } from './night.ts';
 
 const id = 'Asset11111111111111111111111111111111111111';
 const other = 'Asset22222222222222222222222222222222222222';
+const third = 'Asset33333333333333333333333333333333333333';
 const collection = 'Group11111111111111111111111111111111111111';
-const [ann, bob] = ['Ann', 'Bob'].map((name) => `${name}1111111111111111111111111111111111111`);
+const ann = 'Ann11111111111111111111111111111111111111111';
+const bob = 'Bob11111111111111111111111111111111111111111';
 
 const jobs = {
   'jobs/list.yaml': `describe: test
@@ -16,7 +18,7 @@ page_size: 1
   'jobs/batch.yaml': `describe: test
 method: getAssetBatch
 after: [list]
-for_each: {ids: {values: [${id}]}}
+for_each: {ids: {values: [${id}, ${other}, ${third}]}}
 `,
 };
 
@@ -34,8 +36,8 @@ function createScript() {
     list(...answers: { slot: number; items: string[] }[]) {
       pages = answers;
     },
-    batch(slot: number, record: string) {
-      batch = `[${record.replace('{', `{"last_indexed_slot":${slot},`)}]`;
+    batch(slot: number, records: string[]) {
+      batch = `[${records.map((record) => record.replace('{', `{"last_indexed_slot":${slot},`))}]`;
     },
     answer(method: string, { cursor = '0' }: { cursor?: string }): string {
       if (method === 'getAssetBatch') return batch;
@@ -69,51 +71,53 @@ const extra = '{"content":{"files":[{"uri":"u","size":7}],"metadata":{"mood":"ca
 test('a list that leaves the content out does not wipe what a batch brought', async () => {
   const script = createScript();
   const place = await openCannedPlace(script.answer, jobs);
-  script.list({ slot: 100, items: [asset(id, ann as string, '{}')] });
-  script.batch(101, asset(id, ann as string, named));
+  // The three ways to leave it out.
+  const leaveOut = [asset(id, ann, '{}'), asset(other, ann), asset(third, ann, 'null')];
+  script.list({ slot: 100, items: leaveOut });
+  script.batch(
+    101,
+    [id, other, third].map((key) => asset(key, ann, named)),
+  );
   await place.mustRun();
-  const full = { id, name: 'Tide', owner: ann, extra, changed_slot: '100', content_slot: '101' };
-  expect(await readAssets(place)).toMatchObject([full]);
+  const full = { name: 'Tide', owner: ann, extra, changed_slot: '100', content_slot: '101' };
+  const rows = [id, other, third].map((key) => ({ id: key, ...full }));
+  expect(await readAssets(place)).toMatchObject(rows);
 
-  for (const [slot, content] of [
-    [110, '{}'],
-    [120, undefined],
-    [130, 'null'],
-  ] as const) {
-    script.list({ slot, items: [asset(id, ann as string, content)] });
-    const report = await place.mustRun('list');
-    expect(report.published.tables.assets).toMatchObject({ changed: 0, amended: 0, confirmed: 1 });
-    expect(await readAssets(place)).toMatchObject([{ ...full, slot: String(slot) }]);
-  }
+  script.list({ slot: 110, items: leaveOut });
+  const { published } = await place.mustRun('list');
+  expect(published.tables.assets).toMatchObject({ seen: 3, changed: 0, amended: 0, confirmed: 3 });
+  expect(await readAssets(place)).toMatchObject(rows.map((row) => ({ ...row, slot: '110' })));
 
   // From a batch, no content is a value.
-  script.batch(140, asset(id, ann as string, '{}'));
+  script.batch(
+    140,
+    [id, other, third].map((key) => asset(key, ann, '{}')),
+  );
   await place.mustRun('batch');
-  expect(await readAssets(place)).toMatchObject([
-    { ...full, name: null, extra: null, slot: '140', changed_slot: '140', content_slot: '140' },
-  ]);
+  const wiped = { name: null, extra: null, slot: '140', changed_slot: '140', content_slot: '140' };
+  expect(await readAssets(place)).toMatchObject(rows.map((row) => ({ ...row, ...wiped })));
 });
 
 test('an answer from behind changes nothing, whatever it says', async () => {
   const script = createScript();
   const place = await openCannedPlace(script.answer, jobs);
   script.list(
-    { slot: 200, items: [asset(id, ann as string, named)] },
-    { slot: 200, items: [asset(other, ann as string, named)] },
+    { slot: 200, items: [asset(id, ann, named)] },
+    { slot: 200, items: [asset(other, ann, named)] },
   );
   await place.mustRun('list');
   const before = await readAssets(place);
 
   // A whole crawl from behind ends after its first page.
-  script.list({ slot: 150, items: [asset(id, bob as string, '{"metadata":{"name":"Old"}}')] });
+  script.list({ slot: 150, items: [asset(id, bob, '{"metadata":{"name":"Old"}}')] });
   const behind = await place.mustRun('list');
   expect(behind.published.tables.assets).toMatchObject({ seen: 1, stale: 1, changed: 0 });
   expect(await readAssets(place)).toEqual(before);
 
   // One page from behind among newer ones.
   script.list(
-    { slot: 210, items: [asset(id, bob as string, named)] },
-    { slot: 150, items: [asset(other, bob as string, '{"metadata":{"name":"Old"}}')] },
+    { slot: 210, items: [asset(id, bob, named)] },
+    { slot: 150, items: [asset(other, bob, '{"metadata":{"name":"Old"}}')] },
   );
   const mixed = await place.mustRun('list');
   expect(mixed.published.tables.assets).toMatchObject({ seen: 2, stale: 1, changed: 1 });
