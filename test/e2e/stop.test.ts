@@ -110,3 +110,17 @@ test('the build open in another program: 75, and what to do', async () => {
   expect(sandbox.requests.length).toBe(asked);
   expect((await runProgram(['run'], { place, env })).code).toBe(0);
 });
+
+test('with nothing landed since, load and publish have nothing to do and succeed', async () => {
+  const { sandbox, place } = await startTiny();
+  await writeListJob(place, sandbox);
+  const env = environmentOf(sandbox);
+  expect((await runProgram(['publish'], { place, env })).code).toBe(0);
+  expect((await runProgram(['run'], { place, env })).code).toBe(0);
+  const before = await readCounts(join(place.data, 'warehouse.duckdb'));
+  for (const verb of ['load', 'publish', 'publish']) {
+    const ended = await runProgram([verb], { place, env });
+    expect(ended.code, ended.stderr).toBe(0);
+  }
+  expect(await readCounts(join(place.data, 'warehouse.duckdb'))).toEqual(before);
+});
