@@ -17,6 +17,13 @@ create or replace temp macro as_bigint(text) as try_cast(whole_number(text) as b
 
 create or replace temp macro as_integer(text) as try_cast(whole_number(text) as integer);
 
+-- A number as JSON has it; NULL for what a plain cast would also take (`NaN`, `inf`, `1_000`) and for 1e400.
+create or replace temp macro as_double(text) as
+  case
+    when regexp_full_match(text, '-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?') and isfinite(try_cast(text as double))
+      then try_cast(text as double)
+  end;
+
 create or replace temp macro as_boolean(text) as
   case text
     when 'true' then true

@@ -23,11 +23,15 @@ function convert(text: string, kind: Kind): Value {
   if (kind === 'text') return text;
   if (kind === 'reference') return text === '' ? null : text;
   if (kind === 'boolean') return text === 'true' ? true : text === 'false' ? false : null;
-  if (kind === 'double') return /^-?\d/.test(text) ? Number(text) : null;
+  if (kind === 'double') return /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) ? finite(Number(text)) : null;
   const whole = wholeNumber(text);
   const [low, high] = bounds[kind];
   if (whole === null || whole < low || whole > high) return null;
   return kind === 'i32' ? Number(whole) : String(whole);
+}
+
+function finite(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
 }
 
 /** `5`, `5.0`, `1e3` and `50e-1` are whole numbers; `1.5` is none. */

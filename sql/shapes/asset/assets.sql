@@ -83,8 +83,8 @@ valued as (
     as_ubigint(r.supply.print_max_supply) as print_max_supply,
     as_ubigint(r.supply.print_current_supply) as print_current_supply,
     as_bigint(r.supply.edition_nonce) as edition_nonce,
-    try_cast(r.token_info.price_info.price_per_token as double) as price_per_token,
-    try_cast(r.royalty.percent as double) as royalty_percent,
+    as_double(r.token_info.price_info.price_per_token) as price_per_token,
+    as_double(r.royalty.percent) as royalty_percent,
     as_integer(r.royalty.basis_points) as royalty_basis_points
   from typed
 )
