@@ -1,4 +1,4 @@
--- audit: every asset of a batch is one that was asked for
+-- audit: every asset of a look-up is one that was asked for
 -- table: assets
 -- returns the rows of ready crawls that break it: an answer to another question must not enter the table
 -- $files: staging files of the ready crawls for this table
@@ -8,9 +8,12 @@ select
   'asset ' || s.id || ' was not asked for' as problem
 from read_parquet($files) as s
 join ready as r using (task, crawl)
-where r.slices > 0
-  and s.id is not null
-  and not exists (
-    from asked
-    where asked.task = s.task and asked.crawl = s.crawl and asked.page = s.page and asked.id = s.id
+where s.id <> (r.params ->> '$.id')
+  or (
+    r.slices > 0
+    and s.id is not null
+    and not exists (
+      from asked
+      where asked.task = s.task and asked.crawl = s.crawl and asked.page = s.page and asked.id = s.id
+    )
   )

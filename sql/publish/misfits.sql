@@ -1,11 +1,11 @@
 -- How many records of each ready crawl have something that did not fit.
--- grain: one row a crawl with such records
+-- grain: one row a crawl with such records; a record that two tables find something in counts once
 -- $files: all staging files of the ready crawls
 create or replace temp table misfit_count as
 select
   task,
   crawl,
-  count(*) as quarantined
+  count(distinct (page, n)) as quarantined
 from read_parquet($files, union_by_name = true)
 semi join ready using (task, crawl)
 where len(misfits) > 0

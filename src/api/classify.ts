@@ -97,9 +97,8 @@ function judgeSuccess(received: Received): Omit<Outcome, 'retryAfterMs'> {
 }
 
 /** False when a key on the way to the records is missing. Null is an answer: nothing there. */
-function hasRecords(envelope: Record<string, unknown>, { path, form }: RecordsAt): boolean {
+function hasRecords(envelope: Record<string, unknown>, { path }: RecordsAt): boolean {
   if ('jsonrpc' in envelope && !('result' in envelope)) return false;
-  if (form === 'single') return true;
   let value: unknown = 'result' in envelope ? envelope.result : envelope;
   for (const key of path) {
     if (value === null) return true;

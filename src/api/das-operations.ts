@@ -15,8 +15,31 @@ const assetList = {
   table: 'assets',
 } as const;
 
+const assetLookup = {
+  transport: 'rpc',
+  slotAt: [],
+  pool: 'das',
+  credits: 10,
+  shape: 'asset',
+  table: 'assets',
+  carries: ['content', 'token_info'],
+  carriesWith: { showInscription: 'inscription' },
+} as const;
+
 /** Assets and token accounts: JSON-RPC, pool `das`. */
 export const dasOperations: readonly Operation[] = [
+  {
+    ...assetLookup,
+    name: 'getAsset',
+    describe: 'One asset by id',
+    params: z.strictObject({
+      id: address.describe('Asset id'),
+      options: displayOptions.optional(),
+    }),
+    paging: 'none',
+    limit: null,
+    records: { path: [], form: 'single' },
+  },
   {
     ...assetList,
     name: 'getAssetsByGroup',
@@ -40,9 +63,9 @@ export const dasOperations: readonly Operation[] = [
     }),
   },
   {
+    ...assetLookup,
     name: 'getAssetBatch',
     describe: 'Assets by id, at most 1,000 a request',
-    transport: 'rpc',
     params: z.strictObject({
       ids: z.array(address).min(1).describe('Asset ids'),
       options: displayOptions.optional(),
@@ -51,12 +74,21 @@ export const dasOperations: readonly Operation[] = [
     batchParam: 'ids',
     limit: 1000,
     records: { path: [], form: 'array' },
+  },
+  {
+    name: 'getAssetProofBatch',
+    describe: 'Merkle proofs of compressed assets by id, at most 1,000 a request',
+    transport: 'rpc',
+    params: z.strictObject({ ids: z.array(address).min(1).describe('Asset ids') }),
+    paging: 'batch',
+    batchParam: 'ids',
+    limit: 1000,
+    records: { path: [], form: 'keyed' },
     slotAt: [],
     pool: 'das',
     credits: 10,
-    shape: 'asset',
-    table: 'assets',
-    carries: ['content', 'token_info'],
+    shape: 'asset_proof',
+    table: 'asset_proofs',
   },
   {
     name: 'getTokenAccounts',

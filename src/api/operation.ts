@@ -62,4 +62,6 @@ export interface Operation {
   readonly table: string;
   /** Row groups an absent key or `{}` is a value for (getAsset, getAssetBatch); elsewhere absence says nothing. */
   readonly carries?: readonly string[];
+  /** The same, where a member of `options` asks for it: option → group. */
+  readonly carriesWith?: Readonly<Record<string, string>>;
 }

@@ -5,6 +5,11 @@ export const address = z
   .string()
   .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, 'expected a base58 address of 32 to 44 characters');
 
+/** A transaction signature: 64 bytes in base58. */
+export const signature = z
+  .string()
+  .regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/, 'expected a base58 signature of 64 to 88 characters');
+
 export const sortBy = z
   .strictObject({
     sortBy: z.enum(['id', 'created', 'updated', 'recent_action', 'none']),

@@ -6,7 +6,7 @@ import type { IdsLine, Position } from '../landing/page-line.ts';
 import { isEnded, type LandedCrawl, readSlice } from '../landing/reader.ts';
 import { splitPage } from '../landing/split.ts';
 import type { LandingLog, NewPage } from '../landing/writer.ts';
-import { noData, type ReceivedPage, receivePage } from './page.ts';
+import { listCarried, noData, type ReceivedPage, receivePage } from './page.ts';
 import { firstPosition, nextStep, type PagingGoal } from './paging.ts';
 
 /** A task with what is known of it before this run touches it. */
@@ -168,7 +168,7 @@ function describePage(
     operation: task.operation.name,
     params: task.params,
     shape: task.operation.shape,
-    carries: task.operation.carries ?? [],
+    carries: listCarried(task.operation, task.params),
     slot: page.slot,
     nulls: page.nulls,
     received_at: receivedAt.toISOString(),

@@ -44,6 +44,13 @@ export function receivePage(operation: Operation, page: SplitPage): ReceivedPage
   };
 }
 
+/** Row groups that an answer to these parameters speaks of, even by leaving them out. */
+export function listCarried(operation: Operation, params: Readonly<Record<string, unknown>>): string[] {
+  const { carries = [], carriesWith = {} } = operation;
+  const asked = Object.entries(carriesWith).filter(([option]) => at(params, ['options', option]) === true);
+  return [...carries, ...asked.map(([, group]) => group)];
+}
+
 /** A wallet's 404 and the like: the answer is that there is nothing. */
 export const noData: ReceivedPage = {
   records: [],

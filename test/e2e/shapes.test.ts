@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findOperation } from '../../src/api/catalogue.ts';
-import { receivePage } from '../../src/crawl/page.ts';
+import { listCarried, receivePage } from '../../src/crawl/page.ts';
 import { dataFolder, makeDataFolder } from '../../src/data-folder.ts';
 import { splitPage } from '../../src/landing/split.ts';
 import { createLandingLog } from '../../src/landing/writer.ts';
@@ -13,7 +13,8 @@ import { readRows } from './night.ts';
 
 /**
  * Answers and the rows they load as: `test/fixtures/shapes/<shape>/<operation>.<what>.in.json` is one answer,
- * `….out.json` the staged rows by table, without NULLs. A new pair is a new case. `WRITE_SHAPES=1` writes the rows
+ * `….out.json` the staged rows by table, without NULLs; `….params.json`, where the rows depend on what was asked, the
+ * parameters. A new pair is a new case. `WRITE_SHAPES=1` writes the rows
  * that are there now, to be read before they are committed.
  */
 const fixtures = new URL('../fixtures/shapes', import.meta.url).pathname;
@@ -23,14 +24,23 @@ const cases = (await readdir(fixtures, { recursive: true }))
 
 test.each(cases)('%s', async (path) => {
   const answer = await readFile(join(fixtures, path));
-  const rows = await loadAnswer(path.split('/')[1]?.split('.')[0] as string, answer);
   const file = join(fixtures, path.replace('.in.json', '.out.json'));
+  const params = await readParams(file.replace('.out.json', '.params.json'));
+  const rows = await loadAnswer(path.split('/')[1]?.split('.')[0] as string, params, answer);
   if (process.env.WRITE_SHAPES === '1') await writeFile(file, `${JSON.stringify(rows, null, 2)}\n`);
   expect(rows).toEqual(JSON.parse(await readFile(file, 'utf8')));
 });
 
+async function readParams(file: string): Promise<Record<string, unknown>> {
+  return JSON.parse(await readFile(file, 'utf8').catch(() => '{}'));
+}
+
 /** Splits, lands and loads one answer as the program does. */
-async function loadAnswer(name: string, answer: Buffer): Promise<Record<string, unknown[]>> {
+async function loadAnswer(
+  name: string,
+  params: Record<string, unknown>,
+  answer: Buffer,
+): Promise<Record<string, unknown[]>> {
   const operation = findOperation(name);
   if (operation === undefined) throw new Error(`no operation ${name}`);
   const root = await mkdtemp(join(tmpdir(), 'ledgerlake-shape-'));
@@ -49,8 +59,8 @@ async function loadAnswer(name: string, answer: Buffer): Promise<Record<string, 
     });
     await landing.appendPage(
       {
-        ...{ task: 'task', crawl: 'crawl', run: 'run', job: 'job', target: '', params: {}, page: 1 },
-        ...{ operation: name, shape: operation.shape, carries: operation.carries ?? [] },
+        ...{ task: 'task', crawl: 'crawl', run: 'run', job: 'job', target: '', params, page: 1 },
+        ...{ operation: name, shape: operation.shape, carries: listCarried(operation, params) },
         ...{ position: null, next: null, end: 'exhausted', last_slot: null },
         ...{ slot: page.slot, nulls: page.nulls, envelope: page.envelope },
         received_at: '2026-01-01T00:00:00.000Z',

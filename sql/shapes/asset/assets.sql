@@ -100,7 +100,7 @@ select
   coalesce(as_bigint(r.last_indexed_slot), as_bigint(r.content.last_indexed_slot), page_slot) as content_slot,
   coalesce(list_contains(carries, 'token_info'), false) or coalesce(token_info_shown, false) as carries_token_info,
   coalesce(as_bigint(r.last_indexed_slot), page_slot) as token_info_slot,
-  r.inscription is not null as carries_inscription,
+  coalesce(list_contains(carries, 'inscription'), false) or r.inscription is not null as carries_inscription,
   coalesce(as_bigint(r.last_indexed_slot), page_slot) as inscription_slot,
   r.spl20 is not null as carries_spl20,
   coalesce(as_bigint(r.last_indexed_slot), page_slot) as spl20_slot,

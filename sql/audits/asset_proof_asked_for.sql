@@ -1,0 +1,16 @@
+-- audit: every asset proof is one that was asked for
+-- table: asset_proofs
+-- returns the rows of ready crawls that break it: an answer to another question must not enter the table
+-- $files: staging files of the ready crawls for this table
+select
+  s.task,
+  s.crawl,
+  'proof of ' || s.id || ' was not asked for' as problem
+from read_parquet($files) as s
+join ready as r using (task, crawl)
+where r.slices > 0
+  and s.id is not null
+  and not exists (
+    from asked
+    where asked.task = s.task and asked.crawl = s.crawl and asked.page = s.page and asked.id = s.id
+  )
