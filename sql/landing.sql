@@ -13,6 +13,8 @@ with page as (
     -- Identity of the question, where an answer has no key of its own.
     left(sha256(params::varchar), 32) as request_key,
     carries,
+    -- Records of the page's first group that stand on the pages before it.
+    coalesce("group".before, 0) as group_before,
     slot as page_slot,
     received_at as seen_at
   from read_json(
@@ -28,6 +30,7 @@ with page as (
       operation: 'VARCHAR',
       params: 'JSON',
       carries: 'VARCHAR[]',
+      "group": 'STRUCT(before BIGINT)',
       slot: 'BIGINT',
       received_at: 'TIMESTAMPTZ'
     }

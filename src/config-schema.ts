@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { findOperation, listOperations } from './api/catalogue.ts';
 import { pools } from './api/operation.ts';
-import { suggestion } from './yaml-issues.ts';
+import { suggestion, unwrapSchema } from './yaml-issues.ts';
 
 /** The fields of `ledgerlake.yaml`. Every one is optional; the descriptions are the reference documentation's. */
 
@@ -38,11 +38,20 @@ const operationName = z.string().superRefine((name, context) => {
   context.addIssue({ code: 'custom', message: `no operation is called so${meant}` });
 });
 
+/** Names of parameters; members of one that is an object as `options.priorityLevel`. */
+function paramPaths(params: z.ZodType | undefined): string[] {
+  if (!(params instanceof z.ZodObject)) return [];
+  return Object.entries(params.shape as Record<string, z.ZodType>).flatMap(([name, schema]) => [
+    name,
+    ...paramPaths(unwrapSchema(schema)).map((inner) => `${name}.${inner}`),
+  ]);
+}
+
 const paramNames = z
   .record(operationName, z.record(z.string(), z.string().min(1)))
   .superRefine((byOperation, context) => {
     for (const [name, renames] of Object.entries(byOperation)) {
-      const known = [...Object.keys(findOperation(name)?.params.shape ?? {}), ...pagingParams];
+      const known = [...paramPaths(findOperation(name)?.params), ...pagingParams];
       for (const param of Object.keys(renames)) {
         if (known.includes(param)) continue;
         const message = `no parameter of ${name}, expected one of ${known.join(', ')}`;

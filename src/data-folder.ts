@@ -6,6 +6,8 @@ import { DiskError } from './errors.ts';
 export interface DataFolder {
   root: string;
   landing: string;
+  /** Pages received outside a run, until the next one takes them in. */
+  incoming: string;
   staging: string;
   archive: string;
   temp: string;
@@ -24,6 +26,7 @@ export function dataFolder(root: string): DataFolder {
   return {
     root,
     landing: join(root, 'landing'),
+    incoming: join(root, 'incoming'),
     staging: join(root, 'staging'),
     archive: join(root, 'archive'),
     temp: join(root, 'temp'),

@@ -195,7 +195,7 @@ colour: blue
         'ledgerlake.yaml:4: api.billing_day: expected at most 28',
         'ledgerlake.yaml:6: api.credits.getTokenAccount: no operation is called so, did you mean "getTokenAccounts"?',
         `ledgerlake.yaml:7: api.credits.nothing: no operation is called so, expected one of ${names.join(', ')}`,
-        'ledgerlake.yaml:9: api.param_names.getTokenAccounts.holder: no parameter of getTokenAccounts, expected one of mint, owner, options, limit, cursor, page, before, after, sortBy',
+        'ledgerlake.yaml:9: api.param_names.getTokenAccounts.holder: no parameter of getTokenAccounts, expected one of mint, owner, options, options.showZeroBalance, limit, cursor, page, before, after, sortBy',
         'ledgerlake.yaml:10: api.api_key: the API key never stands in a file of this kind; set LEDGERLAKE_API_KEY or LEDGERLAKE_API_KEY_FILE in the environment, and give this key up: it may have been read',
         'ledgerlake.yaml:12: warehouse.file_mode: expected octal digits in quotes, such as "0640"',
         'ledgerlake.yaml:13: warehouse.memory_limit: expected a size such as 256MB or 2GB',

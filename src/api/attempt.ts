@@ -6,6 +6,7 @@ import { HttpFailure } from './http-body.ts';
 import type { Limiter } from './limiter.ts';
 import type { Operation } from './operation.ts';
 import { decideRetry, type Failure, maxRetryAfterMs, type RetryDecision } from './retry.ts';
+import { dropSecretMember } from './secret-member.ts';
 import { encodeRequest, type Params } from './wire.ts';
 
 /** What to send, and how often it was tried. */
@@ -123,9 +124,11 @@ const judgedBytes = 64 * 1024;
 function judgeAnswer<T extends { envelope: unknown }>(
   { key, timing }: Session,
   { operation, read }: AttemptRequest<T>,
-  { status, retryAfter, body, bytes }: HttpAnswer,
+  { status, retryAfter, body: received, bytes }: HttpAnswer,
   id: string,
 ): Judged<T> {
+  const { secretMember } = operation;
+  const body = secretMember === undefined ? received : dropSecretMember(received, secretMember);
   const isSuccess = status >= 200 && status < 300;
   const echoesKey = key.isIn(body);
   const page = isSuccess && !echoesKey ? tryRead(read, body) : undefined;

@@ -1,6 +1,9 @@
 import { compressionOperations } from './compression-operations.ts';
 import { dasOperations } from './das-operations.ts';
+import { feeOperations } from './fee-operations.ts';
 import type { Operation } from './operation.ts';
+import { walletOperations } from './wallet-operations.ts';
+import { webhookOperations } from './webhook-operations.ts';
 
 /**
  * The operations of the API. Adding one whose shape exists is one entry in the list of its family and a fixture; a
@@ -11,7 +14,13 @@ import type { Operation } from './operation.ts';
  * (`sortBy`, `onlyVerified`, `limit`, `cursor`) are what public servers of this API take, and can be renamed
  * by `api.param_names`.
  */
-const entries: readonly Operation[] = [...dasOperations, ...compressionOperations];
+const entries: readonly Operation[] = [
+  ...dasOperations,
+  ...compressionOperations,
+  ...feeOperations,
+  ...walletOperations,
+  ...webhookOperations,
+];
 
 const byName = new Map(entries.map((operation) => [operation.name, operation]));
 

@@ -51,8 +51,12 @@ export interface Operation {
   readonly cursorAt?: readonly string[];
   /** The parameter that takes the cursor, where it is not `cursor`. */
   readonly cursorParam?: string;
-  /** `pages` only: key path below the result of the flag that says whether there are more. */
+  /** `pages` and `cursor`: key path below the result of the flag that says whether there are more. */
   readonly moreAt?: readonly string[];
+  /** The member whose equal values make records one group, which stands together and may go on on the next page. */
+  readonly groupBy?: string;
+  /** A member of the answer that is never kept: `flag`, true or false, takes its place before anything reads it. */
+  readonly secretMember?: { readonly name: string; readonly flag: string };
   readonly pool: Pool;
   /** Credits one call costs by default (`api.credits` overrides). */
   readonly credits: number;

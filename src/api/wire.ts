@@ -35,8 +35,14 @@ export function encodeRequest(
   return { transport, method: 'GET', path: query === '' ? path : `${path}?${query}` };
 }
 
-function rename(params: Params, renames: Record<string, string>): Params {
-  return Object.fromEntries(Object.entries(params).map(([name, value]) => [renames[name] ?? name, value]));
+/** Members of an object parameter are renamed too: `options.priorityLevel` names one. */
+function rename(params: Params, renames: Record<string, string>, below = ''): Params {
+  const entries = Object.entries(params).map(([name, value]) => {
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    const path = `${below}${name}`;
+    return [renames[path] ?? name, isObject ? rename(value as Params, renames, `${path}.`) : value];
+  });
+  return Object.fromEntries(entries);
 }
 
 /** Two methods take an array on the wire (spec, Request envelope); callers always give an object. */

@@ -1,16 +1,13 @@
 import type { Argv } from 'yargs';
+import { ApiError } from '../api/api-errors.ts';
 import { findOperation, listOperations } from '../api/catalogue.ts';
-import { type ApiClient, createClient } from '../api/client.ts';
 import type { Operation } from '../api/operation.ts';
 import { UsageError } from '../errors.ts';
-import { sliceResult, splitPage } from '../landing/split.ts';
-import { billingPeriodStart, createBudget } from '../pipeline/budget.ts';
-import { openRequestLog, type RequestLog, sumCredits } from '../pipeline/request-log.ts';
 import { suggestion } from '../yaml-issues.ts';
 import { readCallParams } from './call-params.ts';
-import { type Context, type GlobalArgs, openContext } from './context.ts';
-import { type Endpoints, openEndpoints } from './endpoints.ts';
-import { abortOnSignals } from './interrupt.ts';
+import { type GlobalArgs, openContext } from './context.ts';
+import { openEndpoints } from './endpoints.ts';
+import { sendOne } from './send-one.ts';
 import { writeStdout } from './stdout.ts';
 
 interface CallArgs extends GlobalArgs {
@@ -37,21 +34,19 @@ export async function execute(args: CallArgs): Promise<number> {
   const params = readCallParams(operation, args.params ?? '{}');
   const context = await openContext(args);
   const place = await openEndpoints(context, { keepSlot: false });
-  const requests = place.sandbox ? null : openLog(context);
-  const interrupt = abortOnSignals();
-  let client: ApiClient | undefined;
   try {
-    client = await openClient(context, place, requests, interrupt.signal);
-    const { page } = await client.send(operation, params, (body) => ({
-      envelope: splitPage(body, operation.records).envelope,
-      result: sliceResult(body),
-    }));
-    await writeStdout([page.result, '\n']);
+    const { result } = await sendOne({ context, place, command: 'call' }, operation, params);
+    await writeStdout([result, '\n']);
+    return 0;
+  } catch (error) {
+    // A wallet's 404 is an answer: nobody knows who it is, or who funded it.
+    const isNothing =
+      error instanceof ApiError && error.kind === 'no_data' && operation.transport === 'wallet';
+    if (!isNothing) throw error;
+    process.stderr.write(`ledgerlake: no data: ${error.said}\n`);
+    await writeStdout(['null\n']);
     return 0;
   } finally {
-    interrupt.release();
-    await client?.close();
-    requests?.close();
     await place.close();
   }
 }
@@ -63,44 +58,5 @@ function chooseOperation(name: string): Operation {
   throw new UsageError(
     `no operation is called "${name}"${suggestion(name, names)}`,
     `The operations are ${names.join(', ')}.`,
-  );
-}
-
-/** The data folder's log of requests, so that the monthly budget knows of this one; null without a data folder. */
-function openLog({ folder, log }: Context): RequestLog | null {
-  try {
-    return openRequestLog(folder.requests, 'call');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'ENOENT') log.warn({ file: folder.requests, code }, 'credits of this call are not counted');
-    return null;
-  }
-}
-
-async function openClient(
-  { config, folder }: Context,
-  place: Endpoints,
-  requests: RequestLog | null,
-  signal: AbortSignal,
-): Promise<ApiClient> {
-  const { monthlyCredits, billingDay } = config;
-  const spent =
-    monthlyCredits === null || requests === null
-      ? 0
-      : await sumCredits(folder.requests, billingPeriodStart(new Date(), billingDay));
-  const monthlyLeft = monthlyCredits === null ? null : monthlyCredits - spent;
-  return createClient(
-    {
-      endpoints: place.endpoints,
-      limits: config.limits,
-      credits: config.credits,
-      timeoutMs: config.timeoutMs,
-      paramNames: config.paramNames,
-      budget: createBudget({ maxRequests: null, maxCredits: null, until: null, monthlyLeft }),
-      onAttempt: (entry) => requests?.add(entry),
-      userAgent: 'ledgerlake',
-      signal,
-    },
-    place.key === undefined ? {} : { key: place.key },
   );
 }

@@ -48,6 +48,11 @@ export const commandList: readonly CommandEntry[] = [
     describe: 'One request; prints the result exactly',
     load: () => import('./call.ts'),
   },
+  {
+    name: 'webhook <action> <id>',
+    describe: 'Enable or disable a webhook',
+    load: () => import('./webhook.ts'),
+  },
   { name: 'methods', describe: 'Operations of the API', load: () => import('./methods.ts') },
   {
     name: 'tables [table]',

@@ -59,6 +59,15 @@ export async function openEndpoints(context: Context, options: EndpointsOptions 
   };
 }
 
+/** The embedded sandbox has another port every time; to the data folder it is one source. */
+export function originsOf({ endpoints, sandbox }: Endpoints): Record<string, string> {
+  const entries = Object.entries(endpoints).map(([name, url]) => [
+    name,
+    sandbox ? 'sandbox' : new URL(url).origin,
+  ]);
+  return Object.fromEntries(entries) as Record<string, string>;
+}
+
 /** Brings the sandbox above every slot this data folder has seen. @returns writes down how far it came */
 async function reserveSlots({ folder }: Context, sandbox: Sandbox): Promise<() => Promise<void>> {
   await makeDataFolder(folder);

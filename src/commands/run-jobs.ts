@@ -2,7 +2,7 @@ import { readJobs } from '../jobs/job-file.ts';
 import { type RunReport, runPipeline } from '../pipeline/run-pipeline.ts';
 import { checkExport } from '../warehouse/export.ts';
 import { type Context, openContext } from './context.ts';
-import { type Endpoints, openEndpoints } from './endpoints.ts';
+import { openEndpoints, originsOf } from './endpoints.ts';
 import { exportSnapshot } from './export.ts';
 import { type RunArgs, readBudget } from './run-options.ts';
 
@@ -38,15 +38,6 @@ export async function runJobs(verb: 'run' | 'crawl', args: RunArgs): Promise<num
   } finally {
     await place.close();
   }
-}
-
-/** The embedded sandbox has another port every time; to the data folder it is one source. */
-function originsOf({ endpoints, sandbox }: Endpoints): Record<string, string> {
-  const entries = Object.entries(endpoints).map(([name, url]) => [
-    name,
-    sandbox ? 'sandbox' : new URL(url).origin,
-  ]);
-  return Object.fromEntries(entries) as Record<string, string>;
 }
 
 /** What a person reads after a run. Pure. */

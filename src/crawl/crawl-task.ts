@@ -2,12 +2,13 @@ import { crc32 } from 'node:zlib';
 import { ApiError } from '../api/api-errors.ts';
 import type { ApiClient } from '../api/client.ts';
 import type { Task } from '../jobs/task.ts';
-import type { IdsLine, Position } from '../landing/page-line.ts';
+import type { IdsLine, PageGroup, Position } from '../landing/page-line.ts';
 import { isEnded, type LandedCrawl, readSlice } from '../landing/reader.ts';
 import { splitPage } from '../landing/split.ts';
 import type { LandingLog, NewPage } from '../landing/writer.ts';
 import { listCarried, noData, type ReceivedPage, receivePage } from './page.ts';
 import { firstPosition, nextStep, type PagingGoal } from './paging.ts';
+import { readPageGroup } from './record-groups.ts';
 
 /** A task with what is known of it before this run touches it. */
 export interface TaskStart {
@@ -45,6 +46,7 @@ async function crawlPages(start: TaskStart, deps: CrawlDeps): Promise<void> {
   if (resume !== null && isEnded(resume)) return;
   const seen = new Set<string>();
   let number = (resume?.last?.page ?? 0) + 1;
+  let group: PageGroup | null = resume?.last?.group ?? null;
   let position: Position | null =
     resume?.last?.next ?? firstPosition(task.operation, task.params, task.pageSize);
   while (position !== null) {
@@ -57,13 +59,12 @@ async function crawlPages(start: TaskStart, deps: CrawlDeps): Promise<void> {
       const goal = { ...start.goal, since: task.since, now: receivedAt.getTime() };
       const step = nextStep(task.operation, at, facts, goal);
       refuseLoop(page, seen);
+      refuseDeadEnd(task, page);
       const described = describePage(start, deps, page, receivedAt);
-      await land(
-        deps,
-        task,
-        { ...described, page: number, position: at, last_slot: last.lastSlot, ...step },
-        page,
-      );
+      const { groupBy } = task.operation;
+      if (groupBy !== undefined) group = readPageGroup(groupBy, page.records, group);
+      const line = { ...described, page: number, position: at, last_slot: last.lastSlot, ...step };
+      await land(deps, task, groupBy === undefined ? line : { ...line, group }, page);
       next = step.next;
     });
     position = next;
@@ -210,16 +211,23 @@ function readLast(task: Task, page: ReceivedPage): { lastSlot: number | null; la
   };
 }
 
+/** More records, and no way to ask for them: taken for the end, they would be missing without a word. */
+function refuseDeadEnd({ operation }: Task, { more, cursor, records }: ReceivedPage): void {
+  if (operation.paging === 'cursor' && more === true && cursor === null && records.length > 0)
+    throw new PagingLoop('the API says that there are more records, but not how to ask for them');
+}
+
 /**
  * A server that ignores the cursor gives the same page for ever. The same bytes or the same cursor twice in one
  * crawl is such a circle.
  */
 function refuseLoop(page: ReceivedPage, seen: Set<string>): void {
-  if (page.records.length === 0) return;
-  const mark = page.records.reduce((sum, record) => crc32(record.bytes, sum), 0);
+  const { records, cursor, more } = page;
+  if (records.length === 0 && more !== true) return;
+  const mark = records.reduce((sum, record) => crc32(record.bytes, sum), 0);
   for (const [what, value] of [
-    ['records', `${page.records.length}/${mark}`],
-    ['cursor', page.cursor],
+    ['records', records.length === 0 ? null : `${records.length}/${mark}`],
+    ['cursor', cursor],
   ]) {
     if (value === null) continue;
     if (seen.has(`${what} ${value}`))

@@ -39,7 +39,7 @@ export function receivePage(operation: Operation, page: SplitPage): ReceivedPage
     nulls,
     slot: firstSlot(result, operation.slotAt),
     cursor: operation.cursorAt === undefined ? null : readCursor(at(result, operation.cursorAt)),
-    more: operation.moreAt === undefined ? null : at(result, operation.moreAt) === true,
+    more: operation.moreAt === undefined ? null : readFlag(at(result, operation.moreAt)),
     envelope: JSON.stringify(page.envelope),
   };
 }
@@ -76,6 +76,10 @@ function firstSlot(result: unknown, paths: readonly (readonly string[])[]): numb
     if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
   }
   return null;
+}
+
+function readFlag(value: unknown): boolean | null {
+  return typeof value === 'boolean' ? value : null;
 }
 
 /** Cursors are opaque; a number is sent back as the text it came as. Empty counts as none. */

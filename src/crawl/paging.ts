@@ -47,8 +47,8 @@ export function firstPosition(
 }
 
 /**
- * How a crawl goes on after a page. The end is no cursor in a cursor walk, or an empty page; never a short page,
- * and never `total` (API notes: rows are dropped after LIMIT, and total is the page's own count).
+ * How a crawl goes on after a page. The end is no cursor in a cursor walk, an answer that says there is no more,
+ * or an empty page; never a short page, and never `total` (API notes: rows are dropped after LIMIT, and total is the page's own count).
  */
 export function nextStep(
   operation: Operation,
@@ -69,8 +69,10 @@ function endReason(
   page: PageFacts,
   goal: PagingGoal,
 ): EndReason | null {
-  if (operation.paging === 'none' || page.records === 0) return 'exhausted';
-  if (operation.paging === 'pages') return page.more === false ? 'exhausted' : null;
+  // A filtered history may give an empty page, a cursor and the word that there is more: that is no end.
+  const isEmpty = page.records === 0 && (page.more !== true || page.cursor === null);
+  if (operation.paging === 'none' || isEmpty || page.more === false) return 'exhausted';
+  if (operation.paging === 'pages') return null;
   const walksByCursor = operation.paging !== 'keyset' || position.cursor !== undefined;
   if (walksByCursor && page.cursor === null) return 'exhausted';
   if (operation.paging === 'feed') return feedEnd(page, goal);

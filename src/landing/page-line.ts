@@ -37,6 +37,8 @@ export interface PageLine {
   set_aside: number;
   /** `null` answers of a batch. */
   nulls: number;
+  /** Operations whose records stand in groups: how the page's end cuts them. */
+  group?: PageGroup | null;
   /** Slot of the last record (feeds only): what the page covers down to. */
   last_slot: number | null;
   /** Bytes of the record file up to and including this page. */
@@ -47,6 +49,16 @@ export interface PageLine {
   received_at: string;
   /** The answer without its records, as JSON text in a string: it may hold escapes that DuckDB refuses. */
   envelope: string;
+}
+
+/** A group of records that stand together, such as a signature's transfers, may go on from page to page. */
+export interface PageGroup {
+  /** Records of the page's first group that stand on the pages before it. */
+  before: number;
+  /** The group of the page's last record, … */
+  last: string;
+  /** … and how many records of it the crawl has had so far. */
+  count: number;
 }
 
 /**

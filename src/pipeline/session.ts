@@ -5,6 +5,7 @@ import { recoverLanding } from '../landing/reader.ts';
 import { bindSource, openBuild } from '../warehouse/build.ts';
 import type { Database, DatabaseOptions } from '../warehouse/database.ts';
 import { takeRunLock } from '../warehouse/run-lock.ts';
+import { takeIncomingPages } from './incoming-pages.ts';
 import { appendRunLog, makeRunId, readRunLog } from './run-log.ts';
 
 /** A data folder that this process alone works on, and the run it works for. */
@@ -48,6 +49,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     const database = await openBuild(folder, databaseOptions);
     try {
       await bindSource(database, options.origins);
+      await takeIncomingPages(database, folder, log);
     } finally {
       database.close();
     }

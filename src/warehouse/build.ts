@@ -69,18 +69,35 @@ export async function readVersion(database: Database): Promise<number | null> {
 
 /**
  * Binds a data folder to the API it is filled from, on first use.
- * @throws UsageError when it is bound to another: production must not be filled with sample data, nor one API's
- *   data with another's
+ * @throws UsageError as checkSource
  */
 export async function bindSource(
   database: Database,
   origins: Readonly<Record<string, string>>,
 ): Promise<void> {
-  const bound = new Map(
-    (
-      await database.rows<{ transport: string; origin: string }>('select transport, origin from meta.source')
-    ).map(({ transport, origin }) => [transport, origin]),
+  const bound = await checkSource(database, origins);
+  for (const [transport, origin] of Object.entries(origins)) {
+    if (!bound.has(transport))
+      await database.run('insert into meta.source values ($transport, $origin, now())', {
+        transport,
+        origin,
+      });
+  }
+}
+
+/**
+ * The origins by transport that a build or snapshot is bound to.
+ * @throws UsageError when it is bound to another: production must not be filled with sample data, nor one API's
+ *   data with another's
+ */
+export async function checkSource(
+  database: Database,
+  origins: Readonly<Record<string, string>>,
+): Promise<ReadonlySet<string>> {
+  const rows = await database.rows<{ transport: string; origin: string }>(
+    'select transport, origin from meta.source',
   );
+  const bound = new Map(rows.map(({ transport, origin }) => [transport, origin]));
   for (const [transport, origin] of Object.entries(origins)) {
     const first = bound.get(transport);
     if (first !== undefined && first !== origin) {
@@ -90,13 +107,7 @@ export async function bindSource(
       );
     }
   }
-  for (const [transport, origin] of Object.entries(origins)) {
-    if (!bound.has(transport))
-      await database.run('insert into meta.source values ($transport, $origin, now())', {
-        transport,
-        origin,
-      });
-  }
+  return new Set(bound.keys());
 }
 
 /** Renames a file out of the way; returns its new name, or null when there is none. */

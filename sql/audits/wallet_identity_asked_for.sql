@@ -1,0 +1,21 @@
+-- audit: every identity is of a wallet that was asked for
+-- table: wallet_identities
+-- returns the rows of ready crawls that break it: an answer to another question must not enter the table
+-- $files: staging files of the ready crawls for this table
+select
+  s.task,
+  s.crawl,
+  'wallet ' || s.answered || ' was not asked for' as problem
+from read_parquet($files) as s
+join ready as r using (task, crawl)
+where s.wallet is not null
+  and (
+    s.answered <> s.wallet
+    or (
+      r.slices > 0
+      and not exists (
+        from asked
+        where asked.task = s.task and asked.crawl = s.crawl and asked.page = s.page and asked.id = s.wallet
+      )
+    )
+  )

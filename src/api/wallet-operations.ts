@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { historyTypes } from './history-types.ts';
+import type { Operation } from './operation.ts';
+import { address } from './param-schemas.ts';
+
+const wallet = address.describe('Address of the wallet');
+
+const walletLookup = {
+  transport: 'wallet',
+  slotAt: [],
+  pool: 'wallet',
+  credits: 100,
+} as const;
+
+const single = { paging: 'none', limit: null, records: { path: [], form: 'single' } } as const;
+
+/** History and transfers: newest first, an opaque cursor, a flag that says whether there are more. */
+const walletList = {
+  ...walletLookup,
+  paging: 'cursor',
+  limit: 100,
+  records: { path: ['data'], form: 'array' },
+  cursorAt: ['pagination', 'nextCursor'],
+  moreAt: ['pagination', 'hasMore'],
+} as const;
+
+/**
+ * The wallet interface: REST, pool `wallet`, in beta. Its answers say no slot. Paths and the values of `type` and
+ * `tokenAccounts` are the spec's ("Wallet interface"); the other names of query parameters and the shapes but the
+ * history's are what public servers take and give (API notes, "Wallet REST").
+ */
+export const walletOperations: readonly Operation[] = [
+  {
+    ...walletLookup,
+    ...single,
+    name: 'walletIdentity',
+    describe: 'Who a wallet is known to belong to; most belong to nobody known',
+    rest: { method: 'GET', path: '/v1/wallet/{wallet}/identity' },
+    params: z.strictObject({ wallet }),
+    shape: 'wallet_identity',
+    table: 'wallet_identities',
+  },
+  {
+    ...walletLookup,
+    name: 'walletBatchIdentity',
+    describe: 'Identities of up to 100 wallets a request; unknown ones are missing in the answer',
+    rest: { method: 'POST', path: '/v1/wallet/batch-identity' },
+    params: z.strictObject({ addresses: z.array(address).min(1).describe('Addresses of the wallets') }),
+    paging: 'batch',
+    batchParam: 'addresses',
+    limit: 100,
+    records: { path: [], form: 'array' },
+    shape: 'wallet_identity',
+    table: 'wallet_identities',
+  },
+  {
+    ...walletLookup,
+    name: 'walletBalances',
+    describe: 'What a wallet holds of every token, with values in US dollars',
+    rest: { method: 'GET', path: '/v1/wallet/{wallet}/balances' },
+    params: z.strictObject({
+      wallet,
+      showZeroBalance: z.boolean().optional().describe('Tokens it holds nothing of, too'),
+      showNative: z.boolean().optional().describe("The ledger's own token, too"),
+      showNfts: z.boolean().optional().describe('NFTs, too: they stay in the raw answer'),
+    }),
+    paging: 'pages',
+    limit: 100,
+    records: { path: ['balances'], form: 'array' },
+    moreAt: ['pagination', 'hasMore'],
+    shape: 'wallet_balance',
+    table: 'wallet_balances',
+  },
+  {
+    ...walletList,
+    name: 'walletHistory',
+    describe: 'Transactions of a wallet with the changes of its balances, newest first',
+    rest: { method: 'GET', path: '/v1/wallet/{wallet}/history' },
+    params: z.strictObject({
+      wallet,
+      type: z.enum(historyTypes).optional().describe('Only transactions of this type'),
+      tokenAccounts: z
+        .enum(['none', 'balanceChanged', 'all'])
+        .optional()
+        .describe(
+          'Transactions of its token accounts: none, those that changed a balance, or all (spam too)',
+        ),
+    }),
+    cursorParam: 'before',
+    shape: 'wallet_transaction',
+    table: 'wallet_transactions',
+  },
+  {
+    ...walletList,
+    name: 'walletTransfers',
+    describe: 'Transfers in and out of a wallet, newest first, a row a transfer',
+    rest: { method: 'GET', path: '/v1/wallet/{wallet}/transfers' },
+    params: z.strictObject({ wallet }),
+    groupBy: 'signature',
+    shape: 'wallet_transfer',
+    table: 'wallet_transfers',
+  },
+  {
+    ...walletLookup,
+    ...single,
+    name: 'walletFundedBy',
+    describe: 'Where the first funds of a wallet came from',
+    rest: { method: 'GET', path: '/v1/wallet/{wallet}/funded-by' },
+    params: z.strictObject({ wallet }),
+    shape: 'wallet_funding',
+    table: 'wallet_funding',
+  },
+];

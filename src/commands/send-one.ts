@@ -1,0 +1,88 @@
+import { type ApiClient, createClient } from '../api/client.ts';
+import type { Operation } from '../api/operation.ts';
+import type { Params } from '../api/wire.ts';
+import { sliceResult, splitPage } from '../landing/split.ts';
+import { billingPeriodStart, createBudget } from '../pipeline/budget.ts';
+import { openRequestLog, type RequestLog, sumCredits } from '../pipeline/request-log.ts';
+import type { Context } from './context.ts';
+import type { Endpoints } from './endpoints.ts';
+import { abortOnSignals } from './interrupt.ts';
+
+/** What one request of a command needs. */
+export interface SendPlace {
+  context: Context;
+  place: Endpoints;
+  /** Who asks: stands as the run in the log of requests. */
+  command: string;
+}
+
+/** What came of one request. */
+export interface OneAnswer {
+  /** The answer's `result` (the whole body where it is bare), byte for byte. */
+  result: Buffer;
+  /** The answer without its records. */
+  envelope: unknown;
+  receivedAt: Date;
+}
+
+/** Sends one request, as often as it takes; counts its credits in the data folder, when there is one. */
+export async function sendOne(
+  { context, place, command }: SendPlace,
+  operation: Operation,
+  params: Params,
+): Promise<OneAnswer> {
+  const requests = place.sandbox ? null : openLog(context, command);
+  const interrupt = abortOnSignals();
+  let client: ApiClient | undefined;
+  try {
+    client = await openClient(context, place, requests, interrupt.signal);
+    const { page, receivedAt } = await client.send(operation, params, (body) => ({
+      envelope: splitPage(body, operation.records).envelope,
+      result: sliceResult(body),
+    }));
+    return { ...page, receivedAt };
+  } finally {
+    interrupt.release();
+    await client?.close();
+    requests?.close();
+  }
+}
+
+/** The data folder's log of requests, so that the monthly budget knows of this one; null without a data folder. */
+function openLog({ folder, log }: Context, command: string): RequestLog | null {
+  try {
+    return openRequestLog(folder.requests, command);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOENT') log.warn({ file: folder.requests, code }, 'credits of this call are not counted');
+    return null;
+  }
+}
+
+async function openClient(
+  { config, folder }: Context,
+  place: Endpoints,
+  requests: RequestLog | null,
+  signal: AbortSignal,
+): Promise<ApiClient> {
+  const { monthlyCredits, billingDay } = config;
+  const spent =
+    monthlyCredits === null || requests === null
+      ? 0
+      : await sumCredits(folder.requests, billingPeriodStart(new Date(), billingDay));
+  const monthlyLeft = monthlyCredits === null ? null : monthlyCredits - spent;
+  return createClient(
+    {
+      endpoints: place.endpoints,
+      limits: config.limits,
+      credits: config.credits,
+      timeoutMs: config.timeoutMs,
+      paramNames: config.paramNames,
+      budget: createBudget({ maxRequests: null, maxCredits: null, until: null, monthlyLeft }),
+      onAttempt: (entry) => requests?.add(entry),
+      userAgent: 'ledgerlake',
+      signal,
+    },
+    place.key === undefined ? {} : { key: place.key },
+  );
+}

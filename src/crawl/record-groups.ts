@@ -1,0 +1,29 @@
+import type { PageGroup } from '../landing/page-line.ts';
+import type { LandingRecord } from '../landing/writer.ts';
+
+/**
+ * Where a page stands in the groups of its list (transfers: the rows of one signature, which a page may end in the
+ * middle of). `before` is what the page before it said. Only a page's first record and those of its last group are
+ * parsed. Null where records name no group.
+ */
+export function readPageGroup(
+  groupBy: string,
+  records: readonly LandingRecord[],
+  before: PageGroup | null,
+): PageGroup | null {
+  const first = groupOf(records[0], groupBy);
+  const last = groupOf(records.at(-1), groupBy);
+  if (last === null) return null;
+  const carried = before !== null && before.last === first ? before.count : 0;
+  const others = records.findLastIndex((record) => groupOf(record, groupBy) !== last);
+  const count = records.length - 1 - others + (others === -1 ? carried : 0);
+  return { before: carried, last, count };
+}
+
+function groupOf(record: LandingRecord | undefined, groupBy: string): string | null {
+  if (record === undefined || record.refusal !== undefined) return null;
+  const value: unknown = JSON.parse(record.bytes.toString('utf8'));
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, groupBy)) return null;
+  const group = (value as Record<string, unknown>)[groupBy];
+  return typeof group === 'string' ? group : null;
+}

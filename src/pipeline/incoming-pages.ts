@@ -1,0 +1,43 @@
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { DataFolder } from '../data-folder.ts';
+import { UsageError } from '../errors.ts';
+import { takeIncoming } from '../landing/incoming.ts';
+import { bindSource } from '../warehouse/build.ts';
+import type { Database } from '../warehouse/database.ts';
+
+/**
+ * Takes pages that were received outside a run (`ledgerlake webhook`) into the landing log of this session. Those of
+ * another origin than the folder is bound to stay outside, with a warning.
+ */
+export async function takeIncomingPages(build: Database, folder: DataFolder, log: Logger): Promise<void> {
+  await takeIncoming({
+    incoming: folder.incoming,
+    landing: folder.landing,
+    isTaken: async (segment) => {
+      const { staging, archive } = folder;
+      const places = [join(staging, `${segment}`), join(archive, `${segment}.pages.parquet`)];
+      return (await Promise.all(places.map(exists))).includes(true);
+    },
+    mayComeFrom: (origins, place) =>
+      bindSource(build, origins).then(
+        () => true,
+        (error) => {
+          if (!(error instanceof UsageError)) throw error;
+          log.warn(
+            { place, origins },
+            'a page of another origin than this data folder holds was left outside',
+          );
+          return false;
+        },
+      ),
+  });
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
