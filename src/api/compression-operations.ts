@@ -84,6 +84,18 @@ export const compressionOperations: readonly Operation[] = [
   },
   {
     ...signatureList,
+    name: 'getCompressionSignaturesForTokenOwner',
+    describe: "Signatures of transactions that changed an owner's compressed token accounts, newest first",
+    params: z.strictObject({ owner: address.describe('Owner of the tokens') }),
+  },
+  {
+    ...signatureList,
+    name: 'getCompressionSignaturesForAddress',
+    describe: 'Signatures of transactions that changed the compressed account of an address, newest first',
+    params: z.strictObject({ address: address.describe('Address of the account') }),
+  },
+  {
+    ...signatureList,
     name: 'getLatestCompressionSignatures',
     describe: 'Signatures of the latest transactions of the compression program, newest first',
     params: z.strictObject({}),
