@@ -31,11 +31,22 @@ export async function archiveSegment(database: Database, folder: DataFolder, seg
     {},
   );
   await syncDirectory(archive);
-  await rm(join(folder.staging, String(segment)), { recursive: true, force: true });
+  await removeStaged(folder, segment);
   // Without its page file a segment is none: what a kill leaves of it now is cleaned up by the next run.
   await rm(pageFile(landing, segment), { force: true });
   await rm(records, { force: true });
   await syncDirectory(landing);
+}
+
+/** A folder goes file by file: renamed first, a kill in between leaves none that looks staged. */
+async function removeStaged(folder: DataFolder, segment: number): Promise<void> {
+  const staged = join(folder.staging, String(segment));
+  await rm(`${staged}.tmp`, { recursive: true, force: true });
+  await rename(staged, `${staged}.tmp`).catch((error: NodeJS.ErrnoException) => {
+    // A segment without records was never staged.
+    if (error.code !== 'ENOENT') throw error;
+  });
+  await rm(`${staged}.tmp`, { recursive: true, force: true });
 }
 
 /** Makes `kept`: by content, the first archived page that has its records, in segments other than this one. */
