@@ -2,6 +2,8 @@
 create schema if not exists meta;
 
 create table if not exists meta.schema_version (version integer not null);
+comment on table meta.schema_version is 'Version of the tables; a folder that a newer ledgerlake made is refused.';
+comment on column meta.schema_version.version is 'The version.';
 
 create table if not exists meta.source (
   transport varchar not null,

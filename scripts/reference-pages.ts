@@ -1,0 +1,191 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import yargs from 'yargs';
+import { z } from 'zod';
+import { listOperations } from '../src/api/catalogue.ts';
+import type { Operation } from '../src/api/operation.ts';
+import { pools } from '../src/api/operation.ts';
+import { commandList } from '../src/commands/command-list.ts';
+import { configSchema } from '../src/config-schema.ts';
+import { jobSchema } from '../src/jobs/job-schema.ts';
+import { describeModel, type TableDescription } from '../src/warehouse/model.ts';
+
+/** A page of docs/reference/ as it stands, and as the code says it should. */
+export interface ReferencePage {
+  path: string;
+  current: string;
+  written: string;
+}
+
+const folder = new URL('../docs/reference/', import.meta.url);
+
+/**
+ * The pages of docs/reference/ with the text between `<!-- generated: name -->` and `<!-- end -->` written anew;
+ * everything around it is written by hand. Needs dist/cli.js, whose `--help` it quotes.
+ */
+export async function referencePages(): Promise<ReferencePage[]> {
+  const sections: Record<string, Record<string, () => string | Promise<string>>> = {
+    'commands.md': { options: programHelp, commands: describeCommands },
+    'config.md': { keys: () => fieldTable(configFields()) },
+    'job-files.md': { fields: () => fieldTable(jobFields()), operations: describeOperations },
+    'tables.md': { tables: describeTables },
+  };
+  const pages = [];
+  for (const [name, parts] of Object.entries(sections)) {
+    const url = new URL(name, folder);
+    const current = readFileSync(url, 'utf8');
+    let written = current;
+    for (const [part, write] of Object.entries(parts))
+      written = replacePart(written, { name, part, text: await write() });
+    pages.push({ path: fileURLToPath(url), current, written });
+  }
+  return pages;
+}
+
+/** Puts text between a part's markers. @throws when the page has no such part */
+export function replacePart(page: string, { name, part, text }: Record<'name' | 'part' | 'text', string>) {
+  const begin = `<!-- generated: ${part} -->`;
+  const from = page.indexOf(begin);
+  const to = page.indexOf('<!-- end -->', from);
+  if (from < 0 || to < 0) throw new Error(`${name} has no part "${begin} … <!-- end -->"`);
+  return `${page.slice(0, from + begin.length)}\n${text.trim()}\n${page.slice(to)}`;
+}
+
+function programHelp(): string {
+  const program = fileURLToPath(new URL('../dist/cli.js', import.meta.url));
+  return fenced(
+    execFileSync(process.execPath, [program, '--help'], {
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH, LC_ALL: 'en_US.UTF-8' },
+    }),
+  );
+}
+
+async function describeCommands(): Promise<string> {
+  const parts = [];
+  for (const { name, describe, load } of commandList) {
+    const command = yargs([]).scriptName('ledgerlake').locale('en').usage(`$0 ${name}`).wrap(100);
+    const help = await (await load()).describeOptions(command.version(false).help(false)).getHelp();
+    parts.push(`### ${name.split(' ')[0]}\n\n${describe}.\n\n${fenced(help)}`);
+  }
+  return parts.join('\n\n');
+}
+
+interface Field {
+  path: string;
+  type: string;
+  fallback: unknown;
+  describe: string;
+}
+
+interface JsonSchema {
+  type?: string;
+  const?: unknown;
+  enum?: unknown[];
+  items?: JsonSchema;
+  anyOf?: JsonSchema[];
+  default?: unknown;
+  description?: string;
+  properties?: Record<string, JsonSchema>;
+}
+
+function configFields(): Field[] {
+  return listFields(toJsonSchema(configSchema), '');
+}
+
+function jobFields(): Field[] {
+  const { properties = {} } = toJsonSchema(jobSchema);
+  return Object.entries(properties).map(([name, schema]) => toField(name, schema));
+}
+
+/** Every leaf; the pools, which have the same fields, once. */
+function listFields(schema: JsonSchema, path: string): Field[] {
+  const entries = Object.entries(schema.properties ?? {});
+  if (entries.length === 0) return [toField(path, schema)];
+  const isPools = entries.every(([name]) => (pools as readonly string[]).includes(name));
+  if (isPools) return listFields(entries[0]![1], `${path}.<pool>`);
+  return entries.flatMap(([name, field]) => listFields(field, path === '' ? name : `${path}.${name}`));
+}
+
+function toField(path: string, schema: JsonSchema): Field {
+  return { path, type: typeName(schema), fallback: schema.default, describe: schema.description ?? '' };
+}
+
+function typeName(schema: JsonSchema): string {
+  if (schema.enum !== undefined) return schema.enum.join(' or ');
+  if (schema.const !== undefined) return String(schema.const);
+  if (schema.anyOf !== undefined)
+    return [
+      ...new Set(
+        schema.anyOf.map((one) => (one.properties ? `{${Object.keys(one.properties)}: n}` : typeName(one))),
+      ),
+    ].join(', ');
+  if (schema.type === 'array')
+    return `list of ${schema.items === undefined ? 'values' : typeName(schema.items)}`;
+  const names: Record<string, string> = {
+    string: 'text',
+    integer: 'whole number',
+    object: 'mapping',
+    boolean: 'true or false',
+  };
+  return names[schema.type ?? ''] ?? schema.type ?? 'any value';
+}
+
+function fieldTable(fields: readonly Field[]): string {
+  const rows = fields.map(({ path, type, fallback, describe }) => {
+    const shown = fallback === undefined || isEmpty(fallback) ? '' : `\`${fallback}\``;
+    return [`\`${path}\``, type, shown, describe];
+  });
+  return markdownTable(['key', 'type', 'default', 'meaning'], rows);
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+}
+
+function describeOperations(): string {
+  return listOperations()
+    .filter(({ transport }) => transport !== 'webhook')
+    .map(describeOperation)
+    .join('\n\n');
+}
+
+function describeOperation({ name, describe, params, table, paging, limit }: Operation): string {
+  const { properties = {} } = toJsonSchema(params);
+  const rows = Object.entries(properties).flatMap(([param, schema]) =>
+    listFields(schema, param).map((field) => [`\`${field.path}\``, field.type, field.describe]),
+  );
+  const size = limit === null ? '' : `, at most ${limit} records a request`;
+  const head = `### ${name}\n\n${describe}. Into \`${table}\`; paging: ${paging}${size}.`;
+  return rows.length === 0 ? head : `${head}\n\n${markdownTable(['parameter', 'type', 'meaning'], rows)}`;
+}
+
+async function describeTables(): Promise<string> {
+  return (await describeModel()).map(describeTable).join('\n\n');
+}
+
+function describeTable({ name, kind, describe, key, columns }: TableDescription): string {
+  const keyed = key.length === 0 ? '' : ` Key: ${key.map((column) => `\`${column}\``).join(', ')}.`;
+  const head = `### ${name}\n\n${kind === 'view' ? 'View. ' : ''}${describe}${keyed}`;
+  const rows = columns.map((column) => [`\`${column.name}\``, column.type, column.describe]);
+  return `${head.trimEnd()}\n\n${markdownTable(['column', 'type', 'meaning'], rows)}`;
+}
+
+function toJsonSchema(schema: z.ZodType): JsonSchema {
+  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
+}
+
+function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.map(escapeCell).join(' | ')} |`;
+  return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n');
+}
+
+function escapeCell(text: string): string {
+  return text.replaceAll('|', '\\|').replace(/\s+/g, ' ');
+}
+
+function fenced(text: string): string {
+  const lines = text.split('\n').map((line) => line.trimEnd());
+  return `\`\`\`text\n${lines.join('\n').trim()}\n\`\`\``;
+}

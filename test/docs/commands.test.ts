@@ -1,0 +1,89 @@
+import { spawn } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
+import { listBlocks, root } from './documents.ts';
+
+/** Documents whose `sh` blocks are run, from the top, in a copy of the repository (CONTRIBUTING.md). */
+const documents = ['README.md', 'docs/tutorial.md', 'docs/how-to.md'];
+
+/** What a fresh clone has, as far as the commands need it. */
+const copied = ['Makefile', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
+const folders = ['dist', 'jobs', 'scripts', 'sql', 'src'];
+
+const small = { assets: 2000, owners: 200 };
+let sandbox: Sandbox;
+
+beforeAll(async () => {
+  sandbox = await startSandbox(small);
+});
+
+afterAll(async () => {
+  await sandbox.close();
+});
+
+test.each(documents)('every command of %s succeeds', { timeout: 240_000 }, async (document) => {
+  const blocks = listBlocks(document, 'sh');
+  expect(blocks.length).toBeGreaterThan(0);
+  const copy = await copyRepository();
+  try {
+    for (const block of blocks) {
+      const { code, output } = await runBlock(block, copy);
+      expect(code, `${document}:\n${block}\n${output}`).toBe(0);
+    }
+  } finally {
+    await rm(copy, { recursive: true, force: true });
+  }
+});
+
+async function copyRepository(): Promise<string> {
+  const copy = await mkdtemp(join(tmpdir(), 'ledgerlake-docs-'));
+  for (const name of [...copied, ...folders]) {
+    await cp(join(root, name), join(copy, name), { recursive: true, preserveTimestamps: true });
+  }
+  await linkModules(copy);
+  return copy;
+}
+
+/** The packages of this checkout, as if `npm ci` had just put them there. */
+async function linkModules(copy: string): Promise<void> {
+  const modules = join(copy, 'node_modules');
+  await mkdir(modules);
+  for (const name of await listPackages())
+    await symlink(join(root, 'node_modules', name), join(modules, name));
+  // Newer than the lock file: make sees nothing to install.
+  await writeFile(join(modules, '.package-lock.json'), '{}');
+}
+
+async function listPackages(): Promise<string[]> {
+  return (await readdir(join(root, 'node_modules'))).filter((name) => name !== '.package-lock.json');
+}
+
+/** One block, as a shell would run it that stops at the first failure. */
+function runBlock(block: string, cwd: string): Promise<{ code: number | null; output: string }> {
+  const env = {
+    PATH: process.env.PATH,
+    HOME: process.env.HOME,
+    LEDGERLAKE_RPC_URL: sandbox.url,
+    LEDGERLAKE_API_KEY: 'sandbox',
+    DEMO_ASSETS: `${small.assets}`,
+    DEMO_OWNERS: `${small.owners}`,
+  };
+  const child = spawn('bash', ['-euo', 'pipefail', '-c', block], {
+    cwd,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text) => {
+      output += text;
+    });
+  }
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, output }));
+  });
+}
