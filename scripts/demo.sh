@@ -34,6 +34,7 @@ ledgerlake() {
 sql() { ledgerlake sql --data-dir "$data" --format table "$1"; }
 
 start_sandbox() {
+  : >"$scratch/sandbox.json"
   node dist/cli.js sandbox --port 0 --json --assets "${DEMO_ASSETS:-12000}" --owners "${DEMO_OWNERS:-1500}" \
     >"$scratch/sandbox.json" 2>"$scratch/sandbox.err" </dev/null &
   sandbox_pid=$!
@@ -67,7 +68,7 @@ export LEDGERLAKE_RPC_URL="$url" LEDGERLAKE_API_KEY=sandbox
 note "LEDGERLAKE_RPC_URL=$LEDGERLAKE_RPC_URL"
 
 say 'What to crawl: the files in jobs/'
-ledgerlake jobs check
+for job in jobs/*.yaml; do printf '%-34s %s\n' "$job" "$(sed -n 's/^describe: //p' "$job")"; done
 
 say 'The first night: everything is new'
 ledgerlake run --data-dir "$data"
