@@ -49,6 +49,7 @@ export const compressionOperations: readonly Operation[] = [
       })
       .describe('Exactly one of address and hash'),
     anyOf: ['address', 'hash'],
+    onlyOne: true,
     shape: 'compressed_account',
     table: 'compressed_accounts',
   },
@@ -63,6 +64,7 @@ export const compressionOperations: readonly Operation[] = [
       })
       .describe('Exactly one of addresses and hashes'),
     anyOf: ['addresses', 'hashes'],
+    onlyOne: true,
     paging: 'batch',
     batchParam: 'hashes',
     limit: 1000,

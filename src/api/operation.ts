@@ -39,6 +39,8 @@ export interface Operation {
   readonly params: z.ZodObject;
   /** At least one of these parameters must be given. */
   readonly anyOf?: readonly string[];
+  /** True: only one of them may be given. */
+  readonly onlyOne?: boolean;
   readonly paging: Paging;
   /** `batch` only: the parameter that takes the ids. */
   readonly batchParam?: string;

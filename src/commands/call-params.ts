@@ -29,9 +29,10 @@ export function readCallParams(operation: Operation, json: string): Params {
   const problems = describeIssues(issues, operation.params, params).map(
     ({ path, message }) => `${path.map(String).join('.')}: ${message}`,
   );
-  const { anyOf, limit, batchParam } = operation;
-  if (anyOf !== undefined && !anyOf.some((name) => params[name] !== undefined))
-    problems.push(`needs at least one of ${anyOf.join(', ')}`);
+  const { anyOf = [], onlyOne = false, limit, batchParam } = operation;
+  const given = anyOf.filter((name) => params[name] !== undefined && params[name] !== null);
+  if (anyOf.length > 0 && given.length === 0) problems.push(`needs at least one of ${anyOf.join(', ')}`);
+  if (onlyOne && given.length > 1) problems.push(`takes only one of ${anyOf.join(', ')}`);
   const asked = batchParam === undefined ? params.limit : lengthOf(params[batchParam]);
   if (limit !== null && typeof asked === 'number' && asked > limit)
     problems.push(`${batchParam ?? 'limit'}: at most ${limit} a request`);

@@ -34,20 +34,28 @@ export function checkParams(
       ),
     );
   }
-  const given = [...Object.keys(params), ...filled, ...batchNames(operation)];
-  const unknown = filled.some((name) => !Object.hasOwn(operation.params.shape, name));
-  if (
-    !columnsDecide &&
-    !unknown &&
-    operation.anyOf &&
-    !operation.anyOf.some((name) => given.includes(name))
-  ) {
-    const wanted = operation.anyOf.join(', ');
-    problems.push(
-      yaml.problem(['params'], `${operation.name} needs at least one of ${wanted}, in params or for_each`),
-    );
-  }
+  if (!columnsDecide && filled.every((name) => Object.hasOwn(operation.params.shape, name)))
+    problems.push(...checkChoice(yaml, operation, params, filled));
   return problems;
+}
+
+/** Whether the parameters of which one is needed are given, and where only one may be, only one. */
+function checkChoice(
+  yaml: YamlFile,
+  operation: Operation,
+  params: Record<string, unknown>,
+  filled: readonly string[],
+): Problem[] {
+  const { name, anyOf, onlyOne = false } = operation;
+  if (anyOf === undefined) return [];
+  const said = Object.keys(params).filter((param) => params[param] !== null);
+  const given = anyOf.filter((param) => [...said, ...filled, ...batchNames(operation)].includes(param));
+  const wanted = anyOf.join(', ');
+  if (given.length === 0)
+    return [yaml.problem(['params'], `${name} needs at least one of ${wanted}, in params or for_each`)];
+  if (onlyOne && given.length > 1)
+    return [yaml.problem(['params'], `${name} takes only one of ${wanted}, in params or for_each`)];
+  return [];
 }
 
 function batchNames(operation: Operation): string[] {
