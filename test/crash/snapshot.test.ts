@@ -104,6 +104,9 @@ test('who has the old snapshot open goes on reading it', async () => {
 test('a polling reader sees no error and no half state during several runs', async () => {
   const { place, sandbox, run, snapshot } = await makeFilled();
   const tables = readTableSpecs().map(({ name, key }) => [name, key.join(', ')] as const);
+  const { rows: atFirst } = await readCounts(snapshot);
+  const filled = Object.keys(atFirst).filter((name) => atFirst[name]! > 0);
+  expect(filled.length).toBeGreaterThanOrEqual(4);
   const query = tables.map(
     ([name, key]) => `select '${name}' as t, count(*) as n, count(distinct (${key})) as k from ${name}`,
   );
@@ -118,7 +121,7 @@ test('a polling reader sees no error and no half state during several runs', asy
         const connection = await instance.connect();
         const rows = (await connection.runAndReadAll(${JSON.stringify(query.join(' union all '))})).getRows();
         if (rows.length !== ${tables.length}) errors.push('tables: ' + rows.length);
-        for (const [t, n, k] of rows) if (n !== k || n === 0n) errors.push(t + ': ' + n + ' rows, ' + k + ' keys');
+        for (const [t, n, k] of rows) if (n !== k || (n === 0n && ${JSON.stringify(filled)}.includes(t))) errors.push(t + ': ' + n + ' rows, ' + k + ' keys');
         const open = (await connection.runAndReadAll("select count(*) from meta.runs")).getRows();
         slots.add(String(open));
         connection.closeSync();
