@@ -57,6 +57,18 @@ let_a_day_pass() {
     .then((answer) => { if (!answer.ok) throw new Error("tick: HTTP " + answer.status); })' "$url"
 }
 
+# The Parquet files of the tables that have rows, from their manifests.
+list_parquet() {
+  node -e '
+    const { readFileSync } = require("node:fs");
+    for (const path of process.argv.slice(1)) {
+      const { files, rows } = JSON.parse(readFileSync(path + "_manifest.json", "utf8"));
+      if (rows === 0) continue;
+      for (const file of files)
+        console.log(`${file.rows.toLocaleString("en")} rows`.padStart(12), `${file.bytes.toLocaleString("en")} bytes`.padStart(16), " " + path + file.path);
+    }' "$data"/lake/*/current/
+}
+
 rm -rf "$data"
 # Nothing of this machine's own set-up takes part.
 unset "${!LEDGERLAKE_@}"
@@ -90,9 +102,7 @@ say 'How far every job is, and what it cost'
 ledgerlake status --data-dir "$data"
 
 say "Parquet for others: $data/lake/<table>/current"
-for table in "$data"/lake/*/; do
-  ls -lL "$table"current/ | awk -v dir="${table}current/" 'NF > 8 { printf "%12d bytes  %s%s\n", $5, dir, $9 }'
-done
+list_parquet
 note ''
 note "$data/lake/assets/current/_manifest.json begins:"
 head -n 14 "$data/lake/assets/current/_manifest.json"
