@@ -14,6 +14,6 @@ where s.address is not null
     where asked.task = s.task
       and asked.crawl = s.crawl
       and asked.page = s.page
-      and asked.id ->> '$.address' = s.address
-      and asked.id ->> '$.tree' = s.tree
+      and (asked.id ->> '$.address') = s.address
+      and (asked.id ->> '$.tree') = s.tree
   )

@@ -11,7 +11,7 @@ parsed as (
     record -> '$.transaction' as tx,
     case
       when json_type(tx) = 'VARCHAR' then tx ->> '$'
-      when tx ->> '$.transaction[1]' = 'base64' then tx ->> '$.transaction[0]'
+      when (tx ->> '$.transaction[1]') = 'base64' then tx ->> '$.transaction[0]'
     end as transaction
   from record
 ),
