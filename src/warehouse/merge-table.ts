@@ -17,11 +17,11 @@ export interface MergeCounts {
 export const noRows: MergeCounts = { seen: 0, inserted: 0, changed: 0, amended: 0, confirmed: 0, stale: 0 };
 
 /**
- * Memory to plan for a staged row, bytes: its narrow copies in `seen` and `verdict`, and its wide one in the row
- * groups that the insert fills, one a thread. More rows a slice run out of memory when all of them changed
- * (bench/publish.ts at 300MB).
+ * Memory to plan for a row of a slice, bytes, by what becomes of it (bench/publish.ts at 300MB): every row has narrow
+ * copies in `seen` and `verdict`; an inserted one is held whole until the commit; a changed one costs the table's
+ * row group its delete marks besides.
  */
-const bytesPerRow = 2800;
+const bytesPerRow = { seen: 2000, inserted: 2800, changed: 5600 };
 
 /** Applies the ready rows of some staging files to one merge table, slice by slice. */
 export async function mergeTable(
@@ -32,12 +32,25 @@ export async function mergeTable(
 ): Promise<MergeCounts> {
   const sql = mergeSql(spec, await listColumns(database, spec.name));
   const total = { ...noRows };
-  for (const slice of await planSlices(database, files, memoryBytes / bytesPerRow)) {
-    const counts = await database.transaction(() => applySlice(database, sql, slice));
-    for (const name of Object.keys(total) as (keyof MergeCounts)[]) total[name] += counts[name];
+  const slices = await planSlices(database, files, memoryBytes / bytesPerRow.seen);
+  for (let slice = slices.shift(); slice !== undefined; slice = slices.shift()) {
+    const verdict = await judgeSlice(database, sql, slice);
+    if (slice.length > 1 && writeBytes(verdict) > memoryBytes) {
+      const half = Math.ceil(slice.length / 2);
+      slices.unshift(slice.slice(0, half), slice.slice(half));
+      continue;
+    }
+    const files = slice;
+    await database.transaction(() => applyVerdict(database, sql, files, verdict));
     await database.run('checkpoint');
+    for (const name of Object.keys(total) as (keyof MergeCounts)[]) total[name] += verdict[name];
   }
   return total;
+}
+
+/** Memory that writing a slice's new rows and versions takes. */
+function writeBytes({ inserted, changed, amended }: MergeCounts): number {
+  return inserted * bytesPerRow.inserted + (changed + amended) * bytesPerRow.changed;
 }
 
 /** Runs of staging files, in landing order, of at most so many rows (one file at least). */
@@ -66,31 +79,40 @@ async function planSlices(
   return slices;
 }
 
-async function applySlice(
+type Verdict = MergeCounts & { mixed: number };
+
+/** Makes `seen` and `verdict` of a slice, and counts what they say. */
+async function judgeSlice(
   database: Database,
   sql: ReturnType<typeof mergeSql>,
   files: readonly string[],
-): Promise<MergeCounts> {
+): Promise<Verdict> {
   await database.run(sql.seen, { files });
   await database.run(sql.verdict);
-  const [row] = await database.rows<
-    Record<'seen' | 'fresh' | 'inserted' | 'changed' | 'amended' | 'mixed', bigint>
-  >(sql.counts);
-  if (row === undefined) throw new Error('a count has no row');
+  const [row] = await database.rows<Record<string, bigint>>(sql.counts);
+  const count = (name: string) => Number(row?.[name] ?? 0n);
   const [seen, fresh, inserted, changed, amended] = [
-    row.seen,
-    row.fresh,
-    row.inserted,
-    row.changed,
-    row.amended,
-  ].map(Number) as [number, number, number, number, number];
+    count('seen'),
+    count('fresh'),
+    count('inserted'),
+    count('changed'),
+    count('amended'),
+  ] as const;
   const confirmed = fresh - inserted - changed - amended;
+  return { seen, inserted, changed, amended, confirmed, stale: seen - fresh, mixed: count('mixed') };
+}
+
+async function applyVerdict(
+  database: Database,
+  sql: ReturnType<typeof mergeSql>,
+  files: readonly string[],
+  { inserted, changed, amended, confirmed, mixed }: Verdict,
+): Promise<void> {
   if (confirmed > 0) for (const statement of sql.confirm) await database.run(statement);
   // New versions first: they are made from the old ones, which still stand under their row numbers.
   if (changed + amended > 0) await database.run(sql.oldRows);
   if (inserted > 0) await database.run(sql.insertNew, { files });
   if (changed + amended > 0) await database.run(sql.insertChanged, { files });
-  if (row.mixed > 0n) await database.run(sql.insertMixed, { files });
+  if (mixed > 0) await database.run(sql.insertMixed, { files });
   if (changed + amended > 0) await database.run(sql.deleteOld);
-  return { seen, inserted, changed, amended, confirmed, stale: seen - fresh };
 }
