@@ -5,11 +5,14 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { readTableSpecs } from '../../src/warehouse/table-spec.ts';
 import { readCounts } from './content.ts';
 import { environmentOf, makePlace, type Place, runProgram } from './program.ts';
 import { startSmallWorld, writeJobs } from './small-world.ts';
+
+// Whole runs of the program: on a busy machine several of them take longer than the default.
+vi.setConfig({ testTimeout: 180_000 });
 
 /** A place that one run has filled. */
 async function makeFilled() {

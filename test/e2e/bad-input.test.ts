@@ -1,12 +1,15 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { openDatabase } from '../../src/warehouse/database.ts';
 import { readCheckpoints } from '../crash/content.ts';
 import { expectFailure, hashFile } from '../crash/failure.ts';
 import { environmentOf, makePlace, type Place, runProgram, writeFiles } from '../crash/program.ts';
 import { startTiny, writeListJob } from './tiny.ts';
+
+// Whole runs of the program: on a busy machine several of them take longer than the default.
+vi.setConfig({ testTimeout: 180_000 });
 
 const address = '11111111111111111111111111111111';
 const job = (fields: string) => `describe: test\nmethod: getAssetsByCreator\n${fields}\n`;

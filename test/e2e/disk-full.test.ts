@@ -2,11 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { readCounts } from '../crash/content.ts';
 import { askedTwice, expectFailure } from '../crash/failure.ts';
 import { environmentOf, type Place, runProgram } from '../crash/program.ts';
 import { startTiny, writeListJob } from './tiny.ts';
+
+// Whole runs of the program: on a busy machine several of them take longer than the default.
+vi.setConfig({ testTimeout: 180_000 });
 
 /** Whether this user may mount a file system of its own. */
 function mayMount(): boolean {

@@ -2,13 +2,16 @@ import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { openDatabase } from '../../src/warehouse/database.ts';
 import { readCounts } from '../crash/content.ts';
 import { askedTwice, expectFailure, hashFile } from '../crash/failure.ts';
 import { environmentOf, runProgram, startProgram } from '../crash/program.ts';
 import { writeJobs } from '../crash/small-world.ts';
 import { startTiny, writeListJob } from './tiny.ts';
+
+// Whole runs of the program: on a busy machine several of them take longer than the default.
+vi.setConfig({ testTimeout: 180_000 });
 
 const runLines = async (data: string) =>
   (await readFile(join(data, 'runs.ndjson'), 'utf8')).trimEnd().split('\n');
