@@ -69,7 +69,7 @@ test('a second SIGTERM ends it at once, with 75', async () => {
 });
 
 test('a second run at once: 75, and it asks and writes nothing', async () => {
-  const { sandbox, place } = await startTiny({ latencyMs: 200 });
+  const { sandbox, place } = await startTiny({ latencyMs: 1000 });
   await writeListJob(place, sandbox, 5);
   const env = environmentOf(sandbox);
   const first = startProgram(['run'], { place, env });
@@ -78,22 +78,26 @@ test('a second run at once: 75, and it asks and writes nothing', async () => {
   const before = { runs: await runLines(place.data), build: hashFile(join(place.data, 'build.duckdb')) };
   const landing = () => readdirSync(join(place.data, 'landing'));
   const [segments, files] = [landing(), names()];
-  const others = ['run', 'crawl', 'load', 'publish'];
-  const startedAt = Date.now();
-  const ended = await Promise.all(others.map((verb) => runProgram([verb], { place, env })));
-  const ms = Date.now() - startedAt;
+  const timed = async (...args: string[]) => {
+    const startedAt = Date.now();
+    return { ended: await runProgram(args, { place, env }), ms: Date.now() - startedAt };
+  };
+  // What it takes on this machine to start the program and say no: the lock may add a second to that at most.
+  const { ms: refusalMs } = await timed('run', 'nope');
+  const second = await timed('run');
+  expect(second.ms).toBeLessThan(2 * refusalMs + 1000);
+  const others = await Promise.all(['crawl', 'load', 'publish'].map((verb) => timed(verb)));
+  const ended = [second, ...others].map((other) => other.ended);
   for (const other of ended)
     expectFailure(other, 75, /another run is using this data folder[\s\S]*Wait until/);
   expect(first.child.exitCode, 'the first run has ended too early to be in the way').toBe(null);
-  // Each within a second on a quiet machine; here four start at once on two cores.
-  expect(ms).toBeLessThan(4000);
   expect({ runs: await runLines(place.data), build: hashFile(join(place.data, 'build.duckdb')) }).toEqual(
     before,
   );
   expect(landing()).toEqual(segments);
   expect(names()).toEqual(files);
-  expect((await first.ended).code).toBe(0);
-  expect(askedTwice(sandbox)).toEqual([]);
+  first.child.kill('SIGTERM');
+  expect((await first.ended).code).toBe(75);
 });
 
 test('the build open in another program: 75, and what to do', async () => {
