@@ -132,12 +132,14 @@ function highest(slots: readonly number[]): number | null {
   return slots.length === 0 ? null : slots.reduce((most, slot) => Math.max(most, slot));
 }
 
-/** Order of a run: open tasks, tasks never crawled, then the ones whose last complete crawl is oldest. */
+/** Order of a run: heads of feeds, open tasks, tasks never crawled, then the ones whose last complete crawl is oldest. */
 export function orderStarts(starts: readonly PlannedStart[], state: CrawlState): PlannedStart[] {
   const rank = ({ task, resume }: PlannedStart): string => {
-    if (resume !== null) return '0';
+    // One page tells whether a feed has anything new: the head goes before everything, its open crawls after it.
+    if (task.operation.paging === 'feed' && resume === null) return '0';
+    if (resume !== null) return '1';
     const complete = state.complete.get(task.id);
-    return complete === undefined ? '1' : `2 ${complete.finishedAt}`;
+    return complete === undefined ? '2' : `3 ${complete.finishedAt}`;
   };
   return starts
     .map((start) => ({ start, rank: rank(start) }))

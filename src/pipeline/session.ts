@@ -2,7 +2,8 @@ import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { type DataFolder, makeDataFolder } from '../data-folder.ts';
 import { recoverLanding } from '../landing/reader.ts';
-import { bindSource, openBuild } from '../warehouse/build.ts';
+import { listSegments } from '../landing/segment-files.ts';
+import { bindSource, openBuild, unbindEmpty } from '../warehouse/build.ts';
 import type { Database, DatabaseOptions } from '../warehouse/database.ts';
 import { takeRunLock } from '../warehouse/run-lock.ts';
 import { takeIncomingPages } from './incoming-pages.ts';
@@ -48,6 +49,8 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     await recoverLanding(folder.landing);
     const database = await openBuild(folder, databaseOptions);
     try {
+      // A mistyped first URL received nothing, so it binds nothing.
+      if ((await listSegments(folder.landing)).length === 0) await unbindEmpty(database);
       await bindSource(database, options.origins);
       await takeIncomingPages(database, folder, log);
     } finally {

@@ -110,6 +110,11 @@ export async function checkSource(
   return new Set(bound.keys());
 }
 
+/** Forgets the source of a folder that nothing was ever published in; the caller knows that nothing has landed. */
+export async function unbindEmpty(database: Database): Promise<void> {
+  await database.run('delete from meta.source where not exists (from meta.segments)');
+}
+
 /** Renames a file out of the way; returns its new name, or null when there is none. */
 export async function setAside(path: string, now: Date): Promise<string | null> {
   const aside = `${path}.set-aside-${now.toISOString().replaceAll(':', '')}`;
