@@ -30,7 +30,17 @@ export interface JobPlan {
 }
 
 /** Bytes of a landed record, for the estimate of disk: what the shapes' records come to in practice. */
-const recordBytes: Readonly<Record<string, number>> = { asset: 2200, token_account: 330, signature: 220 };
+const recordBytes: Readonly<Record<string, number>> = {
+  asset: 2200,
+  asset_proof: 1000,
+  token_account: 330,
+  signature: 220,
+  compressed_account: 580,
+  compressed_token_account: 790,
+  compression_transaction: 3300,
+  compressed_account_proof: 1550,
+  new_address_proof: 1700,
+};
 
 /**
  * Plans jobs from the snapshot, as a run would from the build; takes no lock.

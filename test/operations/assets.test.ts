@@ -6,8 +6,8 @@ import { at, parseExact } from '../e2e/exact-json.ts';
 import { type ExpectedRow, expectAsset } from '../e2e/expected-rows.ts';
 import { openCannedPlace } from '../e2e/night.ts';
 import { differences, type Row, readQuarantine, readTable } from '../e2e/table-rows.ts';
+import { leadsToRoot } from '../sandbox/merkle.ts';
 import { countOddRows, every, freshAddress, openLedger, printed, readFacts, values } from './ledger.ts';
-import { leadsToRoot } from './verify-proof.ts';
 
 const unknown = freshAddress('nobody');
 

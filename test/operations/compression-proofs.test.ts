@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Truth } from '../../src/sandbox/world-truth.ts';
 import { differences, type Row } from '../e2e/table-rows.ts';
+import { leadsToRoot, rangeLeaf } from '../sandbox/merkle.ts';
 import { canonicalText } from './canonical-text.ts';
 import { countOddRows, every, freshAddress, openLedger, printed, readFacts, values } from './ledger.ts';
-import { leadsToRoot, rangeLeaf } from './verify-proof.ts';
 
 const openHashes = (truth: Truth) =>
   [...truth.compressedAccounts()].flatMap(({ hash, spentBy }) => (spentBy === null ? hash : []));

@@ -1,26 +1,40 @@
 import { createHash } from 'node:crypto';
-import { decodeBase58 } from '../../src/sandbox/base58.ts';
 
-const sha256 = (...parts: Uint8Array[]) => createHash('sha256').update(Buffer.concat(parts)).digest();
-const bytes = (text: string) => decodeBase58(text, 32) as Uint8Array;
+const letters = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
-/** The leaf of a new address's low element: what the address tree has hashed of its range. */
-export function rangeLeaf(lower: string, higher: string): Uint8Array {
-  return sha256(bytes(lower), bytes(higher));
+/** The 32 bytes of a base58 text. */
+function bytesOf(text: string): Buffer {
+  let number = 0n;
+  for (const letter of text) {
+    const digit = letters.indexOf(letter);
+    if (digit === -1) throw new Error(`no base58: ${text}`);
+    number = number * 58n + BigInt(digit);
+  }
+  const hex = number.toString(16).padStart(64, '0');
+  if (hex.length !== 64) throw new Error(`more than 32 bytes: ${text}`);
+  return Buffer.from(hex, 'hex');
 }
 
-/** Whether a proof leads from a leaf to the root: written from the rule in merkle-tree.ts, not from its code. */
+function sha256(left: Buffer, right: Buffer): Buffer {
+  return createHash('sha256').update(left).update(right).digest();
+}
+
+/** The leaf of a new address's range: the hash of its two neighbours. */
+export function rangeLeaf(lower: string, higher: string): Buffer {
+  return sha256(bytesOf(lower), bytesOf(higher));
+}
+
+/** Whether a proof leads from a leaf to the root, by the rule of the sample ledger's trees. */
 export function leadsToRoot(
-  leaf: string | Uint8Array,
+  leaf: string | Buffer,
   index: number,
-  proof: string[],
+  proof: readonly string[],
   root: string,
 ): boolean {
-  let node: Uint8Array = typeof leaf === 'string' ? bytes(leaf) : leaf;
-  let position = index;
-  for (const entry of proof) {
-    node = position % 2 === 1 ? sha256(bytes(entry), node) : sha256(node, bytes(entry));
-    position = Math.floor(position / 2);
-  }
-  return position === 0 && Buffer.compare(node, bytes(root)) === 0;
+  const start = typeof leaf === 'string' ? bytesOf(leaf) : leaf;
+  const top = proof.reduce((node, entry, level) => {
+    const isRight = Math.floor(index / 2 ** level) % 2 === 1;
+    return isRight ? sha256(bytesOf(entry), node) : sha256(node, bytesOf(entry));
+  }, start);
+  return index < 2 ** proof.length && top.equals(bytesOf(root));
 }
