@@ -10,6 +10,7 @@ import { commandList } from '../src/commands/command-list.ts';
 import { configSchema } from '../src/config-schema.ts';
 import { jobSchema } from '../src/jobs/job-schema.ts';
 import { describeModel, type TableDescription } from '../src/warehouse/model.ts';
+import { operationTable } from './operations-page.ts';
 
 /** A page of docs/reference/ as it stands, and as the code says it should. */
 export interface ReferencePage {
@@ -28,7 +29,12 @@ export async function referencePages(): Promise<ReferencePage[]> {
   const sections: Record<string, Record<string, () => string | Promise<string>>> = {
     'commands.md': { options: programHelp, commands: describeCommands },
     'config.md': { keys: () => fieldTable(configFields()) },
-    'job-files.md': { fields: () => fieldTable(jobFields()), operations: describeOperations },
+    'job-files.md': {
+      fields: () => fieldTable(jobFields()),
+      operations: () =>
+        describeOperations(listOperations().filter(({ transport }) => transport !== 'webhook')),
+    },
+    'operations.md': { table: operationTable, parameters: () => describeOperations(listOperations()) },
     'tables.md': { tables: describeTables },
   };
   const pages = [];
@@ -144,11 +150,8 @@ function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
-function describeOperations(): string {
-  return listOperations()
-    .filter(({ transport }) => transport !== 'webhook')
-    .map(describeOperation)
-    .join('\n\n');
+function describeOperations(operations: readonly Operation[]): string {
+  return operations.map(describeOperation).join('\n\n');
 }
 
 function describeOperation({ name, describe, params, table, paging, limit }: Operation): string {

@@ -89,10 +89,10 @@ export async function openPlace(
   return place;
 }
 
-/** Copies the examples of the documentation as the place's jobs. */
+/** Copies the shipped jobs and the examples of the documentation, some of which go on from them, as the place's jobs. */
 export async function copyExamples(place: Place): Promise<void> {
-  const examples = new URL('../../docs/examples/jobs', import.meta.url).pathname;
-  await cp(examples, join(place.root, 'jobs'), { recursive: true });
+  for (const folder of ['../../jobs', '../../docs/examples/jobs'])
+    await cp(new URL(folder, import.meta.url).pathname, join(place.root, 'jobs'), { recursive: true });
 }
 
 async function readTree(folder: string): Promise<string> {

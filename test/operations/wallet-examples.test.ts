@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { copyExamples, openPlace } from './place.ts';
+
+const ours = [
+  'collection-owners',
+  'owner-balances',
+  'wallet-identities',
+  'wallet-identity',
+  'wallet-history',
+  'wallet-transfers',
+  'wallet-funding',
+  'priority-fees',
+];
+
+test('the example jobs over wallets and fees validate and bring what the ledger has', async () => {
+  const place = await openPlace({ seed: 34, assets: 900, owners: 40 });
+  await copyExamples(place);
+  const { world } = place.sandbox;
+  const truth = world.truth();
+  const [collection] = truth.collections() as [string];
+  const wallets = [...[...truth.owners()].slice(0, 10), ...truth.outsiders().slice(0, 5)];
+  const file = join(place.root, 'jobs/collection-owners.yaml');
+  await place.write({
+    'jobs/targets/wallets.txt': wallets.join('\n'),
+    'jobs/collection-owners.yaml': readFileSync(file, 'utf8').replace(
+      /values: \[.*\]/,
+      `values: [${collection}]`,
+    ),
+  });
+  expect((await place.cli('jobs', 'check')).code).toBe(0);
+  await place.run(...ours);
+  await place.run('priority-fees');
+
+  const count = async (table: string) =>
+    Number((await place.rows<{ n: string }>(`select count(*) as n from ${table}`))[0]?.n);
+  const known = wallets.filter((wallet) => truth.walletIdentity(wallet) !== null);
+  expect(await count('wallet_identities')).toBe(known.length);
+  const shown = wallets
+    .flatMap((wallet) => truth.walletTransactions(wallet))
+    .filter(({ reach }) => reach !== 'spam');
+  expect(await count('wallet_transactions')).toBe(shown.length);
+  const transfers = wallets.flatMap((wallet) =>
+    truth.walletTransactions(wallet).flatMap((one) => one.transfers),
+  );
+  expect(await count('wallet_transfers')).toBe(transfers.length);
+  expect(await count('wallet_funding')).toBe(
+    wallets.filter((wallet) => truth.walletFunding(wallet) !== null).length,
+  );
+  expect(await count('priority_fees')).toBe(2);
+
+  const owners = await place.rows<{ owner: string }>(
+    'select distinct owner from assets where owner is not null',
+  );
+  expect(owners.length).toBeGreaterThan(5);
+  const held = owners.flatMap(({ owner }) => truth.walletBalances(owner));
+  expect(await count('wallet_balances')).toBe(held.length);
+});
