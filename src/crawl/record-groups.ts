@@ -4,13 +4,14 @@ import type { LandingRecord } from '../landing/writer.ts';
 /**
  * Where a page stands in the groups of its list (transfers: the rows of one signature, which a page may end in the
  * middle of). `before` is what the page before it said. Only a page's first record and those of its last group are
- * parsed. Null where records name no group.
+ * parsed. Null where records name no group. An empty page ends none: the list may go on in the middle of it.
  */
 export function readPageGroup(
   groupBy: string,
   records: readonly LandingRecord[],
   before: PageGroup | null,
 ): PageGroup | null {
+  if (records.length === 0) return before;
   const first = groupOf(records[0], groupBy);
   const last = groupOf(records.at(-1), groupBy);
   if (last === null) return null;

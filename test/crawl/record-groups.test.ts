@@ -40,6 +40,13 @@ test('records that name no group have none', () => {
   expect(readPageGroup('signature', [{ bytes: Buffer.from('[1]') }], null)).toBeNull();
 });
 
+test('an empty page between the rows of a group does not end it', () => {
+  const before = readPageGroup('signature', ['a', 'b', 'b'].map(record), null);
+  expect(readPageGroup('signature', [], before)).toEqual({ before: 0, last: 'b', count: 2 });
+  const after = readPageGroup('signature', ['b', 'c'].map(record), readPageGroup('signature', [], before));
+  expect(after).toEqual({ before: 2, last: 'c', count: 1 });
+});
+
 test('a crawl that goes on after a stop knows how far the group was', async () => {
   const data = (...signatures: string[]) => signatures.map((signature) => ({ signature, n: Math.random() }));
   const pages = [data('a', 'b', 'b'), data('b', 'b', 'b'), data('b', 'c')];
