@@ -54,9 +54,17 @@ export async function openDatabase(path: string, options: DatabaseOptions): Prom
     autoload_known_extensions: 'false',
     preserve_insertion_order: 'false',
   });
-  const connection = await instance.connect();
-  await connection.run("set timezone = 'UTC'");
-  return wrap(instance, connection);
+  let connection: DuckDBConnection | undefined;
+  try {
+    connection = await instance.connect();
+    await connection.run("set timezone = 'UTC'");
+    return wrap(instance, connection);
+  } catch (error) {
+    // Left open, it would keep its lock on the file until the process ends.
+    connection?.closeSync();
+    instance.closeSync();
+    throw error;
+  }
 }
 
 /** Whether a database did not open because another process has it open. */

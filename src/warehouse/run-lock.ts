@@ -8,11 +8,13 @@ import { type Database, isLockConflict, openDatabase } from './database.ts';
  * @throws StoppedEarly when another run holds it; DiskError when the file cannot be made or read
  */
 export async function takeRunLock(path: string, tempDir: string): Promise<{ release(): void }> {
-  let database: Database;
+  let database: Database | undefined;
   try {
     database = await openDatabase(path, { memoryLimit: '32MB', threads: 1, tempDir });
     await chmod(path, 0o600);
+    return { release: () => database?.close() };
   } catch (error) {
+    database?.close();
     if (isLockConflict(error)) {
       throw new StoppedEarly(
         'another run is using this data folder',
@@ -22,5 +24,4 @@ export async function takeRunLock(path: string, tempDir: string): Promise<{ rele
     }
     throw asDiskError(error);
   }
-  return { release: () => database.close() };
 }
