@@ -26,7 +26,7 @@ export async function resolveTargets(job: Job, query: RunQuery): Promise<Target[
 
 /**
  * The ids of a job over a batch operation, in the order of their source, repeated ones once. An id that is a
- * mapping (`{address, tree}`) is its canonical JSON; idParams turns a slice into parameters again.
+ * mapping (`{address, tree}`) is its canonical JSON.
  * @throws UsageError naming the file and line (or row) of every id the operation would refuse
  */
 export async function resolveIds(job: Job, query: RunQuery): Promise<string[]> {
@@ -34,14 +34,6 @@ export async function resolveIds(job: Job, query: RunQuery): Promise<string[]> {
   const rows = await readRows(job, job.forEach, query);
   const mappings = job.forEach.params.length === 0;
   return [...new Set(rows.map(({ params }) => (mappings ? canonicalJson(params) : nameOf(params))))];
-}
-
-/** The parameters of a batch request for this slice of resolveIds' ids, without the job's own. */
-export function idParams(job: Job, ids: readonly string[]): Record<string, unknown> {
-  const { batchParam } = job.operation;
-  if (batchParam === undefined) return {};
-  const mappings = job.forEach?.params.length === 0;
-  return { [batchParam]: mappings ? ids.map((id): unknown => JSON.parse(id)) : ids };
 }
 
 async function readRows(job: Job, source: TargetSource, query: RunQuery): Promise<TargetRow[]> {

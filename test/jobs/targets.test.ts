@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { UsageError } from '../../src/errors.ts';
 import { canonicalJson } from '../../src/jobs/canonical-json.ts';
 import { type Job, readJobs } from '../../src/jobs/job-file.ts';
-import { idParams, resolveIds, resolveTargets } from '../../src/jobs/targets.ts';
+import { resolveIds, resolveTargets } from '../../src/jobs/targets.ts';
 
 let dir: string;
 
@@ -206,7 +206,6 @@ describe('ids of a batch', () => {
     const read = await job(`${batch}for_each: { ids: { values: [${a}, ${b}, ${a}] } }\n`);
     expect(await resolveTargets(read, noQuery)).toEqual([{ name: '', params: {} }]);
     expect(await resolveIds(read, noQuery)).toEqual([a, b]);
-    expect(idParams(read, [b])).toEqual({ ids: [b] });
   });
 
   test('may come from SQL, and then may be none', async () => {
@@ -236,7 +235,6 @@ describe('ids of a batch', () => {
       { tree: 't1', address: 'aa' },
     ]);
     expect(ids).toEqual(['{"address":"aa","tree":"t1"}']);
-    expect(idParams(read, ids)).toEqual({ pairs: [{ address: 'aa', tree: 't1' }] });
     expect(await refusal(resolveIds(read, async () => [{ tree: 't1' }]))).toBe(
       'job.yaml: for_each.sql: pairs needs address too, in params or as a column',
     );
