@@ -94,11 +94,30 @@ const api = z
   .prefault({})
   .describe('The API that is crawled. The key never stands here: set LEDGERLAKE_API_KEY');
 
-const memorySize = z.string().regex(/^\d+(\.\d+)?\s?[KMGT]i?B$/i, 'expected a size such as 256MB or 2GB');
+/** Bytes of `256MB`, `1.5 GiB`, …, counted as DuckDB does: kB are thousands, KiB are 1024; NaN for another text. */
+function parseMemory(text: string): number {
+  const [, amount, prefix = '', binary] = /^(\d+(?:\.\d+)?)\s?([KMGT])(i?)B$/i.exec(text) ?? [];
+  return Number(amount) * (binary ? 1024 : 1000) ** ('KMGT'.indexOf(prefix.toUpperCase()) + 1);
+}
+
+/** With less, the publish of wide rows runs out of memory. */
+const leastMemory = '256MB';
+
+const memorySize = z
+  .string()
+  .refine((text) => !Number.isNaN(parseMemory(text)), {
+    abort: true,
+    error: 'expected a size such as 256MB or 2GB',
+  })
+  .refine((text) => parseMemory(text) >= parseMemory(leastMemory), {
+    error: `expected at least ${leastMemory}: a publish runs out of memory with less`,
+  });
 
 const warehouse = z
   .strictObject({
-    memory_limit: memorySize.default('256MB').describe('Memory DuckDB may take; it spills to disk above it'),
+    memory_limit: memorySize
+      .default(leastMemory)
+      .describe(`Memory DuckDB may take, ${leastMemory} or more; it spills to disk above it`),
     threads: z.int().min(1).max(256).optional().describe('Threads of DuckDB; left out, the cores, at most 4'),
     keep_raw_days: z
       .int()

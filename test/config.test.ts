@@ -207,6 +207,21 @@ colour: blue
     });
   });
 
+  test.each(['255MB', '0.25GB', '255999KB', '244.1 MiB', '0GB'])(
+    'may not give DuckDB %s of memory: publish needs 256MB',
+    async (memory) => {
+      const { message } = await refusal(read(`warehouse: { memory_limit: ${memory} }\n`));
+      expect(message).toBe(
+        'ledgerlake.yaml:1: warehouse.memory_limit: expected at least 256MB: a publish runs out of memory with less',
+      );
+    },
+  );
+
+  test.each(['256MB', '245 MiB', '256000kb', '0.256GB', '1TiB'])('may give DuckDB %s', async (memory) => {
+    const { warehouse } = await read(`warehouse: { memory_limit: ${memory} }\n`);
+    expect(warehouse.memoryLimit).toBe(memory);
+  });
+
   test('may not hold a URL that is none, or one with a key', async () => {
     const text = 'api:\n  rpc_url: "https://h/?api-key=canary"\n  wallet_url: http://h\n';
     expect((await refusal(read(text, key))).message).toBe(
