@@ -51,6 +51,7 @@ record as (
     maximum_object_size = $largest,
     columns = {
       task: 'VARCHAR',
+      crawl: 'VARCHAR',
       page: 'BIGINT',
       n: 'BIGINT',
       key: 'VARCHAR',
@@ -59,5 +60,5 @@ record as (
       raw: 'VARCHAR'
     }
   ) as line
-  join page using (task, page)
+  join page using (task, crawl, page)
 ),

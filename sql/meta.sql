@@ -92,7 +92,6 @@ create table if not exists meta.segments (
   shape varchar not null,
   pages bigint not null,
   records bigint not null,
-  appended boolean not null,
   settled boolean not null,
   published_at timestamptz not null
 );
@@ -101,7 +100,6 @@ comment on column meta.segments.segment is 'Number of the segment.';
 comment on column meta.segments.shape is 'Shape of its records.';
 comment on column meta.segments.pages is 'Pages in it.';
 comment on column meta.segments.records is 'Records in it.';
-comment on column meta.segments.appended is 'Its rows are in the append-only tables.';
 comment on column meta.segments.settled is 'None of its crawls is open: it may be archived.';
 comment on column meta.segments.published_at is 'When that was last looked at.';
 

@@ -8,6 +8,7 @@ with line as (
     json::varchar as line,
     json ->> '$.kind' as kind,
     json ->> '$.task' as task,
+    json ->> '$.crawl' as crawl,
     (json ->> '$.page')::bigint as page,
     (json ->> '$.records')::bigint as records,
     json ->> '$.content' as content
@@ -16,7 +17,10 @@ with line as (
 own as (
   select
     content,
-    min_by({'segment': $segment::bigint, 'task': task, 'page': page}, (task, page)) as place
+    min_by(
+      {'segment': $segment::bigint, 'task': task, 'crawl': crawl, 'page': page},
+      (task, crawl, page)
+    ) as place
   from line
   where kind = 'page' and records > 0
   group by content
@@ -25,9 +29,11 @@ select
   l.line,
   l.content,
   l.task,
+  l.crawl,
   l.page,
   coalesce(k.kept_segment, o.place.segment) as kept_segment,
   coalesce(k.kept_task, o.place.task) as kept_task,
+  coalesce(k.kept_crawl, o.place.crawl) as kept_crawl,
   coalesce(k.kept_page, o.place.page) as kept_page
 from line as l
 left join kept as k on k.content = l.content and l.kind = 'page' and l.records > 0

@@ -4,10 +4,18 @@
 with line as (
   select
     json::varchar as line,
-    regexp_extract(json::varchar, '^\{"task":"([^"]*)","page":(\d+)', ['task', 'page']) as place
+    regexp_extract(
+      json::varchar, '^\{"task":"([^"]*)","crawl":"([^"]*)","page":(\d+)', ['task', 'crawl', 'page']
+    ) as place
   from read_ndjson_objects($records, maximum_object_size = $longest_line)
 )
 select l.line
 from line as l
-join page as p on p.task = l.place.task and p.page = l.place.page::bigint
-where p.kept_segment = $segment and p.kept_task = p.task and p.kept_page = p.page
+join page as p
+  on p.task = l.place.task
+  and p.crawl = l.place.crawl
+  and p.page = l.place.page::bigint
+where p.kept_segment = $segment
+  and p.kept_task = p.task
+  and p.kept_crawl = p.crawl
+  and p.kept_page = p.page

@@ -1,5 +1,4 @@
 -- Moves the checkpoints to what is published now. Runs in one transaction with the other state files.
--- $run: the run that publishes
 
 -- A first page that was not newer confirms the last complete checkpoint.
 update meta.checkpoints set finished_at = r.finished_at, run_id = r.run_id, crawl = r.crawl
@@ -76,7 +75,16 @@ select
   crawl,
   coalesce(failure, refusal)
 from crawl
-left join refused using (task, crawl)
+left join (
+  select task, crawl, min(refusal) as refusal
+  from refused
+  group by task, crawl
+) using (task, crawl)
 left join misfit_count using (task, crawl)
 where state in ('open', 'failed', 'refused')
+  -- A later crawl that is complete has taken its place; the crawls of a feed stand beside each other.
+  and (is_feed or not exists (
+    from meta.checkpoints as c
+    where c.job = crawl.job and c.target = crawl.target and c.state = 'complete' and c.crawl > crawl.crawl
+  ))
 qualify row_number() over (partition by job, target order by crawl desc) = 1;

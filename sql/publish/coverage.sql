@@ -1,8 +1,8 @@
 -- Slots that each feed has covered, after the pages of the landing log.
 -- grain: one row an interval of a feed
 -- A page covers from above its last record's slot (slots are shared: the next page may go on in it) up to the
--- slot its cursor stood at; the first page up to its answer's own slot. A page answered by a replica that is
--- behind its cursor covers nothing.
+-- slot its cursor stood at; the first page up to its answer's own slot, or the slot of the gap it fills. A page
+-- answered by a replica that is behind its cursor covers nothing.
 create or replace temp table coverage as
 with page as (
   select
@@ -12,7 +12,7 @@ with page as (
     next_cursor,
     case when end_reason = 'exhausted' then 0 else last_slot + 1 end as low_slot,
     case
-      when page = 1 then slot
+      when page = 1 then coalesce(from_slot, slot)
       else lag(last_slot) over (partition by task, crawl order by page)
     end as high_slot,
     slot,

@@ -22,7 +22,7 @@ with grouped as (
     max(run) as run_id,
     count(*) filter (where kind = 'ids') as slices,
     coalesce(bool_or(last), false) as frozen,
-    bool_or(last_slot is not null) as is_feed,
+    coalesce(bool_or(feed), false) as is_feed,
     max(end_reason) as end_reason,
     max(reason) as failure
   from landed
@@ -35,9 +35,12 @@ select
   case when slices > 0 then frozen and pages = slices else end_reason is not null end as ended,
   case
     when failure is not null then 'failed'
+    -- The crawls of a feed follow each other down; none takes another's place.
+    when is_feed and not ended then 'open'
     when exists (
       from meta.checkpoints as c
-      where c.task = g.task and c.state = 'complete' and c.crawl >= g.crawl
+      where c.task = g.task and c.state = 'complete'
+        and (c.crawl = g.crawl or not g.is_feed and c.crawl > g.crawl)
     ) then 'published'
     when exists (
       from meta.checkpoints as c
@@ -45,7 +48,7 @@ select
     ) then 'refused'
     when ended then 'ready'
     when slices > 0 and not frozen and crawl <> $run then 'superseded'
-    when not is_feed and exists (
+    when exists (
       from grouped as later
       where later.job = g.job and later.target = g.target and later.crawl > g.crawl
     ) then 'superseded'

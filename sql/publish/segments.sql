@@ -1,15 +1,13 @@
 -- Notes which segments are in the tables, and which of them nothing waits for any more.
--- $run: the run that publishes
 delete from meta.segments
 where segment in (select segment from landed);
 
-insert into meta.segments (segment, shape, pages, records, appended, settled, published_at)
+insert into meta.segments (segment, shape, pages, records, settled, published_at)
 select
   l.segment,
   any_value(l.shape),
   count(*) filter (where l.kind = 'page'),
   coalesce(sum(l.records) filter (where l.kind = 'page'), 0)::bigint,
-  true,
   bool_and(c.state <> 'open'),
   now()
 from landed as l

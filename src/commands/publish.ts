@@ -1,4 +1,5 @@
 import type { Argv } from 'yargs';
+import { startLoading } from '../pipeline/load-stage.ts';
 import { addPublished, type Published, publishStage, snapshotStage } from '../pipeline/publish-stage.ts';
 import { openSession } from '../pipeline/session.ts';
 import { type GlobalArgs, openContext } from './context.ts';
@@ -14,6 +15,8 @@ export async function execute(args: GlobalArgs): Promise<number> {
   const session = await openSession({ ...context, verb: 'publish', jobs: [], origins: {} });
   let exitCode = 1;
   try {
+    // What `crawl` left untyped would otherwise wait for the next `load`.
+    await (await startLoading(session)).finish();
     const published: Published = { crawls: 0, refused: [], tables: {} };
     addPublished(published, await publishStage(session));
     exitCode = published.refused.length > 0 ? 4 : 0;

@@ -1,11 +1,10 @@
-import { crc32 } from 'node:zlib';
 import { ApiError } from '../api/api-errors.ts';
 import type { ApiClient } from '../api/client.ts';
 import type { Task } from '../jobs/task.ts';
 import type { IdsLine, PageGroup, Position } from '../landing/page-line.ts';
 import { isEnded, type LandedCrawl, readSlice } from '../landing/reader.ts';
 import { splitPage } from '../landing/split.ts';
-import type { LandingLog, NewPage } from '../landing/writer.ts';
+import { hashContent, type LandingLog, type NewPage } from '../landing/writer.ts';
 import { listCarried, noData, type ReceivedPage, receivePage } from './page.ts';
 import { firstPosition, nextStep, type PagingGoal } from './paging.ts';
 import { readPageGroup } from './record-groups.ts';
@@ -17,6 +16,8 @@ export interface TaskStart {
   crawl: string;
   /** Its pages that have landed, when an earlier run was stopped in the middle. */
   resume: LandedCrawl | null;
+  /** Feeds: the gap this crawl begins at, instead of the head. */
+  from?: { slot: number; position: Position };
   goal: Omit<PagingGoal, 'now' | 'since'>;
   /** Batch operations: the ids to ask for; not looked at when a list is frozen already. */
   ids?: readonly string[];
@@ -48,7 +49,7 @@ async function crawlPages(start: TaskStart, deps: CrawlDeps): Promise<void> {
   let number = (resume?.last?.page ?? 0) + 1;
   let group: PageGroup | null = resume?.last?.group ?? null;
   let position: Position | null =
-    resume?.last?.next ?? firstPosition(task.operation, task.params, task.pageSize);
+    resume?.last?.next ?? start.from?.position ?? firstPosition(task.operation, task.params, task.pageSize);
   while (position !== null) {
     const at: Position = position;
     let next = null as Position | null;
@@ -155,7 +156,7 @@ function positionParams({ operation }: Task, position: Position): Record<string,
 }
 
 function describePage(
-  { task, crawl }: TaskStart,
+  { task, crawl, from }: TaskStart,
   { run }: CrawlDeps,
   page: ReceivedPage,
   receivedAt: Date,
@@ -171,6 +172,8 @@ function describePage(
     shape: task.operation.shape,
     carries: listCarried(task.operation, task.params),
     slot: page.slot,
+    feed: task.operation.paging === 'feed',
+    from_slot: from?.slot ?? null,
     nulls: page.nulls,
     received_at: receivedAt.toISOString(),
     envelope: page.envelope,
@@ -199,7 +202,7 @@ function sliceLines({ task, crawl }: TaskStart, { run }: CrawlDeps, ids: readonl
 
 /** Slot and Unix time of a feed page's last record: how far down the page reaches. */
 function readLast(task: Task, page: ReceivedPage): { lastSlot: number | null; lastTime: number | null } {
-  const last = page.records.at(-1);
+  const last = page.records.findLast((record) => record.refusal === undefined);
   if (task.operation.paging !== 'feed' || last === undefined) return { lastSlot: null, lastTime: null };
   const { slot, blockTime } = JSON.parse(last.bytes.toString('utf8')) as {
     slot?: unknown;
@@ -224,9 +227,8 @@ function refuseDeadEnd({ operation }: Task, { more, cursor, records }: ReceivedP
 function refuseLoop(page: ReceivedPage, seen: Set<string>): void {
   const { records, cursor, more } = page;
   if (records.length === 0 && more !== true) return;
-  const mark = records.reduce((sum, record) => crc32(record.bytes, sum), 0);
   for (const [what, value] of [
-    ['records', records.length === 0 ? null : `${records.length}/${mark}`],
+    ['records', records.length === 0 ? null : hashContent(records)],
     ['cursor', cursor],
   ]) {
     if (value === null) continue;

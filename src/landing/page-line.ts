@@ -39,6 +39,10 @@ export interface PageLine {
   nulls: number;
   /** Operations whose records stand in groups: how the page's end cuts them. */
   group?: PageGroup | null;
+  /** Whether the list is a newest-first feed. */
+  feed?: boolean;
+  /** Feeds: the slot a crawl that fills a gap begins at; null when it begins at the head. */
+  from_slot?: number | null;
   /** Slot of the last record (feeds only): what the page covers down to. */
   last_slot: number | null;
   /** Bytes of the record file up to and including this page. */

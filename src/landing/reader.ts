@@ -3,7 +3,7 @@ import { open, readdir, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { IdsLine, LandingLine, PageLine } from './page-line.ts';
-import { listSegments, pageFile, recordFile, syncDirectory } from './segment-files.ts';
+import { listSegments, pageFile, recordFile, syncDirectory, syncFile } from './segment-files.ts';
 import { sealedLine } from './writer.ts';
 
 /** What the landing log knows of one crawl of one task. */
@@ -70,6 +70,8 @@ export async function recoverLanding(dir: string): Promise<void> {
     }
     await truncate(recordFile(dir, segment), whole.recordBytes);
     await truncate(pageFile(dir, segment), whole.pageBytes);
+    // The records first: a sealed segment is not looked at again.
+    await syncFile(recordFile(dir, segment));
     const pages = await open(pageFile(dir, segment), 'a');
     try {
       await pages.appendFile(sealedLine);

@@ -183,15 +183,16 @@ export function createLandingLog(options: LandingOptions): LandingLog {
 }
 
 /** Two pages with the same records have the same content, whatever stands around them. */
-function hashContent(records: readonly LandingRecord[]): string {
+export function hashContent(records: readonly LandingRecord[]): string {
   const hash = createHash('sha256');
   for (const { bytes, key } of records) hash.update(`${key ?? ''}\n`).update(bytes);
   return hash.digest('hex').slice(0, 32);
 }
 
-/** `{"task":…,"page":…,"n":…,"slot":…,"record":<bytes>}` a line; `n` counts a page's records from 0. */
+/** `{"task":…,"crawl":…,"page":…,"slot":…,"n":…,"record":<bytes>}` a line; `n` counts a page's records from 0. */
 function renderRecords(page: NewPage, records: readonly LandingRecord[]): Buffer {
-  const head = `{"task":${JSON.stringify(page.task)},"page":${page.page},"slot":${page.slot ?? 'null'},"n":`;
+  const crawl = `"task":${JSON.stringify(page.task)},"crawl":${JSON.stringify(page.crawl)}`;
+  const head = `{${crawl},"page":${page.page},"slot":${page.slot ?? 'null'},"n":`;
   const parts: Buffer[] = [];
   records.forEach((record, n) => {
     const key = record.key === undefined ? '' : `,"key":${JSON.stringify(record.key)}`;

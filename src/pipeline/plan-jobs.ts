@@ -83,6 +83,7 @@ async function readUnpublished(folder: DataFolder): Promise<CrawlState> {
     complete: new Map(),
     failed: new Map(),
     coverage: new Map(),
+    gaps: new Map(),
     landed: groupByTask(await readLanding(folder.landing)),
     runs: await readRunLog(folder.runs),
   };

@@ -20,6 +20,12 @@ export interface CoveredInterval {
   highSlot: number;
 }
 
+/** Slots of a feed that are not in, and where they go on. */
+export interface FeedGap {
+  highSlot: number;
+  cursor: string;
+}
+
 /** Everything that decides what a run has to do. */
 export interface CrawlState {
   /** Complete checkpoints by task id, newest. */
@@ -28,6 +34,8 @@ export interface CrawlState {
   failed: ReadonlyMap<string, string>;
   /** Covered intervals by `job/target`. */
   coverage: ReadonlyMap<string, readonly CoveredInterval[]>;
+  /** Gaps that have a cursor, by `job/target`. */
+  gaps: ReadonlyMap<string, readonly FeedGap[]>;
   /** Crawls in the landing log, by task id. */
   landed: ReadonlyMap<string, readonly LandedCrawl[]>;
   runs: readonly RunEntry[];
@@ -104,31 +112,49 @@ function expectBatch(ids: readonly string[], pageSize: number): { pages: number;
 }
 
 /**
- * A feed's head comes first, down to the newest slot that is covered or being covered; then its open crawls go
- * on, each down to what is covered below it. A head that is finished in this round is left out, the open crawls never.
+ * A feed's head comes first, down to the newest slot that is covered or being covered; then its open crawls go on,
+ * and gaps that no crawl works on are begun at their cursors, each down to what is covered below it. A head that is
+ * finished in this round is left out, the others never.
  */
 function planFeed(task: Task, state: CrawlState, run: string, headFinished: boolean): PlannedStart[] {
   const landed = (state.landed.get(task.id) ?? []).filter((crawl) => crawl.failed === null);
-  const covered = (state.coverage.get(targetKey(task)) ?? []).map(({ highSlot }) => highSlot);
-  const heads = landed.flatMap((crawl) => crawl.first?.slot ?? []);
-  const start = (crawl: string, resume: LandedCrawl | null, below: number): PlannedStart => ({
-    task,
-    crawl,
-    resume,
-    goal: {
-      lastCompleteSlot: null,
-      coveredSlot: highest([...covered, ...heads].filter((slot) => slot < below)),
-    },
-    expected: { pages: 1, records: 0 },
+  const covered = state.coverage.get(targetKey(task)) ?? [];
+  const start = (crawl: string, below: number, more: Partial<PlannedStart> = {}): PlannedStart => ({
+    ...{ task, crawl, resume: null, expected: null },
+    goal: { lastCompleteSlot: null, coveredSlot: coveredBelow(below, covered, landed, crawl) },
+    ...more,
   });
   const open = landed.filter((crawl) => !isEnded(crawl) && crawl.last !== null);
+  const known = covered.length > 0 || landed.length > 0;
+  const cursors = new Set(open.map((crawl) => crawl.last?.next?.cursor));
+  const gaps = (state.gaps.get(targetKey(task)) ?? []).filter(({ cursor }) => !cursors.has(cursor));
   return [
-    ...(headFinished ? [] : [start(run, null, Number.POSITIVE_INFINITY)]),
-    ...open.map((crawl) => start(crawl.crawl, crawl, crawl.last?.last_slot ?? 0)),
+    ...(headFinished
+      ? []
+      : [start(run, Number.POSITIVE_INFINITY, { expected: known ? { pages: 1, records: 0 } : null })]),
+    ...open.map((crawl) => start(crawl.crawl, crawl.last?.last_slot ?? 0, { resume: crawl })),
+    ...gaps.map(({ highSlot, cursor }) =>
+      start(`${run}-gap-${highSlot}`, highSlot, {
+        from: { slot: highSlot, position: { limit: task.pageSize, cursor } },
+      }),
+    ),
   ];
 }
 
-function highest(slots: readonly number[]): number | null {
+/** The newest slot, at most `below`, that is covered or that another crawl of the feed began at. */
+function coveredBelow(
+  below: number,
+  covered: readonly CoveredInterval[],
+  landed: readonly LandedCrawl[],
+  own: string,
+): number | null {
+  const heads = landed
+    .filter((crawl) => crawl.crawl !== own)
+    .flatMap((crawl) => crawl.first?.from_slot ?? crawl.first?.slot ?? []);
+  const reached = covered.flatMap(({ lowSlot, highSlot }) =>
+    lowSlot <= below ? Math.min(highSlot, below) : [],
+  );
+  const slots = [...reached, ...heads.filter((slot) => slot <= below)];
   return slots.length === 0 ? null : slots.reduce((most, slot) => Math.max(most, slot));
 }
 

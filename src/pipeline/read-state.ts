@@ -1,7 +1,7 @@
 import type { DataFolder } from '../data-folder.ts';
 import { type LandedCrawl, readLanding } from '../landing/reader.ts';
 import type { Database } from '../warehouse/database.ts';
-import type { CompleteCheckpoint, CoveredInterval, CrawlState } from './plan-starts.ts';
+import type { CompleteCheckpoint, CoveredInterval, CrawlState, FeedGap } from './plan-starts.ts';
 import { targetKey } from './plan-starts.ts';
 import { readRunLog } from './run-log.ts';
 
@@ -11,6 +11,7 @@ export async function readCrawlState(database: Database, folder: DataFolder): Pr
     complete: await readComplete(database),
     failed: await readFailed(database),
     coverage: await readCoverage(database),
+    gaps: await readGaps(database),
     landed: groupByTask(await readLanding(folder.landing)),
     runs: await readRunLog(folder.runs),
   };
@@ -59,6 +60,19 @@ async function readCoverage(database: Database): Promise<Map<string, CoveredInte
     coverage.set(key, [...(coverage.get(key) ?? []), { lowSlot: Number(low), highSlot: Number(high) }]);
   }
   return coverage;
+}
+
+async function readGaps(database: Database): Promise<Map<string, FeedGap[]>> {
+  const rows = await database.rows<{ job: string; target: string; high: bigint; cursor: string }>(
+    `select job, target, high_slot as high, cursor from meta.coverage
+    where state = 'gap' and cursor is not null order by high_slot desc`,
+  );
+  const gaps = new Map<string, FeedGap[]>();
+  for (const { job, target, high, cursor } of rows) {
+    const key = targetKey({ job, target });
+    gaps.set(key, [...(gaps.get(key) ?? []), { highSlot: Number(high), cursor }]);
+  }
+  return gaps;
 }
 
 /** Landed crawls by task, oldest first. */

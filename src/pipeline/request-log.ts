@@ -8,6 +8,7 @@ import {
   readSync,
   writeSync,
 } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import type { AttemptEntry } from '../api/client.ts';
 
@@ -56,12 +57,38 @@ export async function sumCredits(path: string, since: number): Promise<number> {
   const from = new Date(since).toISOString();
   const lines = createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY });
   try {
+    let before: string | null = null;
+    // The last line may be half written, by a run that was killed or is at work: it does not count yet.
     for await (const line of lines) {
-      const entry = JSON.parse(line) as { at: string; credits: number };
-      if (entry.at >= from) credits += entry.credits;
+      if (before !== null) credits += creditsOf(before, from);
+      before = line;
     }
+    if (before !== null && (await endsWithNewline(path))) credits += creditsOf(before, from);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
   return credits;
+}
+
+function creditsOf(line: string, from: string): number {
+  const entry = JSON.parse(line) as { at: string; credits: number };
+  return entry.at >= from ? entry.credits : 0;
+}
+
+async function endsWithNewline(path: string): Promise<boolean> {
+  const handle = await open(path, 'r');
+  try {
+    const { size } = await handle.stat();
+    const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
+    return buffer[0] === 10;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Cuts a torn tail; the caller holds the run lock. */
+export function mendRequestLog(path: string): void {
+  const file = openSync(path, 'a+', 0o600);
+  cutTornLine(file);
+  closeSync(file);
 }

@@ -7,6 +7,7 @@ import { bindSource, openBuild, unbindEmpty } from '../warehouse/build.ts';
 import type { Database, DatabaseOptions } from '../warehouse/database.ts';
 import { takeRunLock } from '../warehouse/run-lock.ts';
 import { takeIncomingPages } from './incoming-pages.ts';
+import { mendRequestLog } from './request-log.ts';
 import { appendRunLog, makeRunId, readRunLog } from './run-log.ts';
 
 /** A data folder that this process alone works on, and the run it works for. */
@@ -47,6 +48,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       tempDir: folder.temp,
     };
     await recoverLanding(folder.landing);
+    mendRequestLog(folder.requests);
     const database = await openBuild(folder, databaseOptions);
     try {
       // A mistyped first URL received nothing, so it binds nothing.

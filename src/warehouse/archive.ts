@@ -27,7 +27,7 @@ export async function archiveSegment(database: Database, folder: DataFolder, seg
   await writeArchive(
     database,
     join(archive, `${segment}.pages.parquet`),
-    'select * exclude (task, page) from page',
+    'select * exclude (task, crawl, page) from page',
     {},
   );
   await syncDirectory(archive);
@@ -54,11 +54,12 @@ async function readKept(database: Database, archive: string, segment: number): P
   const files = (await readdir(archive))
     .filter((name) => name.endsWith('.pages.parquet') && name !== `${segment}.pages.parquet`)
     .map((name) => join(archive, name));
-  const columns = 'content, kept_segment, kept_task, kept_page';
+  const columns = 'content, kept_segment, kept_task, kept_crawl, kept_page';
   await database.run(
     files.length === 0
       ? `create or replace temp table kept as
-        select null::varchar as content, null::bigint as kept_segment, null::varchar as kept_task, null::bigint as kept_page
+        select null::varchar as content, null::bigint as kept_segment, null::varchar as kept_task,
+          null::varchar as kept_crawl, null::bigint as kept_page
         where false`
       : `create or replace temp table kept as select distinct on (content) ${columns}
         from read_parquet($files) where kept_segment is not null`,

@@ -110,7 +110,7 @@ async function applyVerdict(
 ): Promise<void> {
   if (confirmed > 0) for (const statement of sql.confirm) await database.run(statement);
   // New versions first: they are made from the old ones, which still stand under their row numbers.
-  if (changed + amended > 0) await database.run(sql.oldRows);
+  if (changed + amended + mixed > 0) await database.run(sql.oldRows);
   if (inserted > 0) await database.run(sql.insertNew, { files });
   if (changed + amended > 0) await database.run(sql.insertChanged, { files });
   if (mixed > 0) await database.run(sql.insertMixed, { files });

@@ -66,7 +66,7 @@ export async function publish(
   };
 }
 
-/** Makes `landed`, `crawl` and `ready`; returns the staged segments. Unstaged ones wait, with all their crawls. */
+/** Makes `landed`, `crawl` and `ready`; returns the staged segments. Every segment with records must be staged. */
 async function findCrawls(database: Database, folder: DataFolder, run: string): Promise<StagedSegment[]> {
   const pageFiles = await listPageFiles(folder);
   await database.run(readSql('publish/landed.sql'), { page_files: pageFiles });
@@ -76,15 +76,9 @@ async function findCrawls(database: Database, folder: DataFolder, run: string): 
     `select segment, any_value(shape) as shape, coalesce(sum(records), 0)::bigint as records from landed group by segment`,
   );
   const unstaged = shapes.filter(({ segment, records }) => records > 0n && !staged.has(Number(segment)));
-  await database.run(
-    `create or replace temp table ready as
-    select * from crawl
-    where state = 'ready' and not exists (
-      from landed where landed.task = crawl.task and landed.crawl = crawl.crawl
-        and list_contains($unstaged::bigint[], landed.segment)
-    )`,
-    { unstaged: unstaged.map(({ segment }) => String(segment)) },
-  );
+  if (unstaged.length > 0)
+    throw new Error(`segment ${unstaged[0]?.segment} is published before it is loaded`);
+  await database.run(`create or replace temp table ready as select * from crawl where state = 'ready'`);
   await database.run(readSql('publish/asked.sql'), { page_files: pageFiles });
   return shapes
     .filter(({ segment }) => staged.has(Number(segment)))
@@ -114,7 +108,7 @@ async function withReadyRows(
 
 /** Segments whose rows are not in the append-only tables yet. */
 async function notAppended(database: Database, segments: readonly StagedSegment[]): Promise<StagedSegment[]> {
-  const done = await database.rows<{ segment: bigint }>('select segment from meta.segments where appended');
+  const done = await database.rows<{ segment: bigint }>('select segment from meta.segments');
   const known = new Set(done.map(({ segment }) => Number(segment)));
   return segments.filter(({ segment }) => !known.has(segment));
 }
@@ -140,13 +134,13 @@ async function quarantineMisfits(
   folder: DataFolder,
   staged: readonly StagedSegment[],
 ): Promise<void> {
-  await database.run('delete from meta.quarantine where task in (select task from ready)');
+  await database.run('delete from meta.quarantine where task in (select task from ready where not is_feed)');
   for (const spec of readTableSpecs()) {
     const files = listFiles(folder, spec, staged);
     if (files.length === 0) continue;
     await database.run(
       `insert into meta.quarantine (table_name, task, crawl, page, slot, key, column_name, reason, raw)
-      select $table, task, crawl, page, slot, coalesce(key, regexp_extract(misfit.raw, '"(?:id|address|signature)" *: *"([^"]+)"', 1)),
+      select $table, task, crawl, page, slot, coalesce(key, nullif(regexp_extract(misfit.raw, '"(?:id|address|signature)" *: *"([^"]+)"', 1), '')),
         misfit.column_name, misfit.reason, misfit.raw
       from (
         select task, crawl, page, slot, nullif(concat_ws('/', ${spec.key.join(', ')}), '') as key, unnest(misfits) as misfit

@@ -21,10 +21,10 @@ test('a page stands in the log with its records, byte for byte', async () => {
   const [segment] = await listSegments(dir);
   const records = await readFile(recordFile(dir, segment!), 'utf8');
   expect(records).toBe(
-    `{"task":"task-1","page":1,"slot":101,"n":0,"record":${texts[0]}}\n` +
-      `{"task":"task-1","page":1,"slot":101,"n":1,"record":${texts[1]}}\n` +
-      `{"task":"task-1","page":1,"slot":101,"n":2,"record":null,"refusal":"lone-surrogate","raw":"{\\"id\\":\\"\\\\ud800\\"}"}\n` +
-      `{"task":"task-1","page":1,"slot":101,"n":3,"key":"name \\"quoted\\"","record":{"z":0}}\n`,
+    `{"task":"task-1","crawl":"run-1","page":1,"slot":101,"n":0,"record":${texts[0]}}\n` +
+      `{"task":"task-1","crawl":"run-1","page":1,"slot":101,"n":1,"record":${texts[1]}}\n` +
+      `{"task":"task-1","crawl":"run-1","page":1,"slot":101,"n":2,"record":null,"refusal":"lone-surrogate","raw":"{\\"id\\":\\"\\\\ud800\\"}"}\n` +
+      `{"task":"task-1","crawl":"run-1","page":1,"slot":101,"n":3,"key":"name \\"quoted\\"","record":{"z":0}}\n`,
   );
   expect(line).toMatchObject({
     records: 4,

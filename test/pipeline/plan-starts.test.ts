@@ -34,6 +34,7 @@ function newState(fields: Partial<CrawlState> = {}): CrawlState {
     complete: new Map(),
     failed: new Map(),
     coverage: new Map(),
+    gaps: new Map(),
     landed: new Map(),
     runs: [],
     ...fields,

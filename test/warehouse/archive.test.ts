@@ -64,7 +64,7 @@ async function readBack(segment: number): Promise<string[][]> {
     from read_parquet('${folder.archive}/${segment}.pages.parquet') as p
     left join read_parquet('${folder.archive}/*[0-9].parquet', filename = true) as r
       on r.filename = '${folder.archive}/' || p.kept_segment || '.parquet'
-      and r.line like '{"task":"' || p.kept_task || '","page":' || p.kept_page || ',%'
+      and r.line like '{"task":"' || p.kept_task || '","crawl":"' || p.kept_crawl || '","page":' || p.kept_page || ',%'
     where p.line ->> '$.kind' = 'page'
     order by page, (r.line ->> '$.n')::int`);
   const pages = new Map<bigint, string[]>();

@@ -35,7 +35,7 @@ test('a folder that nothing was published in may be bound anew; one that holds d
   await bindSource(build, { rpc: 'https://mistyped.example' });
   await unbindEmpty(build);
   await bindSource(build, { rpc: 'https://a.example' });
-  await build.run(`insert into meta.segments values (1, 'asset', 1, 1, true, true, now())`);
+  await build.run(`insert into meta.segments values (1, 'asset', 1, 1, true, now())`);
   await unbindEmpty(build);
   expect(await sources()).toEqual([{ transport: 'rpc', origin: 'https://a.example' }]);
 });

@@ -20,6 +20,8 @@ beforeEach(async () => {
 afterEach(() => rm(folder.root, { recursive: true, force: true }));
 
 interface FeedPage {
+  /** Slot of the gap that the crawl fills; absent: it begins at the head. */
+  from?: number;
   page: number;
   /** Slot the answer reflects. */
   slot: number;
@@ -32,7 +34,7 @@ interface FeedPage {
 /** Lands the pages of one crawl of the feed in a segment of their own, loads and publishes them. */
 async function receive(crawl: string, pages: readonly FeedPage[]): Promise<void> {
   const landing = createLandingLog({ dir: folder.landing });
-  for (const { page, slot, last, end } of pages) {
+  for (const { page, slot, last, end, from } of pages) {
     const cursor = `cursor-${crawl}-${page}`;
     await landing.appendPage(
       {
@@ -42,6 +44,8 @@ async function receive(crawl: string, pages: readonly FeedPage[]): Promise<void>
           run: crawl,
           job: 'signatures',
           target: '',
+          feed: true,
+          from_slot: from ?? null,
           params: {},
           carries: [],
           nulls: 0,
@@ -137,6 +141,27 @@ test('a page of a replica that is behind its cursor covers nothing', async () =>
     { page: 3, slot: 101, last: 5, end: 'exhausted' },
   ]);
   expect(await coverage()).toEqual(['covered 0–10', 'gap 11–60', 'covered 61–100']);
+});
+
+test('a crawl that is open stays open when a newer head is complete, night after night', async () => {
+  await receive('a', [{ page: 1, slot: 100, last: 60 }]);
+  await receive('b', [{ page: 1, slot: 200, last: 90, end: 'covered' }]);
+  await receive('a', [{ page: 2, slot: 200, last: 40 }]);
+  expect(await coverage()).toEqual(['gap 0–40 at cursor-a-2', 'covered 41–200']);
+  const build = await openBuild(folder, options);
+  const settled = await build.rows(
+    'select bool_or(settled) as any_settled from meta.segments where segment in (select min(segment) from meta.segments)',
+  );
+  build.close();
+  expect(settled).toEqual([{ any_settled: false }]);
+});
+
+test('a crawl that fills a gap covers down from the slot of the gap, not from its answer', async () => {
+  await receive('a', [{ page: 1, slot: 50, last: 10, end: 'exhausted' }]);
+  await receive('b', [{ page: 1, slot: 300, last: 200 }]);
+  expect(await coverage()).toEqual(['covered 0–50', 'gap 51–200 at cursor-b-1', 'covered 201–300']);
+  await receive('c', [{ page: 1, slot: 400, last: 120, from: 200 }]);
+  expect(await coverage()).toEqual(['covered 0–50', 'gap 51–120 at cursor-c-1', 'covered 121–300']);
 });
 
 test('publishing again changes nothing', async () => {
