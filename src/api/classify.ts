@@ -73,39 +73,48 @@ function judgeSuccess(received: Received): Omit<Outcome, 'retryAfterMs'> {
     };
   }
   const { envelope } = received;
-  if (!isObject(envelope)) return { kind: 'ok', message: '', code: null };
-  // Only an envelope's id is an echo: a bare record's `id` is the asset's own.
-  const isEnvelope = 'jsonrpc' in envelope || 'result' in envelope;
-  if (
-    isEnvelope &&
-    received.sentId !== null &&
-    envelope.id != null &&
-    String(envelope.id) !== received.sentId
-  ) {
-    return broken("the answer carries another request's id");
+  if (isObject(envelope)) {
+    // Only an envelope's id is an echo: a bare record's `id` is the asset's own.
+    const isEnvelope = 'jsonrpc' in envelope || 'result' in envelope;
+    if (
+      isEnvelope &&
+      received.sentId !== null &&
+      envelope.id != null &&
+      String(envelope.id) !== received.sentId
+    ) {
+      return broken("the answer carries another request's id");
+    }
+    if (envelope.error != null) {
+      const said = errorIn(envelope);
+      return {
+        kind: judgeMessage(said, received.transport) ?? 'server',
+        message: said.message || 'an error without a message',
+        code: said.code,
+      };
+    }
   }
-  if (envelope.error == null) {
-    if (!hasRecords(envelope, received.records)) return broken('the answer has no records where they belong');
-    return { kind: 'ok', message: '', code: null };
-  }
-  const said = errorIn(envelope);
-  return {
-    kind: judgeMessage(said, received.transport) ?? 'server',
-    message: said.message || 'an error without a message',
-    code: said.code,
-  };
+  if (!hasRecords(envelope, received.records)) return broken('the answer has no records where they belong');
+  return { kind: 'ok', message: '', code: null };
 }
 
-/** False when a key on the way to the records is missing. Null is an answer: nothing there. */
-function hasRecords(envelope: Record<string, unknown>, { path }: RecordsAt): boolean {
-  if ('jsonrpc' in envelope && !('result' in envelope)) return false;
-  let value: unknown = 'result' in envelope ? envelope.result : envelope;
+/**
+ * False when a key on the way to the records is missing, or what it leads to is not of their form: taken for an
+ * empty page, it would end the list. Null is an answer: nothing there.
+ */
+function hasRecords(envelope: unknown, { path, form }: RecordsAt): boolean {
+  let value = envelope;
+  if (isObject(envelope)) {
+    if ('jsonrpc' in envelope && !('result' in envelope)) return false;
+    if ('result' in envelope) value = envelope.result;
+  }
   for (const key of path) {
     if (value === null) return true;
     if (!isObject(value) || !(key in value)) return false;
     value = value[key];
   }
-  return true;
+  // A single record may be any value, and has left null in its place.
+  if (value === null || form === 'single') return true;
+  return form === 'array' ? Array.isArray(value) : isObject(value);
 }
 
 function judgeStatus(status: number, said: Said, transport: Transport): OutcomeKind {

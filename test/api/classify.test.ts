@@ -89,6 +89,39 @@ describe('JSON-RPC', () => {
   });
 });
 
+test('a value of another form where the records belong is a broken answer, not an empty page', () => {
+  const path = ['value', 'items'];
+  const list = { path, form: 'array' } as const;
+  const keyed = { path, form: 'keyed' } as const;
+  const at = (items: unknown) => ({ jsonrpc: '2.0', result: { value: { items } } });
+  const kindOf = (body: unknown, records: Received['records']) =>
+    judge(200, '', { envelope: body, records }).kind;
+  for (const wrong of [{}, { id: 'a' }, '', '[]', 0, false])
+    expect([wrong, kindOf(at(wrong), list)]).toEqual([wrong, 'server']);
+  for (const wrong of [[], [1], '', '{}', 0, true])
+    expect([wrong, kindOf(at(wrong), keyed)]).toEqual([wrong, 'server']);
+  for (const [right, records] of [
+    [[], list],
+    [{}, keyed],
+    [null, list],
+    [null, keyed],
+  ] as const)
+    expect(kindOf(at(right), records)).toBe('ok');
+  // A whole answer that is no object.
+  const bare = { path: [], form: 'array' } as const;
+  expect([kindOf([], bare), kindOf(null, bare), kindOf({}, bare), kindOf('maintenance', bare)]).toEqual([
+    'ok',
+    'ok',
+    'server',
+    'server',
+  ]);
+  expect([kindOf([], list), kindOf('maintenance', list), kindOf(null, list)]).toEqual([
+    'server',
+    'server',
+    'ok',
+  ]);
+});
+
 describe('wallet', () => {
   const cases: [number, unknown, OutcomeKind][] = [
     [200, { address: 'w', name: null }, 'ok'],
