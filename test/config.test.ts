@@ -63,6 +63,12 @@ describe('without a file', () => {
     });
   });
 
+  test('whoever asks the API nothing needs no key', async () => {
+    const env = { LEDGERLAKE_RPC_URL: 'https://api.example.com' };
+    const config = await readConfig({ env, cwd: tmpdir(), asks: false });
+    expect(config).toMatchObject({ rpcUrl: 'https://api.example.com', sandbox: false });
+  });
+
   test.each(['LEDGERLAKE_RPC_URL', 'LEDGERLAKE_WALLET_URL', 'LEDGERLAKE_WEBHOOK_URL'])(
     '%s needs a key',
     async (name) => {

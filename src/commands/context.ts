@@ -25,11 +25,16 @@ export interface Context {
   print(text: string, document: unknown): void;
 }
 
-/** Reads config and environment. @throws UsageError */
-export async function openContext(args: GlobalArgs): Promise<Context> {
+/**
+ * Reads config and environment.
+ * @param asks false for commands that ask the API nothing: whoever only reads needs no key
+ * @throws UsageError
+ */
+export async function openContext(args: GlobalArgs, { asks = true } = {}): Promise<Context> {
   const config = await readConfig({
     ...(args.config === undefined ? {} : { file: args.config }),
     env: process.env,
+    asks,
     cwd: process.cwd(),
   });
   return {

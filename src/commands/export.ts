@@ -20,7 +20,7 @@ export function describeOptions(command: Argv): Argv {
       describe: 'Tables to write (default: lake.tables of the config, else all)',
     })
     .example('$0 export', 'Every table that changed since its last export')
-    .example('$0 export assets assets_history', 'Two tables')
+    .example('$0 export assets token_accounts', 'Two tables')
     .example(
       '$0 export --json | jq -r ".[].path"',
       'Folders of the sets, for a tool that ships them to an object store',
@@ -29,7 +29,7 @@ export function describeOptions(command: Argv): Argv {
 }
 
 export async function execute(args: ExportArgs): Promise<number> {
-  const context = await openContext(args);
+  const context = await openContext(args, { asks: false });
   const { folder } = context;
   await requireSnapshot(folder.snapshot);
   await makeDataFolder(folder);

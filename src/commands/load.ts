@@ -10,7 +10,7 @@ export function describeOptions(command: Argv): Argv {
 
 /** `ledgerlake load`: landed segments into staging. */
 export async function execute(args: GlobalArgs): Promise<number> {
-  const context = await openContext(args);
+  const context = await openContext(args, { asks: false });
   const session = await openSession({ ...context, verb: 'load', jobs: [], origins: {} });
   let exitCode = 1;
   try {

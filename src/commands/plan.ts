@@ -17,7 +17,7 @@ export function describeOptions(command: Argv): Argv {
 
 /** `ledgerlake plan [job…]`: asks the API nothing and writes nothing. */
 export async function execute(args: PlanArgs): Promise<number> {
-  const context = await openContext(args);
+  const context = await openContext(args, { asks: false });
   const jobs = await readJobs(context.jobsDir, args.job ?? []);
   const hasSnapshot = await stat(context.folder.snapshot).then(
     () => true,

@@ -11,7 +11,7 @@ export function describeOptions(command: Argv): Argv {
 
 /** `ledgerlake publish`: staging of complete tasks into the tables, then the snapshot. */
 export async function execute(args: GlobalArgs): Promise<number> {
-  const context = await openContext(args);
+  const context = await openContext(args, { asks: false });
   const session = await openSession({ ...context, verb: 'publish', jobs: [], origins: {} });
   let exitCode = 1;
   try {

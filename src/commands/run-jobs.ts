@@ -29,7 +29,9 @@ export async function runJobs(verb: 'run' | 'crawl', args: RunArgs): Promise<num
         await exportSnapshot(context, null);
       },
     });
-    context.print(renderReport(report, context), report);
+    const { stopped } = report;
+    const document = { ...report, stopped: stopped && { reason: stopped.message, hint: stopped.hint } };
+    context.print(renderReport(report, context), document);
     if (report.stopped !== null)
       process.stderr.write(
         `ledgerlake: stopped early: ${report.stopped.message}\n  ${report.stopped.hint}\n`,

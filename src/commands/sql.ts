@@ -44,7 +44,7 @@ export function describeOptions(command: Argv): Argv {
 export async function execute(args: SqlArgs): Promise<number> {
   const format = args.format ?? defaultFormat(args);
   const sql = await readQuery(args);
-  const { config, folder } = await openContext(args);
+  const { config, folder } = await openContext(args, { asks: false });
   const output = args.output === undefined ? null : resolve(args.output);
   if (format === 'parquet' && output === null) {
     throw new UsageError('Parquet goes to a file', 'Name it with --output <file>.');

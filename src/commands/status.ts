@@ -16,7 +16,7 @@ export function describeOptions(command: Argv): Argv {
 
 /** `ledgerlake status [job]`: reads only, takes no lock. */
 export async function execute(args: StatusArgs): Promise<number> {
-  const context = await openContext(args);
+  const context = await openContext(args, { asks: false });
   const status = await readStatus(context.folder, context.config, args.job ?? null);
   context.print(renderStatus(status), status);
   return 0;

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import type { Config } from '../config.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
-import { isEnded, readLanding } from '../landing/reader.ts';
+import { crawlKey, isEnded, readLanding } from '../landing/reader.ts';
 import { openDatabase } from '../warehouse/database.ts';
 import { readSql } from '../warehouse/sql-text.ts';
 import { billingPeriodStart } from './budget.ts';
@@ -67,14 +67,20 @@ export async function readStatus(folder: DataFolder, config: Config, job: string
     throw new UsageError(`nothing was run in ${folder.root} yet`, 'Begin with `ledgerlake run`.');
   const published = hasSnapshot
     ? await readPublished(folder, config, job)
-    : { jobs: [], targets: null, gaps: [] };
-  const crawls = [...(await readLanding(folder.landing)).values()];
+    : { jobs: [], targets: null, gaps: [], done: new Set<string>() };
+  const { done } = published;
+  const crawls = [...(await readLanding(folder.landing))].flatMap(([key, crawl]) =>
+    done.has(key) ? [] : crawl,
+  );
   return {
-    ...published,
+    jobs: published.jobs,
+    targets: published.targets,
+    gaps: published.gaps,
     landed: {
       crawls: crawls.length,
       open: crawls.filter((crawl) => !isEnded(crawl) && crawl.failed === null).length,
-      records: crawls.reduce((sum, crawl) => sum + crawl.records, 0),
+      // What a feed has received is in its tables at once.
+      records: crawls.reduce((sum, crawl) => sum + (crawl.last?.feed ? 0 : crawl.records), 0),
     },
     lastRun: runs.at(-1) ?? null,
     running: await readRunning(folder, runs.at(-1)),
@@ -86,7 +92,7 @@ async function readPublished(
   folder: DataFolder,
   config: Config,
   job: string | null,
-): Promise<Pick<Status, 'jobs' | 'targets' | 'gaps'>> {
+): Promise<Pick<Status, 'jobs' | 'targets' | 'gaps'> & { done: ReadonlySet<string> }> {
   const { memoryLimit, threads } = config.warehouse;
   const database = await openDatabase(folder.snapshot, {
     memoryLimit,
@@ -101,7 +107,11 @@ async function readPublished(
         `job ${job} has no checkpoint`,
         `Jobs that have one: ${jobs.map(({ job }) => job).join(', ')}.`,
       );
+    const done = await database.rows<{ task: string; crawl: string }>(
+      `select task, crawl from meta.checkpoints where state = 'complete'`,
+    );
     return {
+      done: new Set(done.map(crawlKey)),
       jobs: job === null ? jobs : jobs.filter((known) => known.job === job),
       targets:
         job === null ? null : await database.rows<TargetStatus>(readSql('status/targets.sql'), { job }),

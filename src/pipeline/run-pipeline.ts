@@ -93,6 +93,7 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
     let stopped: StoppedEarly | null = null;
     for (const wave of listWaves(options.jobs)) {
       const starts = await planWave(session, wave);
+      for (const { name } of wave) progress.addTasks(name, 0);
       for (const { task } of starts) progress.addTasks(task.job, 1);
       stopped = await crawlAndLoad(starts, { session, client, progress, loads: options.verb === 'run' });
       if (options.verb === 'run') addPublished(published, await publishStage(session));
@@ -170,7 +171,7 @@ export function listWaves(jobs: readonly Job[]): Job[][] {
 
 /** What one wave has to crawl, in order. Reads targets from the build; asks the API nothing. */
 export async function planWave(
-  session: Pick<Session, 'folder' | 'databaseOptions' | 'run'>,
+  session: Pick<Session, 'folder' | 'databaseOptions' | 'run' | 'log'>,
   wave: readonly Job[],
 ): Promise<PlannedStart[]> {
   const database = await openForJobSql(session.folder, session.databaseOptions);
@@ -182,6 +183,8 @@ export async function planWave(
       const isBatch = job.operation.paging === 'batch';
       const targets = isBatch ? [{ name: '', params: {} }] : await resolveTargets(job, query);
       const ids = isBatch ? await resolveIds(job, query) : null;
+      if (targets.length === 0)
+        session.log.warn({ job: job.name }, 'no targets: its SQL gave no rows; does it need `after:`?');
       starts.push(...planStarts(job, targets, ids, state, session.run));
     }
     return orderStarts(starts, state);

@@ -55,7 +55,7 @@ test('what cannot be meant exits 2 with a hint', async () => {
   const unknown = await exportCli('asset');
   expect(unknown).toMatchObject({ code: 2, stdout: '' });
   expect(unknown.stderr).toContain('there is no table "asset"');
-  expect(unknown.stderr).toContain('The tables are assets, ');
+  expect(unknown.stderr).toContain('assets, ');
   const none = await exportCli('--data-dir', 'none');
   expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('ledgerlake run') });
   expect(await readdir(folder.root)).not.toContain('none');

@@ -196,6 +196,45 @@ describe('a feed', () => {
   });
 });
 
+describe('a feed whose parts touch', () => {
+  const open = {};
+  const key = 'feed/';
+
+  test('an open crawl that stopped exactly at a covered slot ends there', () => {
+    const [task, crawls] = landed(feed, one[0]!, 'r1', open);
+    const coverage = new Map([[key, [{ lowSlot: 20, highSlot: 50 }]]]);
+    const resumed = plan(feed, newState({ coverage, landed: new Map([[task, crawls]]) })).at(-1);
+    expect(resumed).toMatchObject({ resumes: 'r1', coveredSlot: 50 });
+  });
+
+  test('also when its own pages are one interval with what is below', () => {
+    const [task, crawls] = landed(feed, one[0]!, 'r1', open);
+    const coverage = new Map([[key, [{ lowSlot: 20, highSlot: 90 }]]]);
+    const resumed = plan(feed, newState({ coverage, landed: new Map([[task, crawls]]) })).at(-1);
+    expect(resumed).toMatchObject({ resumes: 'r1', coveredSlot: 50 });
+  });
+
+  test('a gap that no crawl works on begins at its cursor, down to what is covered below it', () => {
+    const coverage = new Map([
+      [
+        key,
+        [
+          { lowSlot: 0, highSlot: 50 },
+          { lowSlot: 201, highSlot: 300 },
+        ],
+      ],
+    ]);
+    const gaps = new Map([[key, [{ highSlot: 200, cursor: 'there' }]]]);
+    const state = newState({ coverage, gaps });
+    expect(plan(feed, state)).toEqual([
+      { target: '', ...fresh, coveredSlot: 300 },
+      { target: '', ...fresh, crawl: 'r9-gap-200', coveredSlot: 50 },
+    ]);
+    const from = planStarts(feed, one, null, state, 'r9').at(-1)?.from;
+    expect(from).toEqual({ slot: 200, position: { limit: 2, cursor: 'there' } });
+  });
+});
+
 test('orderStarts: open, never crawled, oldest checkpoint first', () => {
   const complete = new Map([
     [idOf(lists, a), completeBy('r2')],
