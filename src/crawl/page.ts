@@ -1,5 +1,5 @@
 import type { Operation } from '../api/operation.ts';
-import type { SplitPage } from '../landing/split.ts';
+import { type SplitPage, sliceEnvelope } from '../landing/split.ts';
 import type { LandingRecord } from '../landing/writer.ts';
 
 /** What the crawl reads from an answer; the records themselves stay bytes. */
@@ -12,7 +12,7 @@ export interface ReceivedPage {
   cursor: string | null;
   /** Whether the answer says that there are more; null where it says nothing. */
   more: boolean | null;
-  /** The answer without its records, as JSON text. */
+  /** The answer without its records, in the text it came as. */
   envelope: string;
 }
 
@@ -26,21 +26,20 @@ export function receivePage(operation: Operation, page: SplitPage): ReceivedPage
   const result = page.enveloped ? (page.envelope as { result: unknown }).result : page.envelope;
   const records: LandingRecord[] = page.records.filter((record) => !record.bytes.equals(nullRecord));
   const nulls = page.records.length - records.length;
-  const errors = at(result, ['errors']);
-  if (Array.isArray(errors)) {
-    for (const entry of errors)
-      records.push({
-        bytes: Buffer.from(JSON.stringify(entry)),
-        refusal: 'the answer had an error in its place',
-      });
+  if (Array.isArray(at(result, ['errors']))) {
+    for (const bytes of sliceEnvelope(page.envelopeText, { path: ['errors'], form: 'array' }))
+      records.push({ bytes, refusal: 'the answer had an error in its place' });
   }
   return {
     records,
     nulls,
     slot: firstSlot(result, operation.slotAt),
-    cursor: operation.cursorAt === undefined ? null : readCursor(at(result, operation.cursorAt)),
+    cursor:
+      operation.cursorAt === undefined
+        ? null
+        : readCursor(page, at(result, operation.cursorAt), operation.cursorAt),
     more: operation.moreAt === undefined ? null : readFlag(at(result, operation.moreAt)),
-    envelope: JSON.stringify(page.envelope),
+    envelope: page.envelopeText,
   };
 }
 
@@ -83,7 +82,8 @@ function readFlag(value: unknown): boolean | null {
 }
 
 /** Cursors are opaque; a number is sent back as the text it came as. Empty counts as none. */
-function readCursor(value: unknown): string | null {
+function readCursor({ envelopeText }: SplitPage, value: unknown, path: readonly string[]): string | null {
   if (typeof value === 'string') return value === '' ? null : value;
-  return typeof value === 'number' ? String(value) : null;
+  if (typeof value !== 'number') return null;
+  return sliceEnvelope(envelopeText, { path, form: 'single' })[0]?.toString() ?? null;
 }

@@ -35,6 +35,8 @@ export interface SplitPage {
   records: SplitRecord[];
   /** The document without its records: record array → [], keyed object → {}, single → null. */
   envelope: unknown;
+  /** The same as the text it came as, in which numbers above 2^53 are still themselves; no whitespace around it. */
+  envelopeText: string;
   /** The answer had a top-level `result`. */
   enveloped: boolean;
 }
@@ -65,15 +67,26 @@ export function splitPage(body: Buffer, at: RecordsAt): SplitPage {
   const scan = new JsonScanner(body);
   const from = scan.pos;
   const { found, enveloped } = findRecords(scan, at);
+  const to = scan.pos;
   scan.end();
   if (found.twiceAt > 0)
     throw new MalformedPage('a key of the path to the records comes twice,', found.twiceAt);
   const filler = { array: '[]', keyed: '{}', single: 'null' }[at.form];
   const envelope =
     found.end === 0
-      ? body.subarray(from)
-      : Buffer.concat([body.subarray(from, found.start), Buffer.from(filler), body.subarray(found.end)]);
-  return { records: found.records, envelope: parseEnvelope(envelope), enveloped };
+      ? body.subarray(from, to)
+      : Buffer.concat([body.subarray(from, found.start), Buffer.from(filler), body.subarray(found.end, to)]);
+  const envelopeText = envelope.toString();
+  return { records: found.records, envelope: parseEnvelope(envelope, envelopeText), envelopeText, enveloped };
+}
+
+/**
+ * Values of an envelope, each in the bytes it came in: those that `at` leads to, counted as splitPage does. None
+ * where nothing of the form is there; of a key that comes twice, the first.
+ */
+export function sliceEnvelope(envelopeText: string, at: RecordsAt): Buffer[] {
+  const { found } = findRecords(new JsonScanner(Buffer.from(envelopeText)), at);
+  return found.records.map(({ bytes }) => bytes);
 }
 
 /** The exact bytes of `result`, or of the whole answer when bare; in both cases without whitespace around them. */
@@ -178,9 +191,9 @@ function onOneLine(bytes: Buffer): Buffer {
   return line;
 }
 
-function parseEnvelope(envelope: Buffer): unknown {
+function parseEnvelope(envelope: Buffer, text: string): unknown {
   const scan = new JsonScanner(envelope);
   scan.skip();
   if (scan.depth > MAX_DEPTH) throw new MalformedPage(`more than ${MAX_DEPTH} levels around the records`, 0);
-  return JSON.parse(envelope.toString());
+  return JSON.parse(text);
 }

@@ -5,7 +5,14 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RecordsAt } from '../../src/api/operation.ts';
-import { MAX_DEPTH, MalformedPage, type SplitPage, sliceResult, splitPage } from '../../src/landing/split.ts';
+import {
+  MAX_DEPTH,
+  MalformedPage,
+  type SplitPage,
+  sliceEnvelope,
+  sliceResult,
+  splitPage,
+} from '../../src/landing/split.ts';
 
 const totalRuns = Number(process.env.LEDGERLAKE_PROPERTY_RUNS ?? 5000);
 /** The properties share the runs. */
@@ -76,7 +83,9 @@ describe('splitPage', () => {
     ['{"jsonrpc":"2.0","error":{"code":-32000}}', [], { jsonrpc: '2.0', error: { code: -32000 } }, false],
   ])('reads a single record at the result itself: %s', (text, records, envelope, enveloped) => {
     const page = split(text, { path: [], form: 'single' });
-    expect({ ...page, records: texts(page) }).toEqual({ records, envelope, enveloped });
+    const { envelopeText, ...rest } = page;
+    expect({ ...rest, records: texts(page) }).toEqual({ records, envelope, enveloped });
+    expect(JSON.parse(envelopeText)).toEqual(envelope);
   });
 
   it('reads a bare array, a bare keyed object and a bare list', () => {
@@ -120,6 +129,7 @@ describe('splitPage', () => {
     expect(split('\ufeff{"items":[1],"a":2}')).toEqual({
       records: [{ bytes: Buffer.from('1') }],
       envelope: { items: [], a: 2 },
+      envelopeText: '{"items":[],"a":2}',
       enveloped: false,
     });
   });
@@ -221,6 +231,27 @@ describe('refusal', () => {
       undefined,
       'lone-surrogate',
     ]);
+  });
+});
+
+describe('the envelope as text', () => {
+  const text =
+    '{"result":{"total": 18446744073709551615,"items":[1],"at":[9007199254740993, {"n":1.10}]}, "id":1}';
+
+  it('has every number as it came', () => {
+    expect(split(text).envelopeText).toBe(text.replace('[1]', '[]'));
+  });
+
+  it('gives values of it in their own bytes', () => {
+    const slice = (at: RecordsAt) => sliceEnvelope(split(text).envelopeText, at).map(String);
+    expect(slice({ path: ['at'], form: 'array' })).toEqual(['9007199254740993', '{"n":1.10}']);
+    expect(slice({ path: ['total'], form: 'single' })).toEqual(['18446744073709551615']);
+    expect(slice({ path: ['none'], form: 'array' })).toEqual([]);
+    expect(slice({ path: ['total'], form: 'array' })).toEqual([]);
+  });
+
+  it('of a key that comes twice gives the first', () => {
+    expect(sliceEnvelope('{"at":[1],"at":[2]}', { path: ['at'], form: 'array' }).map(String)).toEqual(['1']);
   });
 });
 
@@ -430,6 +461,11 @@ function expectAgreement(text: string, at: RecordsAt): void {
   same(parsedRecords(page, at.form), expected.items);
 }
 
+/** A document's text without the whitespace between its tokens. */
+function tokensOf(text: string): string {
+  return text.replace(/("(?:[^"\\]|\\.)*")|[ \t\r\n]+/g, '$1');
+}
+
 describe('any document', () => {
   it('splits into its records’ own bytes and the rest', () => {
     fc.assert(
@@ -449,6 +485,8 @@ describe('any document', () => {
           }),
         );
         same(page.envelope, JSON.parse(envelopeText));
+        expect(tokensOf(page.envelopeText)).toBe(tokensOf(envelopeText));
+        expect(page.envelopeText).toBe(page.envelopeText.trim());
         expect(page.enveloped).toBe(enveloped);
         expectAgreement(text, at);
       }),

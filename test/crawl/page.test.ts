@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { findOperation } from '../../src/api/catalogue.ts';
+import type { Operation } from '../../src/api/operation.ts';
+import { receivePage } from '../../src/crawl/page.ts';
+import { splitPage } from '../../src/landing/split.ts';
+
+function receive(name: string, text: string) {
+  const operation = findOperation(name) as Operation;
+  return receivePage(operation, splitPage(Buffer.from(text), operation.records));
+}
+
+test('numbers that no double holds stay as they came: envelope, errors, cursor', () => {
+  const envelope =
+    '{"jsonrpc":"2.0","result":{"total":18446744073709551615,"items":[],"cursor":9007199254740993,"errors":[{"id":"a","slot":9007199254740993},\n{"n":1.10}]}}';
+  const page = receive('getAssetsByGroup', envelope.replace('"items":[]', '"items":[{"id":"b"}]'));
+  expect(page.envelope).toBe(envelope);
+  expect(page.cursor).toBe('9007199254740993');
+  const refusal = 'the answer had an error in its place';
+  expect(page.records).toEqual([
+    { bytes: Buffer.from('{"id":"b"}') },
+    { bytes: Buffer.from('{"id":"a","slot":9007199254740993}'), refusal },
+    { bytes: Buffer.from('{"n":1.10}'), refusal },
+  ]);
+});
+
+test.each([
+  ['"c"', 'c'],
+  ['""', null],
+  ['null', null],
+  ['0', '0'],
+  ['1e21', '1e21'],
+  ['{}', null],
+])('the cursor %s is %j', (cursor, read) => {
+  expect(receive('getAssetsByGroup', `{"result":{"items":[],"cursor":${cursor}}}`).cursor).toBe(read);
+});
