@@ -1,7 +1,7 @@
 import { type ApiClient, createClient } from '../api/client.ts';
 import type { Operation } from '../api/operation.ts';
 import type { Params } from '../api/wire.ts';
-import { sliceResult, splitPage } from '../landing/split.ts';
+import { type SplitPage, sliceResult, splitPage } from '../landing/split.ts';
 import { billingPeriodStart, createBudget } from '../pipeline/budget.ts';
 import { openRequestLog, type RequestLog, sumCredits } from '../pipeline/request-log.ts';
 import type { Context } from './context.ts';
@@ -17,11 +17,9 @@ export interface SendPlace {
 }
 
 /** What came of one request. */
-export interface OneAnswer {
+export interface OneAnswer extends SplitPage {
   /** The answer's `result` (the whole body where it is bare), byte for byte. */
   result: Buffer;
-  /** The answer without its records. */
-  envelope: unknown;
   receivedAt: Date;
 }
 
@@ -37,7 +35,7 @@ export async function sendOne(
   try {
     client = await openClient(context, place, requests, interrupt.signal);
     const { page, receivedAt } = await client.send(operation, params, (body) => ({
-      envelope: splitPage(body, operation.records).envelope,
+      ...splitPage(body, operation.records),
       result: sliceResult(body),
     }));
     return { ...page, receivedAt };

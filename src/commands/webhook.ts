@@ -76,7 +76,7 @@ async function landRecord(
   { folder }: Context,
   operation: Operation,
   origins: Readonly<Record<string, string>>,
-  { result, envelope, receivedAt }: OneAnswer,
+  { records, envelopeText, receivedAt }: OneAnswer,
   id: string,
 ): Promise<void> {
   const target = id.toLowerCase();
@@ -101,14 +101,9 @@ async function landRecord(
     nulls: 0,
     last_slot: null,
     received_at: receivedAt.toISOString(),
-    envelope: JSON.stringify(envelope),
+    envelope: envelopeText,
   };
-  await landOutside(folder.incoming, origins, page, [{ bytes: onOneLine(result) }]);
-}
-
-/** As the splitter does: in JSON a raw line break stands between tokens only. */
-function onOneLine(record: Buffer): Buffer {
-  return Buffer.from(record.toString('utf8').replace(/[\r\n]/g, ' '));
+  await landOutside(folder.incoming, origins, page, records);
 }
 
 function printRecord(context: Context, answered: Record<string, unknown>): void {
