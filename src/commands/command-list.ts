@@ -1,7 +1,7 @@
 import type { Argv } from 'yargs';
 import type { GlobalArgs } from './context.ts';
 
-/** What every file in this folder that is named after a command exports. */
+/** What the file named after a command exports; `run` and `crawl`, which differ in a word, are both in run-jobs.ts. */
 export interface CommandModule {
   /** Adds the command's own arguments, options and examples. */
   // biome-ignore lint/suspicious/noExplicitAny: yargs infers a type per option chain; the handler's argument names it
@@ -19,11 +19,15 @@ export interface CommandEntry {
 }
 
 export const commandList: readonly CommandEntry[] = [
-  { name: 'run [job..]', describe: 'Crawl, load, publish and export', load: () => import('./run.ts') },
+  {
+    name: 'run [job..]',
+    describe: 'Crawl, load, publish and export',
+    load: async () => (await import('./run-jobs.ts')).runCommand,
+  },
   {
     name: 'crawl [job..]',
     describe: 'Only receive: pages into the landing log',
-    load: () => import('./crawl.ts'),
+    load: async () => (await import('./run-jobs.ts')).crawlCommand,
   },
   { name: 'load', describe: 'Only type: landed pages into staging', load: () => import('./load.ts') },
   {

@@ -1,13 +1,31 @@
 import { readJobs } from '../jobs/job-file.ts';
 import { type RunReport, runPipeline } from '../pipeline/run-pipeline.ts';
 import { checkExport } from '../warehouse/export.ts';
+import type { CommandModule } from './command-list.ts';
 import { type Context, openContext } from './context.ts';
 import { openEndpoints, originsOf } from './endpoints.ts';
 import { exportSnapshot } from './export.ts';
-import { type RunArgs, readBudget } from './run-options.ts';
+import { budgetOptions, type RunArgs, readBudget } from './run-options.ts';
+
+/** `ledgerlake run [job…]`: crawl, load, publish, export. */
+export const runCommand: CommandModule = {
+  describeOptions: (command) =>
+    budgetOptions(command)
+      .example('$0 run', 'All jobs, once')
+      .example('$0 run collections --max-credits 5000', 'One job, within a budget; run again to go on')
+      .example('$0 run --until 6h --json', 'Nightly, from a scheduler'),
+  execute: (args: RunArgs) => runJobs('run', args),
+};
+
+/** `ledgerlake crawl [job…]`: pages into the landing log, typed as they come, nothing published. */
+export const crawlCommand: CommandModule = {
+  describeOptions: (command) =>
+    budgetOptions(command).example('$0 crawl', 'Receive now; `load` and `publish` later'),
+  execute: (args: RunArgs) => runJobs('crawl', args),
+};
 
 /** Runs the jobs and prints what became of them. @returns the exit code */
-export async function runJobs(verb: 'run' | 'crawl', args: RunArgs): Promise<number> {
+async function runJobs(verb: 'run' | 'crawl', args: RunArgs): Promise<number> {
   const context = await openContext(args);
   const limits = readBudget(args, Date.now());
   const jobs = await readJobs(context.jobsDir, args.job ?? []);
