@@ -69,8 +69,10 @@ export function asDiskError(error: unknown): unknown {
     )
   ) {
     return new DiskError(
-      `cannot write: ${error.message}`,
-      'Free some space or mend the permissions, then run the same command again: nothing received is lost.',
+      `cannot read or write: ${error.message}`,
+      /not a valid DuckDB|Could not read enough bytes|checksum|Corrupt/i.test(error.message)
+        ? 'The file is damaged: move it away and run again; a build is restored from the snapshot, a snapshot from the build.'
+        : 'Free some space or mend the permissions, then run the same command again: nothing received is lost.',
       { cause: error },
     );
   }

@@ -7,6 +7,12 @@ export function reportFailure(failure: unknown): number {
     process.stderr.write(`ledgerlake: ${error.message}\n  ${error.hint}\n`);
     return error.exitCode;
   }
+  if (error instanceof Error && error.message.startsWith('Out of Memory Error')) {
+    process.stderr.write(
+      `ledgerlake: ${error.message.split('\n')[0]}\n  Raise warehouse.memory_limit in ledgerlake.yaml; nothing received is lost.\n`,
+    );
+    return 1;
+  }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   process.stderr.write(
     `ledgerlake: unexpected: ${text}\n  This is a bug; please report it with the text above.\n`,

@@ -2,6 +2,7 @@ import PQueue from 'p-queue';
 import { ApiError } from '../api/api-errors.ts';
 import type { Task } from '../jobs/task.ts';
 import { type CrawlDeps, crawlTask, PagingLoop, type TaskStart } from './crawl-task.ts';
+import { BrokenCursor } from './page.ts';
 
 export interface CrawlTasksDeps extends CrawlDeps {
   /** Tasks under way at once; the client's pools decide how many requests that is. */
@@ -52,7 +53,8 @@ async function crawlOrFail(
     await crawlTask(start, deps);
     return null;
   } catch (error) {
-    if (!(error instanceof ApiError) && !(error instanceof PagingLoop)) throw error;
+    if (!(error instanceof ApiError || error instanceof PagingLoop || error instanceof BrokenCursor))
+      throw error;
     const failure = {
       reason: error.message,
       forbidden: error instanceof ApiError && error.kind === 'forbidden',

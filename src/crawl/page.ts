@@ -72,7 +72,8 @@ function at(value: unknown, path: readonly string[]): unknown {
 function firstSlot(result: unknown, paths: readonly (readonly string[])[]): number | null {
   for (const path of paths) {
     const value = at(result, path);
-    if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
+    const slot = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
+    if (Number.isSafeInteger(slot) && (slot as number) >= 0) return slot as number;
   }
   return null;
 }
@@ -81,9 +82,16 @@ function readFlag(value: unknown): boolean | null {
   return typeof value === 'boolean' ? value : null;
 }
 
-/** Cursors are opaque; a number is sent back as the text it came as. Empty counts as none. */
+/** The answer cannot be gone on from, and taking it for the last page would lose the rest. Fails the target. */
+export class BrokenCursor extends Error {}
+
+/**
+ * Cursors are opaque; a number is sent back as the text it came as. Empty counts as none.
+ * @throws BrokenCursor for anything else, also for text that cannot be sent (half a surrogate pair)
+ */
 function readCursor({ envelopeText }: SplitPage, value: unknown, path: readonly string[]): string | null {
-  if (typeof value === 'string') return value === '' ? null : value;
-  if (typeof value !== 'number') return null;
+  if (value === undefined || value === null || value === '') return null;
+  if (typeof value === 'string' && Buffer.from(value).toString() === value) return value;
+  if (typeof value !== 'number') throw new BrokenCursor("the answer's cursor is neither text nor a number");
   return sliceEnvelope(envelopeText, { path, form: 'single' })[0]?.toString() ?? null;
 }

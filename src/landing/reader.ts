@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs';
-import { open, readdir, rm, truncate } from 'node:fs/promises';
+import { open, readdir, rm, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { DiskError } from '../errors.ts';
 import type { IdsLine, LandingLine, PageLine } from './page-line.ts';
 import { listSegments, pageFile, recordFile, syncDirectory, syncFile } from './segment-files.ts';
 import { sealedLine } from './writer.ts';
@@ -115,6 +116,22 @@ export async function readLanding(dir: string): Promise<Map<string, LandedCrawl>
     }
   }
   return crawls;
+}
+
+/**
+ * Looks at every byte of a segment once more before its rows are made: a sealed one may have been damaged since.
+ * @throws DiskError when a page's bytes are not those that were received
+ */
+export async function verifySegment(dir: string, segment: number): Promise<void> {
+  const { entries } = await readSegment(dir, segment);
+  const expected = entries.reduce((most, { line }) => (line.kind === 'page' ? line.end_offset : most), 0);
+  const { recordBytes } = await countWholeBytes(dir, segment, entries);
+  const { size } = await stat(recordFile(dir, segment));
+  if (recordBytes === expected && size === expected) return;
+  throw new DiskError(
+    `segment ${segment} of the landing log is damaged: ${recordFile(dir, segment)} is not as it was received`,
+    'Restore that file from a backup, or move both files of the segment away: its targets are crawled again.',
+  );
 }
 
 /** What the loader must know of a segment before it reads it. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import type { FailedLine, IdsLine, PageLine } from './page-line.ts';
+import type { FailedLine, IdsLine, LandingLine, PageLine } from './page-line.ts';
 import { pageFile, recordFile, syncDirectory } from './segment-files.ts';
 
 /** One record to land: its own bytes, and why DuckDB could not read them if it could not. */
@@ -152,7 +152,7 @@ export function createLandingLog(options: LandingOptions): LandingLog {
           end_offset: segment.offset,
           crc32: crc32(block),
         };
-        await segment.pages.appendFile(`${JSON.stringify(line)}\n`);
+        await segment.pages.appendFile(renderLine(line));
         unsynced += block.length + 1;
         if (unsynced > maxUnsyncedBytes) await syncOpen();
         return line;
@@ -161,7 +161,7 @@ export function createLandingLog(options: LandingOptions): LandingLog {
       inOrder(async () => {
         for await (const line of lines) {
           const segment = await segmentFor(line.shape);
-          await segment.pages.appendFile(`${JSON.stringify(line)}\n`);
+          await segment.pages.appendFile(renderLine(line));
           unsynced += 1;
         }
         await syncOpen();
@@ -169,7 +169,7 @@ export function createLandingLog(options: LandingOptions): LandingLog {
     appendFailure: (line) =>
       inOrder(async () => {
         const segment = await segmentFor(line.shape);
-        await segment.pages.appendFile(`${JSON.stringify(line)}\n`);
+        await segment.pages.appendFile(renderLine(line));
         unsynced += 1;
       }),
     sync,
@@ -180,6 +180,18 @@ export function createLandingLog(options: LandingOptions): LandingLog {
       });
     },
   };
+}
+
+/**
+ * One line of a page file. Half a surrogate pair, in a target's name or in what the API said, would make DuckDB refuse
+ * the whole file: it becomes U+FFFD. Records are not touched by this, and cursors have none.
+ */
+function renderLine(line: LandingLine): string {
+  return `${JSON.stringify(line, (_, value) => (typeof value === 'string' ? wellFormed(value) : value))}\n`;
+}
+
+function wellFormed(text: string): string {
+  return Buffer.from(text).toString();
 }
 
 /** Two pages with the same records have the same content, whatever stands around them. */
@@ -195,7 +207,7 @@ function renderRecords(page: NewPage, records: readonly LandingRecord[]): Buffer
   const head = `{${crawl},"page":${page.page},"slot":${page.slot ?? 'null'},"n":`;
   const parts: Buffer[] = [];
   records.forEach((record, n) => {
-    const key = record.key === undefined ? '' : `,"key":${JSON.stringify(record.key)}`;
+    const key = record.key === undefined ? '' : `,"key":${JSON.stringify(wellFormed(record.key))}`;
     if (record.refusal === undefined) {
       parts.push(Buffer.from(`${head}${n}${key},"record":`), record.bytes, lineEnd);
     } else {

@@ -6,6 +6,7 @@ import { listSegments } from '../landing/segment-files.ts';
 import { bindSource, openBuild, unbindEmpty } from '../warehouse/build.ts';
 import type { Database, DatabaseOptions } from '../warehouse/database.ts';
 import { takeRunLock } from '../warehouse/run-lock.ts';
+import { restoreBuild } from '../warehouse/snapshot.ts';
 import { takeIncomingPages } from './incoming-pages.ts';
 import { mendRequestLog } from './request-log.ts';
 import { appendRunLog, makeRunId, readRunLog } from './run-log.ts';
@@ -49,6 +50,11 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     };
     await recoverLanding(folder.landing);
     mendRequestLog(folder.requests);
+    if (await restoreBuild(folder))
+      log.warn(
+        { build: folder.build },
+        'the build is missing: restored from the snapshot, what came later is published again',
+      );
     const database = await openBuild(folder, databaseOptions);
     try {
       // A mistyped first URL received nothing, so it binds nothing.

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
-import { describeSegment } from '../landing/reader.ts';
+import { describeSegment, verifySegment } from '../landing/reader.ts';
 import { listSegments, pageFile, recordFile, syncDirectory, syncFile } from '../landing/segment-files.ts';
 import { type Database, listColumns } from './database.ts';
 import { stagedHashes } from './row-groups.ts';
@@ -45,6 +45,7 @@ export async function createLoader(database: Database, folder: DataFolder): Prom
   return {
     async loadSegment(segment) {
       const records = recordFile(folder.landing, segment);
+      await verifySegment(folder.landing, segment);
       if ((await stat(records)).size === 0) return 0;
       const { shape, longest, count } = await describeSegment(folder.landing, segment);
       const pages = pageFile(folder.landing, segment);

@@ -1,4 +1,4 @@
-import { chmod } from 'node:fs/promises';
+import { chmod, rm, stat } from 'node:fs/promises';
 import { asDiskError, StoppedEarly } from '../errors.ts';
 import { type Database, isLockConflict, openDatabase } from './database.ts';
 
@@ -10,7 +10,7 @@ import { type Database, isLockConflict, openDatabase } from './database.ts';
 export async function takeRunLock(path: string, tempDir: string): Promise<{ release(): void }> {
   let database: Database | undefined;
   try {
-    database = await openDatabase(path, { memoryLimit: '32MB', threads: 1, tempDir });
+    database = await openLockFile(path, tempDir);
     await chmod(path, 0o600);
     return { release: () => database?.close() };
   } catch (error) {
@@ -23,5 +23,17 @@ export async function takeRunLock(path: string, tempDir: string): Promise<{ rele
       );
     }
     throw asDiskError(error);
+  }
+}
+
+/** The file holds nothing: one that a full disk left torn is made again. */
+async function openLockFile(path: string, tempDir: string): Promise<Database> {
+  const open = () => openDatabase(path, { memoryLimit: '32MB', threads: 1, tempDir });
+  try {
+    return await open();
+  } catch (error) {
+    if (isLockConflict(error) || !(await stat(path)).isFile()) throw error;
+    await rm(path);
+    return await open();
   }
 }

@@ -1,4 +1,4 @@
-import { chmod, constants, copyFile, rename, rm } from 'node:fs/promises';
+import { access, chmod, constants, copyFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
 import { syncDirectory, syncFile } from '../landing/segment-files.ts';
@@ -25,4 +25,29 @@ export async function replaceSnapshot(folder: DataFolder, fileMode: number): Pro
   const after = await setAside(`${folder.snapshot}.wal`, new Date());
   await syncDirectory(dirname(folder.snapshot));
   return [before, after].filter((name) => name !== null);
+}
+
+/**
+ * Makes a build that is missing from the snapshot. Nothing is lost: a segment leaves the landing log only when a
+ * snapshot has it. Without this the next publish would replace the readers' snapshot by an empty one.
+ * @returns whether there was something to restore
+ */
+export async function restoreBuild(folder: DataFolder): Promise<boolean> {
+  if ((await exists(folder.build)) || !(await exists(folder.snapshot))) return false;
+  const temporary = `${folder.build}.tmp`;
+  await rm(temporary, { force: true });
+  await setAside(`${folder.build}.wal`, new Date());
+  await copyFile(folder.snapshot, temporary, constants.COPYFILE_FICLONE);
+  await chmod(temporary, 0o600);
+  await syncFile(temporary);
+  await rename(temporary, folder.build);
+  await syncDirectory(dirname(folder.build));
+  return true;
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { findOperation } from '../../src/api/catalogue.ts';
 import type { Operation } from '../../src/api/operation.ts';
-import { receivePage } from '../../src/crawl/page.ts';
+import { BrokenCursor, receivePage } from '../../src/crawl/page.ts';
 import { splitPage } from '../../src/landing/split.ts';
 
 function receive(name: string, text: string) {
@@ -29,7 +29,25 @@ test.each([
   ['null', null],
   ['0', '0'],
   ['1e21', '1e21'],
-  ['{}', null],
 ])('the cursor %s is %j', (cursor, read) => {
   expect(receive('getAssetsByGroup', `{"result":{"items":[],"cursor":${cursor}}}`).cursor).toBe(read);
+});
+
+test.each(['{}', '["c"]', 'true', '"half \\ud800 pair"'])(
+  'the cursor %s is refused: it is not the end',
+  (cursor) => {
+    expect(() => receive('getAssetsByGroup', `{"result":{"items":[],"cursor":${cursor}}}`)).toThrow(
+      BrokenCursor,
+    );
+  },
+);
+
+test.each([
+  ['123', 123],
+  ['"123"', 123],
+  ['-7', null],
+  ['"soon"', null],
+  ['9223372036854775808', null],
+])('the slot %s is %j', (slot, read) => {
+  expect(receive('getAssetsByGroup', `{"result":{"items":[],"last_indexed_slot":${slot}}}`).slot).toBe(read);
 });

@@ -68,10 +68,10 @@ function servePage(list: string, records: readonly string[], errors = '[]') {
 }
 
 async function readEntries(place: Workplace, table: string): Promise<string[]> {
-  const entries = await place.rows<{ key: string; column_name: string | null; raw: string | null }>(
+  const entries = await place.rows<{ key: string | null; column_name: string | null; raw: string | null }>(
     `select key, column_name, raw from meta.quarantine where table_name = '${table}'`,
   );
-  return entries.map(({ key, column_name, raw }) => `${key} ${column_name ?? raw}`).sort();
+  return entries.map(({ key, column_name, raw }) => `${key ?? ''} ${column_name ?? raw}`).sort();
 }
 
 describe.each(shapes)(
