@@ -1,18 +1,21 @@
 import type { Logger } from 'pino';
+import type { ApiClient } from '../api/client.ts';
 import type { Config } from '../config.ts';
+import { crawlTasks } from '../crawl/crawl-tasks.ts';
 import type { DataFolder } from '../data-folder.ts';
-import { KeyRefused, type LedgerlakeError, type StoppedEarly } from '../errors.ts';
+import { KeyRefused, type LedgerlakeError, StoppedEarly } from '../errors.ts';
 import type { Job } from '../jobs/job-file.ts';
 import { resolveIds, resolveTargets } from '../jobs/targets.ts';
+import { createLandingLog } from '../landing/writer.ts';
 import { openForJobSql, runJobSql } from '../warehouse/job-sql.ts';
 import { type BudgetLimits, billingPeriodStart, createBudget } from './budget.ts';
-import { type ApiPlace, type CrawlStageOptions, crawlStage, keepRates, openClient } from './crawl-stage.ts';
 import { startLoading } from './load-stage.ts';
 import { orderStarts, type PlannedStart, planStarts } from './plan-starts.ts';
-import { createProgress, type JobProgress } from './progress.ts';
+import { createProgress, type JobProgress, type Progress } from './progress.ts';
 import { addPublished, type Published, publishStage, snapshotStage } from './publish-stage.ts';
 import { readCrawlState } from './read-state.ts';
 import { openRequestLog, sumCredits } from './request-log.ts';
+import { type ApiPlace, keepRates, openClient } from './run-client.ts';
 import { openSession, type Session } from './session.ts';
 import { stopOnSignals } from './signals.ts';
 
@@ -95,7 +98,7 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
       const starts = await planWave(session, wave);
       for (const { name } of wave) progress.addTasks(name, 0);
       for (const { task } of starts) progress.addTasks(task.job, 1);
-      stopped = await crawlAndLoad(starts, { session, client, progress, loads: options.verb === 'run' });
+      stopped = await crawlWave(starts, { session, client, progress, loads: options.verb === 'run' });
       if (options.verb === 'run') addPublished(published, await publishStage(session));
       if (stopped !== null) break;
     }
@@ -121,14 +124,39 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
   }
 }
 
-/** Crawls one wave; its segments are loaded as they are sealed, and the last when the crawl is over. */
-async function crawlAndLoad(
+interface WaveDeps {
+  session: Session;
+  client: ApiClient;
+  progress: Progress;
+  /** Whether segments are loaded as they are sealed. */
+  loads: boolean;
+}
+
+/** Tasks at work at once: enough to fill every pool's concurrency at a second of latency. */
+const taskConcurrency = 64;
+
+/**
+ * Crawls one wave into the landing log. Returns why it stopped early, or null when all were tried.
+ * @throws KeyRefused, DiskError and bugs, with everything received landed
+ */
+async function crawlWave(
   starts: readonly PlannedStart[],
-  { loads, ...stage }: Omit<CrawlStageOptions, 'onSealed'> & { loads: boolean },
+  { session, client, progress, loads }: WaveDeps,
 ): Promise<StoppedEarly | null> {
-  const loading = loads ? await startLoading(stage.session) : null;
+  const loading = loads ? await startLoading(session) : null;
+  const landing = createLandingLog({
+    dir: session.folder.landing,
+    onSealed: (segment) => loading?.add(segment),
+  });
   try {
-    return await crawlStage(starts, { ...stage, onSealed: (segment) => loading?.add(segment) });
+    await crawlTasks(starts, {
+      ...{ client, landing, run: session.run, batchConcurrency: 8, concurrency: taskConcurrency },
+      ...{ onPage: progress.onPage, onTaskEnd: progress.onTaskEnd },
+    }).finally(() => landing.close());
+    return null;
+  } catch (error) {
+    if (error instanceof StoppedEarly) return error;
+    throw error;
   } finally {
     await loading?.finish();
   }
