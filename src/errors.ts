@@ -68,9 +68,10 @@ export function asDiskError(error: unknown): unknown {
       error.message,
     )
   ) {
+    const damaged = /not a valid DuckDB|Could not read enough bytes|checksum|Corrupt/i.test(error.message);
     return new DiskError(
-      `cannot read or write: ${error.message}`,
-      /not a valid DuckDB|Could not read enough bytes|checksum|Corrupt/i.test(error.message)
+      `cannot ${damaged ? 'read' : 'write'}: ${error.message}`,
+      damaged
         ? 'The file is damaged: move it away and run again; a build is restored from the snapshot, a snapshot from the build.'
         : 'Free some space or mend the permissions, then run the same command again: nothing received is lost.',
       { cause: error },
