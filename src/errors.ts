@@ -68,7 +68,7 @@ export function asDiskError(error: unknown): unknown {
       error.message,
     )
   ) {
-    const damaged = /not a valid DuckDB|Could not read enough bytes|checksum|Corrupt/i.test(error.message);
+    const damaged = isDamaged(error);
     return new DiskError(
       `cannot ${damaged ? 'read' : 'write'}: ${error.message}`,
       damaged
@@ -78,4 +78,12 @@ export function asDiskError(error: unknown): unknown {
     );
   }
   return error;
+}
+
+/** Whether DuckDB says that a file is not, or is no longer, a whole database. It does so only in words. */
+export function isDamaged(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    /not a valid DuckDB|Could not read enough bytes|checksum|corrupt/i.test(error.message)
+  );
 }

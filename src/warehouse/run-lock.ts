@@ -1,5 +1,5 @@
-import { chmod, rm, stat } from 'node:fs/promises';
-import { asDiskError, StoppedEarly } from '../errors.ts';
+import { chmod, rm } from 'node:fs/promises';
+import { asDiskError, isDamaged, StoppedEarly } from '../errors.ts';
 import { type Database, isLockConflict, openDatabase } from './database.ts';
 
 /**
@@ -32,7 +32,7 @@ async function openLockFile(path: string, tempDir: string): Promise<Database> {
   try {
     return await open();
   } catch (error) {
-    if (isLockConflict(error) || !(await stat(path)).isFile()) throw error;
+    if (!isDamaged(error)) throw error;
     await rm(path);
     return await open();
   }
