@@ -1,6 +1,6 @@
 -- How many records of each ready crawl have something that did not fit.
 -- grain: one row a crawl with such records; a record that two tables find something in counts once
--- $files: all staging files of the ready crawls
+-- $files: all staging files
 create or replace temp table misfit_count as
 select
   task,

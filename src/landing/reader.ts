@@ -208,11 +208,7 @@ interface Entry {
 }
 
 /** Reads a page file up to its first line that is not whole JSON. */
-async function readSegment(
-  dir: string,
-  segment: number,
-  most = Number.POSITIVE_INFINITY,
-): Promise<{ entries: Entry[]; sealed: boolean }> {
+async function readSegment(dir: string, segment: number): Promise<{ entries: Entry[]; sealed: boolean }> {
   const file = pageFile(dir, segment);
   const entries: Entry[] = [];
   for await (const { text, start } of wholeLines(file)) {
@@ -220,7 +216,6 @@ async function readSegment(
     if (line === null) break;
     if (line.kind === 'sealed') return { entries, sealed: true };
     entries.push({ line, place: { file, start, length: text.length } });
-    if (entries.length >= most) break;
   }
   return { entries, sealed: false };
 }
