@@ -36,6 +36,7 @@ comment on column meta.runs.stopped_by is 'Why it stopped early, in words.';
 create table if not exists meta.checkpoints (
   job varchar not null,
   target varchar not null,
+  range varchar not null,
   kind varchar not null,
   last_indexed_slot bigint,
   state varchar not null,
@@ -54,7 +55,8 @@ create table if not exists meta.checkpoints (
 comment on table meta.checkpoints is 'How far each job is with each target.';
 comment on column meta.checkpoints.job is 'Name of the job.';
 comment on column meta.checkpoints.target is 'What it ran for: the value, canonical JSON of several, empty where the job has one target.';
-comment on column meta.checkpoints.kind is 'full or feed.';
+comment on column meta.checkpoints.range is 'Which range of ids, `3/8`, where the job splits its targets; empty for the whole target.';
+comment on column meta.checkpoints.kind is 'full, incremental (only down to what was known: says nothing of rows that left) or feed.';
 comment on column meta.checkpoints.last_indexed_slot is 'All data up to this slot is in: the lowest slot of the crawl''s pages. NULL where the source has no slots.';
 comment on column meta.checkpoints.state is 'complete, open (running again goes on) or failed (running again begins anew).';
 comment on column meta.checkpoints.min_slot is 'Lowest slot of its pages.';

@@ -19,17 +19,20 @@ where state = 'complete'
     where r.end_reason is distinct from 'unchanged'
       and r.job = meta.checkpoints.job
       and r.target = meta.checkpoints.target
+      and r.kind = meta.checkpoints.kind
+      and r.range_name = meta.checkpoints.range
       and r.min_slot is not distinct from meta.checkpoints.last_indexed_slot
   );
 
 insert into meta.checkpoints (
-  job, target, kind, last_indexed_slot, state, min_slot, max_slot, pages, records, quarantined, started_at,
+  job, target, range, kind, last_indexed_slot, state, min_slot, max_slot, pages, records, quarantined, started_at,
   finished_at, run_id, task, crawl, reason
 )
 select
   job,
   target,
-  if(is_feed, 'feed', 'full'),
+  range_name,
+  kind,
   min_slot,
   'complete',
   min_slot,
@@ -46,21 +49,29 @@ select
 from ready
 left join misfit_count using (task, crawl)
 where end_reason is distinct from 'unchanged'
-qualify row_number() over (partition by job, target, min_slot order by crawl desc) = 1;
+qualify row_number() over (partition by job, target, range_name, kind, min_slot order by crawl desc) = 1;
 
--- At most one open or failed checkpoint a target: its latest crawl, when that is not complete.
+-- At most one open or failed checkpoint a target (or range of one): its latest crawl, when that is not complete.
 delete from meta.checkpoints
 where state in ('open', 'failed')
-  and exists (from crawl as c where c.job = meta.checkpoints.job and c.target = meta.checkpoints.target);
+  and exists (
+    from crawl as c
+    where c.job = meta.checkpoints.job and c.target = meta.checkpoints.target
+      and (
+        c.range_name = meta.checkpoints.range
+        or c.range.count is distinct from try_cast(split_part(meta.checkpoints.range, '/', 2) as bigint)
+      )
+  );
 
 insert into meta.checkpoints (
-  job, target, kind, last_indexed_slot, state, min_slot, max_slot, pages, records, quarantined, started_at,
+  job, target, range, kind, last_indexed_slot, state, min_slot, max_slot, pages, records, quarantined, started_at,
   finished_at, run_id, task, crawl, reason
 )
 select
   job,
   target,
-  if(is_feed, 'feed', 'full'),
+  range_name,
+  kind,
   null,
   if(state = 'open', 'open', 'failed'),
   min_slot,
@@ -85,6 +96,7 @@ where state in ('open', 'failed', 'refused')
   -- A later crawl that is complete has taken its place; the crawls of a feed stand beside each other.
   and (is_feed or not exists (
     from meta.checkpoints as c
-    where c.job = crawl.job and c.target = crawl.target and c.state = 'complete' and c.crawl > crawl.crawl
+    where c.job = crawl.job and c.target = crawl.target and c.range = crawl.range_name
+      and c.state = 'complete' and c.crawl > crawl.crawl
   ))
-qualify row_number() over (partition by job, target order by crawl desc) = 1;
+qualify row_number() over (partition by job, target, range_name order by crawl desc) = 1;

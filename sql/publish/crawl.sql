@@ -23,6 +23,13 @@ with grouped as (
     count(*) filter (where kind = 'ids') as slices,
     coalesce(bool_or(last), false) as frozen,
     coalesce(bool_or(feed), false) as is_feed,
+    case
+      when bool_or(feed) then 'feed'
+      when bool_or(incremental) then 'incremental'
+      else 'full'
+    end as kind,
+    any_value(range) as range,
+    coalesce(any_value(range).number || '/' || any_value(range).count, '') as range_name,
     max(end_reason) as end_reason,
     max(reason) as failure
   from landed
@@ -51,6 +58,7 @@ select
     when exists (
       from grouped as later
       where later.job = g.job and later.target = g.target and later.crawl > g.crawl
+        and (later.range_name = g.range_name or later.range.count is distinct from g.range.count)
     ) then 'superseded'
     else 'open'
   end as state

@@ -173,6 +173,8 @@ function describePage(
     carries: listCarried(task.operation, task.params),
     slot: page.slot,
     feed: task.operation.paging === 'feed',
+    incremental: task.incremental,
+    range: task.range,
     from_slot: from?.slot ?? null,
     nulls: page.nulls,
     received_at: receivedAt.toISOString(),

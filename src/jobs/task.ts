@@ -16,6 +16,19 @@ export interface Task {
   pageSize: number;
   /** Feeds: how far back to go. */
   since: Since | null;
+  /** Walks the list newest change first, and only down to what is known. */
+  incremental: boolean;
+  /** The part of the id space this task walks; null for the whole list. */
+  range: IdRange | null;
+}
+
+/** One of `count` ranges that tile the id space. Bounds are ids, exclusive; null where the space ends. */
+export interface IdRange {
+  /** From 1. */
+  number: number;
+  count: number;
+  after: string | null;
+  before: string | null;
 }
 
 /** The task of one target of a job. Pure: the same job and target make the same id on every night. */
@@ -36,5 +49,7 @@ export function makeTask(job: Job, target: Target): Task {
     params,
     pageSize: job.pageSize,
     since: job.since,
+    incremental: false,
+    range: null,
   };
 }

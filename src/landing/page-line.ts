@@ -41,6 +41,10 @@ export interface PageLine {
   group?: PageGroup | null;
   /** Whether the list is a newest-first feed. */
   feed?: boolean;
+  /** Whether the crawl goes only down to what is known. */
+  incremental?: boolean;
+  /** Partitioned jobs: the range of ids that the crawl walks, its bounds exclusive; null for the whole list. */
+  range?: { number: number; count: number; after: string | null; before: string | null } | null;
   /** Feeds: the slot a crawl that fills a gap begins at; null when it begins at the head. */
   from_slot?: number | null;
   /** Slot of the last record (feeds only): what the page covers down to. */
@@ -79,10 +83,11 @@ export interface Position {
 /**
  * - `exhausted`: the source has no more
  * - `unchanged`: the first page was not newer than the last complete crawl
+ * - `known`: an incremental crawl reached rows that are in the tables, unchanged
  * - `covered`: a feed reached what is already covered
  * - `since`: a feed reached the oldest slot or the last page asked for
  */
-export type EndReason = 'exhausted' | 'unchanged' | 'covered' | 'since';
+export type EndReason = 'exhausted' | 'unchanged' | 'known' | 'covered' | 'since';
 
 /** The frozen ids of one slice of a batch task, written before its first request. */
 export interface IdsLine {

@@ -15,7 +15,8 @@ export type Answer = (params: Params, nth: number) => unknown;
 /** A task of an operation of the catalogue. */
 export function newTask(name: string, fields: Partial<Task> = {}): Task {
   const operation = findOperation(name)!;
-  return { id: 'task-1', job: 'job', target: '', operation, params: {}, pageSize: 2, since: null, ...fields };
+  const defaults = { id: 'task-1', job: 'job', target: '', params: {}, pageSize: 2 };
+  return { ...defaults, operation, since: null, incremental: false, range: null, ...fields };
 }
 
 /** A crawl over a real server and a real landing log, run after run. */
