@@ -2,17 +2,25 @@
 -- had the same records.
 -- grain: one row a line
 -- $pages: the page file. $segment: its number. Table `kept`: pages whose records are archived already.
+-- line_md5 shows, when the segment is restored, that the archive gave back what it was given.
 create or replace temp table page as
-with line as (
+with numbered as (
+  select row_number() over () as line_number, json
+  from read_ndjson_objects($pages, maximum_object_size = 16777216)
+),
+line as (
   select
+    line_number,
     json::varchar as line,
+    md5(json::varchar) as line_md5,
     json ->> '$.kind' as kind,
     json ->> '$.task' as task,
     json ->> '$.crawl' as crawl,
+    json ->> '$.run' as run,
     (json ->> '$.page')::bigint as page,
     (json ->> '$.records')::bigint as records,
     json ->> '$.content' as content
-  from read_ndjson_objects($pages, maximum_object_size = 16777216)
+  from numbered
 ),
 own as (
   select
@@ -26,11 +34,15 @@ own as (
   group by content
 )
 select
+  l.line_number,
   l.line,
-  l.content,
+  l.line_md5,
+  l.kind,
   l.task,
   l.crawl,
+  l.run,
   l.page,
+  l.content,
   coalesce(k.kept_segment, o.place.segment) as kept_segment,
   coalesce(k.kept_task, o.place.task) as kept_task,
   coalesce(k.kept_crawl, o.place.crawl) as kept_crawl,

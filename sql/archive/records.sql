@@ -5,11 +5,18 @@ with line as (
   select
     json::varchar as line,
     regexp_extract(
-      json::varchar, '^\{"task":"([^"]*)","crawl":"([^"]*)","page":(\d+)', ['task', 'crawl', 'page']
+      json::varchar,
+      '^\{"task":"([^"]*)","crawl":"([^"]*)","page":(\d+),"slot":[^,]*,"n":(\d+)',
+      ['task', 'crawl', 'page', 'n']
     ) as place
   from read_ndjson_objects($records, maximum_object_size = $longest_line)
 )
-select l.line
+select
+  p.task,
+  p.crawl,
+  p.page,
+  l.place.n::bigint as n,
+  l.line
 from line as l
 join page as p
   on p.task = l.place.task

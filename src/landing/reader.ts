@@ -118,16 +118,21 @@ export async function readLanding(dir: string): Promise<Map<string, LandedCrawl>
   return crawls;
 }
 
+/** Whether a sealed segment's record file is, byte for byte, what its page lines say. */
+export async function isSegmentWhole(dir: string, segment: number): Promise<boolean> {
+  const { entries } = await readSegment(dir, segment);
+  const expected = entries.reduce((most, { line }) => (line.kind === 'page' ? line.end_offset : most), 0);
+  const { recordBytes } = await countWholeBytes(dir, segment, entries);
+  const { size } = await stat(recordFile(dir, segment));
+  return recordBytes === expected && size === expected;
+}
+
 /**
  * Looks at every byte of a segment once more before its rows are made: a sealed one may have been damaged since.
  * @throws DiskError when a page's bytes are not those that were received
  */
 export async function verifySegment(dir: string, segment: number): Promise<void> {
-  const { entries } = await readSegment(dir, segment);
-  const expected = entries.reduce((most, { line }) => (line.kind === 'page' ? line.end_offset : most), 0);
-  const { recordBytes } = await countWholeBytes(dir, segment, entries);
-  const { size } = await stat(recordFile(dir, segment));
-  if (recordBytes === expected && size === expected) return;
+  if (await isSegmentWhole(dir, segment)) return;
   throw new DiskError(
     `segment ${segment} of the landing log is damaged: ${recordFile(dir, segment)} is not as it was received`,
     'Restore that file from a backup, or move both files of the segment away: its targets are crawled again.',

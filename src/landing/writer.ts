@@ -194,10 +194,10 @@ function wellFormed(text: string): string {
   return Buffer.from(text).toString();
 }
 
-/** Two pages with the same records have the same content, whatever stands around them. */
+/** Two pages with the same records, read or refused alike, have the same content, whatever stands around them. */
 export function hashContent(records: readonly LandingRecord[]): string {
   const hash = createHash('sha256');
-  for (const { bytes, key } of records) hash.update(`${key ?? ''}\n`).update(bytes);
+  for (const { bytes, key, refusal } of records) hash.update(`${refusal ?? ''}${key ?? ''}\n`).update(bytes);
   return hash.digest('hex').slice(0, 32);
 }
 

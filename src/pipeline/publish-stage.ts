@@ -1,5 +1,5 @@
 import { listSegments } from '../landing/segment-files.ts';
-import { archiveSegment } from '../warehouse/archive.ts';
+import { archiveSegments } from '../warehouse/archive.ts';
 import { openDatabase } from '../warehouse/database.ts';
 import type { MergeCounts } from '../warehouse/merge-table.ts';
 import { type PublishResult, publish } from '../warehouse/publish.ts';
@@ -81,7 +81,7 @@ async function archiveSettled(session: Session, settled: ReadonlySet<number>): P
   if (segments.length === 0) return;
   const database = await openDatabase(':memory:', session.databaseOptions);
   try {
-    for (const segment of segments) await archiveSegment(database, session.folder, segment);
+    await archiveSegments(database, session.folder, segments);
   } finally {
     database.close();
   }

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type DataFolder, dataFolder, makeDataFolder } from '../../src/data-folder.ts';
 import { listSegments } from '../../src/landing/segment-files.ts';
 import { createLandingLog } from '../../src/landing/writer.ts';
-import { archiveSegment } from '../../src/warehouse/archive.ts';
+import { archiveSegments } from '../../src/warehouse/archive.ts';
 import { type Database, openDatabase } from '../../src/warehouse/database.ts';
 
 let folder: DataFolder;
@@ -53,7 +53,7 @@ async function landAndArchive(crawl: string, pages: readonly (readonly string[])
   }
   await landing.close();
   const [segment] = await listSegments(folder.landing);
-  await archiveSegment(database, folder, segment as number);
+  await archiveSegments(database, folder, [segment as number]);
   return segment as number;
 }
 

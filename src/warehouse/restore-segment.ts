@@ -1,0 +1,73 @@
+import { access, chmod, rename, rm, writeFile } from 'node:fs/promises';
+import { DiskError } from '../errors.ts';
+import { isSegmentWhole } from '../landing/reader.ts';
+import { pageFile, recordFile, syncDirectory, syncFile } from '../landing/segment-files.ts';
+import { archivedPages, archivedRecords } from './archive-files.ts';
+import type { Database } from './database.ts';
+import { readSql } from './sql-text.ts';
+
+/**
+ * Writes an archived segment to a landing folder again, byte for byte as it was archived, page file last. The archive
+ * keeps its copy.
+ * @param database an in-memory one
+ * @throws DiskError when the archive does not give back what it was given
+ */
+export async function restoreSegment(
+  database: Database,
+  archive: string,
+  landing: string,
+  segment: number,
+): Promise<void> {
+  const [records, pages] = [recordFile(landing, segment), pageFile(landing, segment)];
+  try {
+    await database.run(readSql('archive/restored-pages.sql'), { pages: archivedPages(archive, segment) });
+    const [changed] = await database.rows('from restored_page where md5(line) <> line_md5 limit 1');
+    if (changed !== undefined) throw new Error('a page line is not what it was');
+    await writeRecords(database, archive, `${records}.tmp`);
+    await writeLines(database, 'select line from restored_page order by line_number', `${pages}.tmp`);
+    await rename(`${records}.tmp`, records);
+    await rename(`${pages}.tmp`, pages);
+    if (!(await isSegmentWhole(landing, segment))) throw new Error('its records are not what they were');
+    await syncDirectory(landing);
+  } catch (error) {
+    for (const file of [pages, records, `${pages}.tmp`, `${records}.tmp`]) await rm(file, { force: true });
+    if ((error as NodeJS.ErrnoException).code !== undefined) throw error;
+    throw new DiskError(
+      `archived segment ${segment} cannot be read: ${(error as Error).message}`,
+      `Restore ${archive} from a backup, or move ${segment}.parquet and ${segment}.pages.parquet out of it: what only they hold is crawled again.`,
+      { cause: error },
+    );
+  }
+}
+
+/** The record lines, from every archived segment that keeps some of them; an empty file when there are none. */
+async function writeRecords(database: Database, archive: string, file: string): Promise<void> {
+  const rows = await database.rows<{ segment: bigint }>(
+    'select distinct kept_segment as segment from restored_page where kept_segment is not null',
+  );
+  const files: string[] = [];
+  for (const { segment } of rows) {
+    const kept = archivedRecords(archive, Number(segment));
+    await access(kept).catch(() => {
+      throw new Error(`${kept}, which keeps some of its records, is missing`);
+    });
+    files.push(kept);
+  }
+  if (files.length > 0) await writeLines(database, readSql('archive/restored-records.sql'), file, files);
+  else await writeFile(file, '', { mode: 0o600 });
+}
+
+/** One line a row, exactly: nothing quoted, nothing escaped. */
+async function writeLines(
+  database: Database,
+  query: string,
+  file: string,
+  files?: readonly string[],
+): Promise<void> {
+  await database.run(`copy (${query}) to $file (format csv, header false, delim '', quote '', escape '')`, {
+    file,
+    ...(files === undefined ? {} : { files }),
+  });
+  await chmod(file, 0o600);
+  await syncFile(file);
+}
