@@ -136,6 +136,7 @@ create table if not exists meta.requests (
   throttles bigint not null,
   failures bigint not null,
   credits bigint not null,
+  saved bigint not null,
   bytes bigint not null,
   latency_p50_ms double,
   latency_p95_ms double,
@@ -150,6 +151,7 @@ comment on column meta.requests.retries is 'Attempts that were not the first.';
 comment on column meta.requests.throttles is 'Attempts answered with "too many requests".';
 comment on column meta.requests.failures is 'Attempts that brought no page.';
 comment on column meta.requests.credits is 'Credits they cost.';
+comment on column meta.requests.saved is 'Requests not needed: pages of the targets'' last full crawls, without those of the crawls that ended where everything was known.';
 comment on column meta.requests.bytes is 'Bytes received, as compressed on the wire.';
 comment on column meta.requests.latency_p50_ms is 'Median time of an attempt, milliseconds.';
 comment on column meta.requests.latency_p95_ms is '95th percentile, milliseconds.';

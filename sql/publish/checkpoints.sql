@@ -1,9 +1,19 @@
 -- Moves the checkpoints to what is published now. Runs in one transaction with the other state files.
 
--- A first page that was not newer confirms the last complete checkpoint.
+-- A first page that was not newer confirms the task's last complete checkpoint. An incremental task may have none yet,
+-- where it is the full crawl that nothing is newer than: it gets one of its own.
+create or replace temp table arrived as
+select *
+from ready as r
+where end_reason is distinct from 'unchanged'
+  or not exists (
+    from meta.checkpoints as c
+    where c.task = r.task and c.state = 'complete'
+  );
+
 update meta.checkpoints set finished_at = r.finished_at, run_id = r.run_id, crawl = r.crawl
 from ready as r
-where r.end_reason = 'unchanged'
+where not exists (from arrived as a where a.task = r.task and a.crawl = r.crawl)
   and meta.checkpoints.task = r.task
   and meta.checkpoints.state = 'complete'
   and meta.checkpoints.crawl = (
@@ -15,13 +25,12 @@ where r.end_reason = 'unchanged'
 delete from meta.checkpoints
 where state = 'complete'
   and exists (
-    from ready as r
-    where r.end_reason is distinct from 'unchanged'
-      and r.job = meta.checkpoints.job
-      and r.target = meta.checkpoints.target
-      and r.kind = meta.checkpoints.kind
-      and r.range_name = meta.checkpoints.range
-      and r.min_slot is not distinct from meta.checkpoints.last_indexed_slot
+    from arrived as a
+    where a.job = meta.checkpoints.job
+      and a.target = meta.checkpoints.target
+      and a.kind = meta.checkpoints.kind
+      and a.range_name = meta.checkpoints.range
+      and a.min_slot is not distinct from meta.checkpoints.last_indexed_slot
   );
 
 insert into meta.checkpoints (
@@ -46,9 +55,8 @@ select
   task,
   crawl,
   end_reason
-from ready
+from arrived
 left join misfit_count using (task, crawl)
-where end_reason is distinct from 'unchanged'
 qualify row_number() over (partition by job, target, range_name, kind, min_slot order by crawl desc) = 1;
 
 -- At most one open or failed checkpoint a target (or range of one): its latest crawl, when that is not complete.

@@ -2,19 +2,20 @@
 -- grain: one row a run and operation
 -- $requests: data/requests.ndjson
 insert into meta.requests (
-  run_id, operation, pool, requests, retries, throttles, failures, credits, bytes, latency_p50_ms, latency_p95_ms,
-  latency_max_ms
+  run_id, operation, pool, requests, retries, throttles, failures, credits, saved, bytes, latency_p50_ms,
+  latency_p95_ms, latency_max_ms
 )
 select
   run,
   operation,
   any_value(pool),
-  count(*),
+  count(*) filter (where outcome <> 'saved'),
   count(*) filter (where attempt > 1),
   count(*) filter (where outcome = 'throttled'),
-  count(*) filter (where outcome <> 'ok'),
+  count(*) filter (where outcome not in ('ok', 'saved')),
   sum(credits)::bigint,
-  sum(bytes)::bigint,
+  coalesce(sum(saved), 0)::bigint,
+  coalesce(sum(bytes), 0)::bigint,
   quantile_cont(latencyms, 0.5),
   quantile_cont(latencyms, 0.95),
   max(latencyms)
@@ -27,6 +28,7 @@ from read_json(
     pool: 'VARCHAR',
     credits: 'BIGINT',
     outcome: 'VARCHAR',
+    saved: 'BIGINT',
     latencyMs: 'DOUBLE',
     bytes: 'BIGINT',
     attempt: 'BIGINT'

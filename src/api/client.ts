@@ -35,7 +35,7 @@ export interface ClientOptions {
   learntRates?: Partial<Record<Pool, number>>;
 }
 
-/** One line of `data/requests.ndjson`. */
+/** One attempt, as `data/requests.ndjson` keeps it. */
 export interface AttemptEntry {
   /** ISO time it was sent. */
   at: string;

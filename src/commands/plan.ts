@@ -47,6 +47,7 @@ export function renderPlan(plan: readonly JobPlan[]): string {
     if (job.waitsFor !== null)
       return `${job.job}: its targets are known when ${job.waitsFor} has been published`;
     const parts = [`${job.tasks} targets`];
+    if (job.incremental > 0) parts.push(`${job.incremental} only for what changed`);
     if (job.open > 0) parts.push(`${job.open} go on`);
     parts.push(
       `${job.unknown > 0 ? 'at least ' : 'about '}${job.requests} requests`,

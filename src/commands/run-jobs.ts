@@ -62,7 +62,8 @@ async function runJobs(verb: 'run' | 'crawl', args: RunArgs): Promise<number> {
 
 /** What a person reads after a run. Pure. */
 export function renderReport(report: RunReport, { folder }: Pick<Context, 'folder'>): string {
-  const lines = [`run ${report.run}: ${report.requests} requests, ${report.credits} credits`];
+  const saved = report.saved > 0 ? `, ${report.saved} requests saved` : '';
+  const lines = [`run ${report.run}: ${report.requests} requests, ${report.credits} credits${saved}`];
   for (const [job, { done, tasks, failed, pages, records }] of Object.entries(report.jobs)) {
     const failures = failed > 0 ? `, ${failed} failed` : '';
     lines.push(`  ${job}: ${done}/${tasks} targets${failures}, ${pages} pages, ${records} records`);

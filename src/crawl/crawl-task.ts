@@ -1,10 +1,10 @@
 import { ApiError } from '../api/api-errors.ts';
 import type { ApiClient } from '../api/client.ts';
 import type { Task } from '../jobs/task.ts';
-import type { IdsLine, PageGroup, Position } from '../landing/page-line.ts';
+import type { EndReason, IdsLine, PageGroup, Position } from '../landing/page-line.ts';
 import { isEnded, type LandedCrawl, readSlice } from '../landing/reader.ts';
 import { splitPage } from '../landing/split.ts';
-import { hashContent, type LandingLog, type NewPage } from '../landing/writer.ts';
+import { hashContent, type LandingLog, type LandingRecord, type NewPage } from '../landing/writer.ts';
 import { listCarried, noData, type ReceivedPage, receivePage } from './page.ts';
 import { firstPosition, nextStep, type PagingGoal } from './paging.ts';
 import { readPageGroup } from './record-groups.ts';
@@ -29,9 +29,29 @@ export interface CrawlDeps {
   run: string;
   /** Slices of one batch task asked for at once. */
   batchConcurrency: number;
+  /**
+   * Whether these records of a page are in the tables as they are, by what the answer says of them. Asked before the
+   * page lands, because the answer decides what its line says: data and checkpoint become true together.
+   */
+  isKnown(page: NewPage, records: readonly LandingRecord[]): Promise<boolean>;
   /** A page has landed. */
-  onPage(task: Task, page: { records: number; bytes: number }): void;
+  onPage(task: Task, page: LandedPage): void;
 }
+
+export interface LandedPage {
+  /** Its number in the crawl, from 1. */
+  page: number;
+  /** Why the crawl ended with it; null while it goes on, and for a batch. */
+  end: EndReason | null;
+  records: number;
+  bytes: number;
+}
+
+/**
+ * An incremental crawl ends when so many rows at the end of a page (all of a shorter one) are known: a few that nobody
+ * changed may stand between changed ones, because replicas disagree and a full crawl takes its time.
+ */
+const knownRows = 200;
 
 /** The server answers in circles: going on would pay for the same page for ever. Fails the target. */
 export class PagingLoop extends Error {}
@@ -65,8 +85,10 @@ async function crawlPages(start: TaskStart, deps: CrawlDeps): Promise<void> {
       const { groupBy } = task.operation;
       if (groupBy !== undefined) group = readPageGroup(groupBy, page.records, group);
       const line = { ...described, page: number, position: at, last_slot: last.lastSlot, ...step };
-      await land(deps, task, groupBy === undefined ? line : { ...line, group }, page);
-      next = step.next;
+      const grouped: NewPage = groupBy === undefined ? line : { ...line, group };
+      const kept = (await reachesKnown(task, grouped, page, deps)) ? endAsKnown(grouped) : grouped;
+      await land(deps, task, kept, page);
+      next = kept.next;
     });
     position = next;
     number += 1;
@@ -185,7 +207,21 @@ function describePage(
 async function land(deps: CrawlDeps, task: Task, line: NewPage, page: ReceivedPage): Promise<void> {
   await deps.landing.appendPage(line, page.records);
   const bytes = page.records.reduce((sum, record) => sum + record.bytes.length, 0);
-  deps.onPage(task, { records: page.records.length, bytes });
+  deps.onPage(task, { page: line.page, end: line.end, records: page.records.length, bytes });
+}
+
+/** Whether an incremental crawl, which would go on after this page, has come down to what is known. */
+async function reachesKnown(
+  task: Task,
+  line: NewPage,
+  { records }: ReceivedPage,
+  { isKnown }: CrawlDeps,
+): Promise<boolean> {
+  return task.incremental && line.end === null && (await isKnown(line, records.slice(-knownRows)));
+}
+
+function endAsKnown(line: NewPage): NewPage {
+  return { ...line, next: null, end: 'known' };
 }
 
 /** Lines that freeze a batch's ids, in slices of the job's page size. */

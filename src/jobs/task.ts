@@ -31,10 +31,24 @@ export interface IdRange {
   before: string | null;
 }
 
-/** The task of one target of a job. Pure: the same job and target make the same id on every night. */
+/**
+ * The task that walks the whole of one target of a job. Pure: the same job and target make the same id on every
+ * night. An incremental job's goes without its order, by cursor, as a full job's does.
+ */
 export function makeTask(job: Job, target: Target): Task {
+  if (job.mode === 'full') return taskOf(job, target, job.params);
+  const { sortBy: _, ...unsorted } = job.params;
+  return taskOf(job, target, unsorted);
+}
+
+/** The task of an incremental job that only looks for what changed: newest change first, by page number. */
+export function makeIncrementalTask(job: Job, target: Target): Task {
+  return { ...taskOf(job, target, job.params), incremental: true };
+}
+
+function taskOf(job: Job, target: Target, own: Job['params']): Task {
   // In one order of names, so that the same parameters are the same text wherever they are hashed.
-  const params = JSON.parse(canonicalJson({ ...job.params, ...target.params })) as Record<string, unknown>;
+  const params = JSON.parse(canonicalJson({ ...own, ...target.params })) as Record<string, unknown>;
   const identity = canonicalJson({
     job: job.name,
     operation: job.operation.name,

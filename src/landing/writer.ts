@@ -139,19 +139,9 @@ export function createLandingLog(options: LandingOptions): LandingLog {
     appendPage: (page, records) =>
       inOrder(async () => {
         const segment = await segmentFor(page.shape);
-        const block = renderRecords(page, records);
+        const { block, line } = renderPage(page, records, segment.offset);
         await segment.records.appendFile(block);
         segment.offset += block.length;
-        const line: PageLine = {
-          kind: 'page',
-          ...page,
-          records: records.length,
-          content: hashContent(records),
-          longest: records.reduce((most, record) => Math.max(most, record.bytes.length), 0),
-          set_aside: records.filter((record) => record.refusal !== undefined).length,
-          end_offset: segment.offset,
-          crc32: crc32(block),
-        };
         await segment.pages.appendFile(renderLine(line));
         unsynced += block.length + 1;
         if (unsynced > maxUnsyncedBytes) await syncOpen();
@@ -182,11 +172,31 @@ export function createLandingLog(options: LandingOptions): LandingLog {
   };
 }
 
+/** A page as a segment holds it from `offset` on: the bytes of its records, and what its line says. */
+export function renderPage(
+  page: NewPage,
+  records: readonly LandingRecord[],
+  offset: number,
+): { block: Buffer; line: PageLine } {
+  const block = renderRecords(page, records);
+  const line: PageLine = {
+    kind: 'page',
+    ...page,
+    records: records.length,
+    content: hashContent(records),
+    longest: records.reduce((most, record) => Math.max(most, record.bytes.length), 0),
+    set_aside: records.filter((record) => record.refusal !== undefined).length,
+    end_offset: offset + block.length,
+    crc32: crc32(block),
+  };
+  return { block, line };
+}
+
 /**
  * One line of a page file. Half a surrogate pair, in a target's name or in what the API said, would make DuckDB refuse
  * the whole file: it becomes U+FFFD. Records are not touched by this, and cursors have none.
  */
-function renderLine(line: LandingLine): string {
+export function renderLine(line: LandingLine): string {
   return `${JSON.stringify(line, (_, value) => (typeof value === 'string' ? wellFormed(value) : value))}\n`;
 }
 

@@ -17,6 +17,8 @@ export interface JobPlan {
   open: number;
   /** Tasks that were never crawled to the end, so their size is not known: counted as their fewest requests. */
   unknown: number;
+  /** Tasks that only look for what changed since the target was last crawled. */
+  incremental: number;
   requests: number;
   credits: number;
   /** Requests a second that api.limits says, or null. */
@@ -86,6 +88,7 @@ async function readUnpublished(folder: DataFolder): Promise<CrawlState> {
     gaps: new Map(),
     landed: groupByTask(await readLanding(folder.landing)),
     runs: await readRunLog(folder.runs),
+    now: Date.now(),
   };
 }
 
@@ -96,6 +99,7 @@ function emptyPlan(job: Job, config: Config): JobPlan {
     tasks: 0,
     open: 0,
     unknown: 0,
+    incremental: 0,
     requests: 0,
     credits: 0,
     rps,
@@ -109,8 +113,9 @@ function sumStarts(job: Job, config: Config, starts: readonly PlannedStart[]): J
   const plan = emptyPlan(job, config);
   const price = config.credits[job.operation.name] ?? job.operation.credits;
   const fewest = job.operation.paging === 'keyset' ? 2 : 1;
-  for (const { resume, expected } of starts) {
+  for (const { task, resume, expected } of starts) {
     plan.tasks += 1;
+    if (task.incremental) plan.incremental += 1;
     if (resume !== null) plan.open += 1;
     if (expected === null) plan.unknown += 1;
     plan.requests += Math.max(1, (expected?.pages ?? fewest) - (resume?.pages.size ?? 0));

@@ -1,7 +1,7 @@
 import type { TaskStart } from '../crawl/crawl-task.ts';
 import type { Job } from '../jobs/job-file.ts';
 import type { Target } from '../jobs/targets.ts';
-import { makeTask, type Task } from '../jobs/task.ts';
+import { makeIncrementalTask, makeTask, type Task } from '../jobs/task.ts';
 import { isEnded, type LandedCrawl } from '../landing/reader.ts';
 import { openRound, type RunEntry } from './run-log.ts';
 
@@ -39,11 +39,17 @@ export interface CrawlState {
   /** Crawls in the landing log, by task id. */
   landed: ReadonlyMap<string, readonly LandedCrawl[]>;
   runs: readonly RunEntry[];
+  /** Unix ms at which all this was read. */
+  now: number;
 }
 
 export interface PlannedStart extends TaskStart {
   /** Pages and records of the last complete crawl: the best guess of what this one takes; null when there was none. */
   expected: { pages: number; records: number } | null;
+  /** When the target was last crawled to the end, in any way; null when it never was. */
+  completedAt: string | null;
+  /** Pages of the target's last full crawl, of which a crawl that can end early saves some. */
+  fullPages: number | null;
 }
 
 /** Name of a target in maps. */
@@ -65,6 +71,7 @@ export function planStarts(
 ): PlannedStart[] {
   const round = openRound(state.runs, job.name);
   return targets.flatMap((target) => {
+    if (job.mode === 'incremental') return planIncremental(job, target, state, run, round);
     const task = makeTask(job, target);
     const finished = round !== null && isFinishedSince(task, state, round);
     if (task.operation.paging === 'feed') return planFeed(task, state, run, finished);
@@ -90,9 +97,7 @@ function isFailure(state: CrawlState, run: string, round: string): boolean {
 function planOne(task: Task, ids: readonly string[] | null, state: CrawlState, run: string): PlannedStart[] {
   const complete = state.complete.get(task.id);
   const isBatch = task.operation.paging === 'batch';
-  const open = (state.landed.get(task.id) ?? [])
-    .filter((crawl) => !isEnded(crawl) && crawl.failed === null && (!isBatch || crawl.frozen))
-    .at(-1);
+  const open = findOpen(task, state);
   if (isBatch && open === undefined && (ids ?? []).length === 0) return [];
   return [
     {
@@ -103,8 +108,52 @@ function planOne(task: Task, ids: readonly string[] | null, state: CrawlState, r
       goal: { lastCompleteSlot: isBatch ? null : (complete?.lastIndexedSlot ?? null), coveredSlot: null },
       ...(isBatch ? { ids: ids ?? [] } : {}),
       expected: isBatch ? expectBatch(ids ?? [], task.pageSize) : (complete ?? null),
+      completedAt: complete?.finishedAt ?? null,
+      fullPages: complete?.pages ?? null,
     },
   ];
+}
+
+/** The crawl of a task that goes on where it stopped. A batch whose ids were not all frozen begins anew. */
+function findOpen(task: Task, state: CrawlState): LandedCrawl | undefined {
+  const isBatch = task.operation.paging === 'batch';
+  return (state.landed.get(task.id) ?? [])
+    .filter((crawl) => !isEnded(crawl) && crawl.failed === null && (!isBatch || crawl.frozen))
+    .at(-1);
+}
+
+/**
+ * A target of an incremental job has two tasks, of which one is crawled in a round: the one that is open, the full one
+ * first; else the full one when it was never complete or is due; else the one that looks for what changed.
+ */
+function planIncremental(
+  job: Job,
+  target: Target,
+  state: CrawlState,
+  run: string,
+  round: string | null,
+): PlannedStart[] {
+  const full = makeTask(job, target);
+  const recent = makeIncrementalTask(job, target);
+  if (round !== null && [full, recent].some((task) => isFinishedSince(task, state, round))) return [];
+  const whole = state.complete.get(full.id);
+  const open = [full, recent].find((task) => findOpen(task, state) !== undefined);
+  const isDue = whole === undefined || state.now - Date.parse(whole.finishedAt) >= (job.fullEveryMs ?? 0);
+  if ((open ?? (isDue ? full : recent)) === full) return planOne(full, null, state, run);
+  const last = state.complete.get(recent.id);
+  return planOne(recent, null, state, run).map((start) => ({
+    ...start,
+    // Changes up to either are in.
+    goal: { ...start.goal, lastCompleteSlot: newer(whole?.lastIndexedSlot, last?.lastIndexedSlot) },
+    expected: last ?? { pages: 1, records: job.pageSize },
+    completedAt: newer(whole?.finishedAt, last?.finishedAt),
+    fullPages: whole?.pages ?? null,
+  }));
+}
+
+function newer<T extends string | number>(a: T | null | undefined, b: T | null | undefined): T | null {
+  if (a == null || b == null) return a ?? b ?? null;
+  return a > b ? a : b;
 }
 
 function expectBatch(ids: readonly string[], pageSize: number): { pages: number; records: number } {
@@ -120,7 +169,7 @@ function planFeed(task: Task, state: CrawlState, run: string, headFinished: bool
   const landed = (state.landed.get(task.id) ?? []).filter((crawl) => crawl.failed === null);
   const covered = state.coverage.get(targetKey(task)) ?? [];
   const start = (crawl: string, below: number, more: Partial<PlannedStart> = {}): PlannedStart => ({
-    ...{ task, crawl, resume: null, expected: null },
+    ...{ task, crawl, resume: null, expected: null, completedAt: null, fullPages: null },
     goal: { lastCompleteSlot: null, coveredSlot: coveredBelow(below, covered, landed, crawl) },
     ...more,
   });
@@ -159,13 +208,12 @@ function coveredBelow(
 }
 
 /** Order of a run: heads of feeds, open tasks, tasks never crawled, then the ones whose last complete crawl is oldest. */
-export function orderStarts(starts: readonly PlannedStart[], state: CrawlState): PlannedStart[] {
-  const rank = ({ task, resume }: PlannedStart): string => {
+export function orderStarts(starts: readonly PlannedStart[]): PlannedStart[] {
+  const rank = ({ task, resume, completedAt }: PlannedStart): string => {
     // One page tells whether a feed has anything new: the head goes before everything, its open crawls after it.
     if (task.operation.paging === 'feed' && resume === null) return '0';
     if (resume !== null) return '1';
-    const complete = state.complete.get(task.id);
-    return complete === undefined ? '2' : `3 ${complete.finishedAt}`;
+    return completedAt === null ? '2' : `3 ${completedAt}`;
   };
   return starts
     .map((start) => ({ start, rank: rank(start) }))

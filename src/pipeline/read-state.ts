@@ -14,6 +14,7 @@ export async function readCrawlState(database: Database, folder: DataFolder): Pr
     gaps: await readGaps(database),
     landed: groupByTask(await readLanding(folder.landing)),
     runs: await readRunLog(folder.runs),
+    now: Date.now(),
   };
 }
 

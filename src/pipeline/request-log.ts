@@ -11,10 +11,27 @@ import {
 import { open } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import type { AttemptEntry } from '../api/client.ts';
+import type { Operation } from '../api/operation.ts';
+
+/** A line that is no attempt: requests that a crawl did not need. It cost nothing and counts as none. */
+export interface SavedEntry {
+  at: string;
+  operation: string;
+  pool: Operation['pool'];
+  credits: 0;
+  outcome: 'saved';
+  /** How many. */
+  saved: number;
+}
+
+/** One line of `data/requests.ndjson`. */
+export type RequestEntry = { run: string } & (AttemptEntry | SavedEntry);
 
 export interface RequestLog {
   /** Adds one attempt. With the kernel when it returns, so a killed process accounts for every answer. */
   add(entry: AttemptEntry): void;
+  /** Notes requests that a crawl did not need. */
+  addSaved(operation: Pick<Operation, 'name' | 'pool'>, saved: number): void;
   close(): void;
 }
 
@@ -22,10 +39,13 @@ export interface RequestLog {
 export function openRequestLog(path: string, run: string): RequestLog {
   const file = openSync(path, 'a+', 0o600);
   cutTornLine(file);
+  const write = (entry: AttemptEntry | SavedEntry) => {
+    writeSync(file, `${JSON.stringify({ run, ...entry })}\n`);
+  };
   return {
-    add: (entry) => {
-      writeSync(file, `${JSON.stringify({ run, ...entry })}\n`);
-    },
+    add: write,
+    addSaved: ({ name, pool }, saved) =>
+      write({ at: new Date().toISOString(), operation: name, pool, credits: 0, outcome: 'saved', saved }),
     close: () => {
       fdatasyncSync(file);
       closeSync(file);
@@ -51,28 +71,62 @@ function cutTornLine(file: number): void {
   if (end < size) ftruncateSync(file, end);
 }
 
+/** What a run, or all of them, asked for. */
+export interface Spent {
+  /** Attempts. */
+  requests: number;
+  credits: number;
+  /** Requests that were not needed. */
+  saved: number;
+}
+
 /** Credits spent since a moment (Unix ms), from the attempts of all runs. */
 export async function sumCredits(path: string, since: number): Promise<number> {
-  let credits = 0;
+  return (await sumRequests(path, since)).credits;
+}
+
+/** What all runs have asked for since a moment (Unix ms). */
+export async function sumRequests(path: string, since: number): Promise<Spent> {
+  const spent = { requests: 0, credits: 0, saved: 0 };
   const from = new Date(since).toISOString();
+  for await (const entry of readRequestLog(path)) if (entry.at >= from) addEntry(spent, entry);
+  return spent;
+}
+
+/** What each run has asked for. */
+export async function sumRequestsByRun(path: string): Promise<Map<string, Spent>> {
+  const runs = new Map<string, Spent>();
+  for await (const entry of readRequestLog(path)) {
+    const spent = runs.get(entry.run) ?? { requests: 0, credits: 0, saved: 0 };
+    runs.set(entry.run, spent);
+    addEntry(spent, entry);
+  }
+  return runs;
+}
+
+function addEntry(spent: Spent, entry: RequestEntry): void {
+  if (entry.outcome === 'saved') {
+    spent.saved += entry.saved;
+  } else {
+    spent.requests += 1;
+    spent.credits += entry.credits;
+  }
+}
+
+/** Every line, oldest first; none when there is no log. */
+async function* readRequestLog(path: string): AsyncGenerator<RequestEntry> {
   const lines = createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY });
   try {
     let before: string | null = null;
     // The last line may be half written, by a run that was killed or is at work: it does not count yet.
     for await (const line of lines) {
-      if (before !== null) credits += creditsOf(before, from);
+      if (before !== null) yield JSON.parse(before) as RequestEntry;
       before = line;
     }
-    if (before !== null && (await endsWithNewline(path))) credits += creditsOf(before, from);
+    if (before !== null && (await endsWithNewline(path))) yield JSON.parse(before) as RequestEntry;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
-  return credits;
-}
-
-function creditsOf(line: string, from: string): number {
-  const entry = JSON.parse(line) as { at: string; credits: number };
-  return entry.at >= from ? entry.credits : 0;
 }
 
 async function endsWithNewline(path: string): Promise<boolean> {

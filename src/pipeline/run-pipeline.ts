@@ -1,13 +1,16 @@
 import type { Logger } from 'pino';
 import type { ApiClient } from '../api/client.ts';
 import type { Config } from '../config.ts';
+import type { LandedPage } from '../crawl/crawl-task.ts';
 import { crawlTasks } from '../crawl/crawl-tasks.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { KeyRefused, type LedgerlakeError, StoppedEarly } from '../errors.ts';
 import type { Job } from '../jobs/job-file.ts';
 import { resolveIds, resolveTargets } from '../jobs/targets.ts';
+import type { Task } from '../jobs/task.ts';
 import { createLandingLog } from '../landing/writer.ts';
 import { openForJobSql, runJobSql } from '../warehouse/job-sql.ts';
+import { openKnownRows } from '../warehouse/known-rows.ts';
 import { type BudgetLimits, billingPeriodStart, createBudget } from './budget.ts';
 import { startLoading } from './load-stage.ts';
 import { orderStarts, type PlannedStart, planStarts } from './plan-starts.ts';
@@ -16,6 +19,7 @@ import { addPublished, type Published, publishStage, snapshotStage } from './pub
 import { readCrawlState } from './read-state.ts';
 import { openRequestLog, sumCredits } from './request-log.ts';
 import { type ApiPlace, keepRates, openClient } from './run-client.ts';
+import { createSavings, type Savings } from './savings.ts';
 import { openSession, type Session } from './session.ts';
 import { stopOnSignals } from './signals.ts';
 
@@ -44,6 +48,8 @@ export interface RunReport {
   jobs: Record<string, JobProgress>;
   requests: number;
   credits: number;
+  /** Requests that were not needed, because crawls ended where everything was known. */
+  saved: number;
   published: Published;
 }
 
@@ -91,6 +97,7 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
     stateFile: folder.runState,
     spent: budget.spent,
   });
+  const savings = createSavings(requests);
   const published: Published = { crawls: 0, refused: [], tables: {} };
   try {
     let stopped: StoppedEarly | null = null;
@@ -98,7 +105,14 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
       const starts = await planWave(session, wave);
       for (const { name } of wave) progress.addTasks(name, 0);
       for (const { task } of starts) progress.addTasks(task.job, 1);
-      stopped = await crawlWave(starts, { session, client, progress, loads: options.verb === 'run' });
+      savings.expect(starts);
+      stopped = await crawlWave(starts, {
+        session,
+        client,
+        progress,
+        savings,
+        loads: options.verb === 'run',
+      });
       if (options.verb === 'run') addPublished(published, await publishStage(session));
       if (stopped !== null) break;
     }
@@ -115,7 +129,8 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
       await options.afterSnapshot(session);
     }
     const jobs = Object.fromEntries(progress.jobs);
-    return { run: session.run, exitCode, stopped, jobs, ...budget.spent, published };
+    const { requests: saved } = savings;
+    return { run: session.run, exitCode, stopped, jobs, ...budget.spent, saved, published };
   } finally {
     await progress.close();
     await client.close();
@@ -128,6 +143,7 @@ interface WaveDeps {
   session: Session;
   client: ApiClient;
   progress: Progress;
+  savings: Savings;
   /** Whether segments are loaded as they are sealed. */
   loads: boolean;
 }
@@ -141,9 +157,14 @@ const taskConcurrency = 64;
  */
 async function crawlWave(
   starts: readonly PlannedStart[],
-  { session, client, progress, loads }: WaveDeps,
+  { session, client, progress, savings, loads }: WaveDeps,
 ): Promise<StoppedEarly | null> {
   const loading = loads ? await startLoading(session) : null;
+  const known = openKnownRows(session.folder, session.databaseOptions);
+  const onPage = (task: Task, page: LandedPage) => {
+    progress.onPage(task, page);
+    savings.onPage(task, page);
+  };
   const landing = createLandingLog({
     dir: session.folder.landing,
     onSealed: (segment) => loading?.add(segment),
@@ -151,13 +172,14 @@ async function crawlWave(
   try {
     await crawlTasks(starts, {
       ...{ client, landing, run: session.run, batchConcurrency: 8, concurrency: taskConcurrency },
-      ...{ onPage: progress.onPage, onTaskEnd: progress.onTaskEnd },
+      ...{ isKnown: known.ask, onPage, onTaskEnd: progress.onTaskEnd },
     }).finally(() => landing.close());
     return null;
   } catch (error) {
     if (error instanceof StoppedEarly) return error;
     throw error;
   } finally {
+    await known.close();
     await loading?.finish();
   }
 }
@@ -215,7 +237,7 @@ export async function planWave(
         session.log.warn({ job: job.name }, 'no targets: its SQL gave no rows; does it need `after:`?');
       starts.push(...planStarts(job, targets, ids, state, session.run));
     }
-    return orderStarts(starts, state);
+    return orderStarts(starts);
   } finally {
     database.close();
   }

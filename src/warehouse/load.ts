@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
 import { describeSegment, verifySegment } from '../landing/reader.ts';
 import { listSegments, pageFile, recordFile, syncDirectory, syncFile } from '../landing/segment-files.ts';
-import { type Database, listColumns } from './database.ts';
-import { stagedHashes } from './row-groups.ts';
-import { listSql, readSql } from './sql-text.ts';
+import type { Database } from './database.ts';
+import { createShapeMacros, maxLineBytes, shapeQuery } from './shape-query.ts';
 import { readTableSpecs } from './table-spec.ts';
 
 /** Where a segment's typed rows for one table stand. */
@@ -39,8 +38,7 @@ export interface Loader {
 
 /** @param database an in-memory one that only the loader uses */
 export async function createLoader(database: Database, folder: DataFolder): Promise<Loader> {
-  await database.script(readSql('macros.sql'));
-  for (const macros of listSql('shapes')) await database.script(readSql(`shapes/${macros}.sql`));
+  await createShapeMacros(database);
   const queries = await readQueries(database);
   return {
     async loadSegment(segment) {
@@ -49,8 +47,7 @@ export async function createLoader(database: Database, folder: DataFolder): Prom
       if ((await stat(records)).size === 0) return 0;
       const { shape, longest, count } = await describeSegment(folder.landing, segment);
       const pages = pageFile(folder.landing, segment);
-      // The reader's buffer must hold a whole line: the record and what the log writes around it.
-      const largest = Math.max(4 << 20, longest * 2 + 65_536);
+      const largest = maxLineBytes(longest);
       const temporary = join(folder.staging, `${segment}.tmp`);
       await rm(temporary, { recursive: true, force: true });
       await mkdir(temporary, { mode: 0o700 });
@@ -71,15 +68,13 @@ export async function createLoader(database: Database, folder: DataFolder): Prom
   };
 }
 
-/** By shape: the query of each table its records go to, with the hashes that publish compares. */
+/** By shape: the query of each table its records go to. */
 async function readQueries(database: Database): Promise<Map<string, { table: string; sql: string }[]>> {
   const queries = new Map<string, { table: string; sql: string }[]>();
   for (const spec of readTableSpecs()) {
     await database.script(spec.ddl);
-    const hashes = stagedHashes(spec, await listColumns(database, spec.name)).join(', ');
     for (const shape of spec.shapes) {
-      const normalised = `${readSql('landing.sql')}${readSql(`shapes/${shape}/${spec.name}.sql`)}`;
-      const sql = `select *, ${hashes} from (${normalised})`;
+      const sql = await shapeQuery(database, spec, shape);
       queries.set(shape, [...(queries.get(shape) ?? []), { table: spec.name, sql }]);
     }
   }

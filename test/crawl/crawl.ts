@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { findOperation } from '../../src/api/catalogue.ts';
-import { crawlTask, type TaskStart } from '../../src/crawl/crawl-task.ts';
+import { type CrawlDeps, crawlTask, type TaskStart } from '../../src/crawl/crawl-task.ts';
 import type { Task } from '../../src/jobs/task.ts';
 import type { LandedCrawl } from '../../src/landing/reader.ts';
 import { readLanding, recoverLanding } from '../../src/landing/reader.ts';
@@ -29,7 +29,12 @@ export interface Crawl {
   landed(): Promise<LandedCrawl>;
 }
 
-export async function newCrawl(task: Task, answer: Answer): Promise<Crawl> {
+/** @param isKnown answers what an incremental crawl asks of each page */
+export async function newCrawl(
+  task: Task,
+  answer: Answer,
+  isKnown: CrawlDeps['isKnown'] = async () => false,
+): Promise<Crawl> {
   const asked: Params[] = [];
   const { url } = await startServer((seen, response) => {
     const { params } = JSON.parse(seen.body) as { params: Params };
@@ -51,7 +56,14 @@ export async function newCrawl(task: Task, answer: Answer): Promise<Crawl> {
       onTestFinished(() => landing.close().catch(() => undefined));
       const goal = { lastCompleteSlot: null, coveredSlot: null };
       const resume = (await landed()) ?? null;
-      const deps = { client, landing, run: `run-${runs}`, batchConcurrency: 2, onPage: () => undefined };
+      const deps = {
+        client,
+        landing,
+        run: `run-${runs}`,
+        batchConcurrency: 2,
+        onPage: () => undefined,
+        isKnown,
+      };
       const error = await crawlTask({ task, crawl: 'run-1', resume, goal, ...start }, deps).then(
         () => null,
         (reason: Error) => reason,

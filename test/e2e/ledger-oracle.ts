@@ -54,11 +54,16 @@ export function expectTables(truth: Truth, before?: ExpectedTables): ExpectedTab
  * else of the asset changed. A refused answer leaves what was there.
  */
 function hiddenRow(record: string, full: Row | null, before: Row | undefined): Row {
-  const listed = expectAsset(record.replace(textOf(at(parseExact(record), 'content')), '{}')).row as Row;
+  const listed = expectAsset(hideContent(record)).row as Row;
   const bare = { ...withoutContent(listed), extra: full?.extra ?? listed.extra ?? null };
   if (before === undefined) return full ?? bare;
   const unchanged = !isChanged(bare, { ...withoutContent(before) });
   return full === null || unchanged ? withContentOf(bare, before) : full;
+}
+
+/** The record of an asset as a list gives it that leaves its content out. */
+export function hideContent(record: string): string {
+  return record.replace(textOf(at(parseExact(record), 'content')), '{}');
 }
 
 /** Whether a row's change counts: not that of a price, nor of the order of lists whose order means nothing. */

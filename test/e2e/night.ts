@@ -13,6 +13,8 @@ const root = new URL('../..', import.meta.url).pathname;
 /** What `ledgerlake run --json` prints, as far as the tests look at it. */
 export interface Report {
   run: string;
+  requests: number;
+  saved: number;
   jobs: Record<string, { tasks: number; done: number; failed: number; pages: number; records: number }>;
   published: {
     refused: { job: string; target: string; reason: string }[];

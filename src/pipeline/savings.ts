@@ -1,0 +1,37 @@
+import type { LandedPage } from '../crawl/crawl-task.ts';
+import type { Task } from '../jobs/task.ts';
+import type { PlannedStart } from './plan-starts.ts';
+import type { RequestLog } from './request-log.ts';
+
+/** What a run did not have to ask for, because crawls ended early. */
+export interface Savings {
+  /** Must have been told of a start before its first page. */
+  expect(starts: readonly PlannedStart[]): void;
+  onPage(task: Task, page: LandedPage): void;
+  /** Requests saved so far. */
+  readonly requests: number;
+}
+
+/**
+ * Counts, when a crawl ends early, the pages of the target's last full crawl without those it took itself, and notes
+ * that in the request log. Told after the page has landed: a kill in between loses the note, never counts it twice.
+ */
+export function createSavings(log: Pick<RequestLog, 'addSaved'>): Savings {
+  const fullPages = new Map<string, number>();
+  let total = 0;
+  return {
+    get requests() {
+      return total;
+    },
+    expect(starts) {
+      for (const { task, fullPages: pages } of starts) if (pages !== null) fullPages.set(task.id, pages);
+    },
+    onPage(task, { page, end }) {
+      if (end === null || !(task.incremental || end === 'unchanged')) return;
+      const saved = (fullPages.get(task.id) ?? 0) - page;
+      if (saved <= 0) return;
+      total += saved;
+      log.addSaved(task.operation, saved);
+    },
+  };
+}
