@@ -21,7 +21,7 @@ with page as (
   where kind = 'page'
     and exists (from crawl as c where c.task = landed.task and c.crawl = landed.crawl and c.is_feed)
 ),
-covering as (
+told as (
   select job, target, low_slot, high_slot, run
   from page
   where slot >= high_slot and low_slot <= high_slot + 1
@@ -29,6 +29,17 @@ covering as (
   select job, target, low_slot, high_slot, run_id
   from meta.coverage
   where state = 'covered'
+),
+-- Each interval once: of two equal ones it would be chance which begins an island, and the other would join the
+-- island below.
+covering as (
+  select job, target, low_slot, high_slot, max(run) as run
+  from told
+  group by
+    job,
+    target,
+    low_slot,
+    high_slot
 ),
 marked as (
   select

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type DataFolder, dataFolder, makeDataFolder } from '../../src/data-folder.ts';
 import type { EndReason } from '../../src/landing/page-line.ts';
-import { createLandingLog } from '../../src/landing/writer.ts';
+import { createLandingLog, type LandingLog } from '../../src/landing/writer.ts';
 import { openBuild } from '../../src/warehouse/build.ts';
 import { openDatabase } from '../../src/warehouse/database.ts';
 import { createLoader, listUnloaded } from '../../src/warehouse/load.ts';
@@ -31,49 +31,11 @@ interface FeedPage {
   end?: EndReason;
 }
 
-/** Lands the pages of one crawl of the feed in a segment of their own, loads and publishes them. */
-async function receive(crawl: string, pages: readonly FeedPage[]): Promise<void> {
+/** Lands the pages of one crawl of each target's feed in a segment of their own, loads and publishes them. */
+async function receive(crawl: string, pages: readonly FeedPage[], targets = ['']): Promise<void> {
   const landing = createLandingLog({ dir: folder.landing });
-  for (const { page, slot, last, end, from } of pages) {
-    const cursor = `cursor-${crawl}-${page}`;
-    await landing.appendPage(
-      {
-        ...{
-          task: 'feed',
-          crawl,
-          run: crawl,
-          job: 'signatures',
-          target: '',
-          feed: true,
-          from_slot: from ?? null,
-          params: {},
-          carries: [],
-          nulls: 0,
-        },
-        ...{
-          operation: 'getLatestCompressionSignatures',
-          shape: 'signature',
-          position: { limit: 1000 },
-          envelope: '{}',
-        },
-        ...{
-          page,
-          slot,
-          last_slot: last,
-          end: end ?? null,
-          next: end === undefined ? { limit: 1000, cursor } : null,
-        },
-        received_at: new Date().toISOString(),
-      },
-      [
-        {
-          bytes: Buffer.from(
-            JSON.stringify({ signature: `${crawl}${page}`.padEnd(88, '1'), slot: last, blockTime: 1 }),
-          ),
-        },
-      ],
-    );
-  }
+  for (const target of targets)
+    for (const page of pages) await landing.appendPage(...describePage(crawl, target, page));
   await landing.close();
   const memory = await openDatabase(':memory:', options);
   const loader = await createLoader(memory, folder);
@@ -84,11 +46,45 @@ async function receive(crawl: string, pages: readonly FeedPage[]): Promise<void>
   build.close();
 }
 
+function describePage(
+  crawl: string,
+  target: string,
+  { page, slot, last, end, from }: FeedPage,
+): Parameters<LandingLog['appendPage']> {
+  const cursor = `cursor-${crawl}-${page}`;
+  const signature = `${crawl}${page}`.padEnd(88, '1');
+  return [
+    {
+      task: `feed-${target}`,
+      crawl,
+      run: crawl,
+      job: 'signatures',
+      target,
+      feed: true,
+      from_slot: from ?? null,
+      params: {},
+      carries: [],
+      nulls: 0,
+      operation: 'getLatestCompressionSignatures',
+      shape: 'signature',
+      position: { limit: 1000 },
+      envelope: '{}',
+      page,
+      slot,
+      last_slot: last,
+      end: end ?? null,
+      next: end === undefined ? { limit: 1000, cursor } : null,
+      received_at: new Date().toISOString(),
+    },
+    [{ bytes: Buffer.from(JSON.stringify({ signature, slot: last, blockTime: 1 })) }],
+  ];
+}
+
 /** `covered 11–100`, `gap 0–10 at cursor-a-2`, lowest first. */
 async function coverage(): Promise<string[]> {
   const build = await openBuild(folder, options);
   const rows = await build.rows<{ state: string; low: bigint; high: bigint; cursor: string | null }>(
-    'select state, low_slot as low, high_slot as high, cursor from meta.coverage order by low_slot, state',
+    'select distinct state, low_slot as low, high_slot as high, cursor from meta.coverage order by low_slot, state',
   );
   build.close();
   return rows.map(
@@ -162,6 +158,19 @@ test('a crawl that fills a gap covers down from the slot of the gap, not from it
   expect(await coverage()).toEqual(['covered 0–50', 'gap 51–200 at cursor-b-1', 'covered 201–300']);
   await receive('c', [{ page: 1, slot: 400, last: 120, from: 200 }]);
   expect(await coverage()).toEqual(['covered 0–50', 'gap 51–120 at cursor-c-1', 'covered 121–300']);
+});
+
+test('an interval that is told twice does not reach over the gap below it', async () => {
+  // One feed alone may be sorted right by chance.
+  const targets = Array.from({ length: 200 }, (_, n) => `${n}`);
+  await receive('a', [{ page: 1, slot: 71, last: 65, end: 'since' }], targets);
+  const second = [
+    { page: 1, slot: 78, last: 78 },
+    { page: 2, slot: 79, last: 77, end: 'since' as const },
+  ];
+  await receive('b', second, targets);
+  await receive('c', [{ page: 1, slot: 83, last: 78 }, second[1]!], targets);
+  expect(await coverage()).toEqual(['covered 66–71', 'gap 72–77', 'covered 78–83']);
 });
 
 test('publishing again changes nothing', async () => {
