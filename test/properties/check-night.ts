@@ -1,0 +1,96 @@
+import { checkAssets, checkCalm, checkProgress } from './check-assets.ts';
+import { checkCoverageStays, checkFeed, checkWhole } from './check-feeds.ts';
+import { inFlight, type MovingPlace, type NightEnded, sinceSlot } from './moving-place.ts';
+import type { SignatureFeed } from './signature-feed.ts';
+import type { Tables } from './warehouse-rows.ts';
+
+/** What is wrong with one ledger. */
+export interface Violation {
+  /** 0: of none in particular. */
+  seed: number;
+  of: 'list' | 'feed' | 'all';
+  what: string;
+}
+
+/** Every ledger's rows against its truth, and against the rows of the night before. */
+export function checkNight(place: MovingPlace, tables: Tables, before: Tables | null): Violation[] {
+  const lists = place.lists.flatMap((list) => {
+    const own = (rows: Tables['assets']) => rows.filter(({ id }) => list.has(id));
+    const rows = own(tables.assets);
+    const checkpoints = tables.checkpoints.filter(({ target }) => target === list.collection);
+    const problems = [
+      ...checkAssets(list, rows, checkpoints),
+      ...checkProgress(own(before?.assets ?? []), rows),
+    ];
+    return problems.map((what) => ({ seed: list.seed, of: 'list' as const, what }));
+  });
+  const feeds = place.feeds.flatMap((feed) => {
+    const { rows, coverage } = ofFeed(feed, tables);
+    const problems = [
+      ...checkFeed(feed, rows, coverage),
+      ...checkCoverageStays(before === null ? [] : ofFeed(feed, before).coverage, coverage),
+    ];
+    return problems.map((what) => ({ seed: feed.seed, of: 'feed' as const, what }));
+  });
+  return [...lists, ...feeds, ...checkInvented(place, tables)];
+}
+
+function ofFeed({ address }: SignatureFeed, { signatures, coverage }: Tables) {
+  return {
+    rows: signatures.filter((row) => row.address === address),
+    coverage: coverage.filter(({ target }) => target === address),
+  };
+}
+
+function checkInvented({ lists, feeds }: MovingPlace, tables: Tables): Violation[] {
+  const strangers = [
+    ...tables.assets.filter(({ id }) => !lists.some((list) => list.has(id))).map(({ id }) => id),
+    ...tables.signatures.filter(({ address }) => !feeds.some((feed) => feed.address === address)),
+    ...tables.twice,
+  ];
+  return strangers.map((row) => ({ seed: 0, of: 'all', what: `nobody knows ${JSON.stringify(row)}` }));
+}
+
+/**
+ * After calm nights the tables are what the ledgers are.
+ * @param began slot of each feed when the last night began
+ */
+export function checkEnd(
+  place: MovingPlace,
+  tables: Tables,
+  began: ReadonlyMap<SignatureFeed, number>,
+): Violation[] {
+  const lists = place.lists.flatMap((list) =>
+    checkCalm(list, tables.assets).map((what) => ({ seed: list.seed, of: 'list' as const, what })),
+  );
+  const feeds = place.feeds.flatMap((feed) => {
+    const job = place.jobOf(feed);
+    // Two pages a night promise nothing below them.
+    if (job === 'feed-pages') return [];
+    const from = job === 'feed-all' ? 0 : sinceSlot;
+    const problems = checkWhole(ofFeed(feed, tables).coverage, from, began.get(feed)!);
+    return problems.map((what) => ({ seed: feed.seed, of: 'feed' as const, what }));
+  });
+  return [...lists, ...feeds];
+}
+
+/** Within a round, a page of a list is asked for again only where a kill caught it in flight. */
+export function checkAskedAgain({ server }: MovingPlace, nights: readonly NightEnded[]): Violation[] {
+  const problems: Violation[] = [];
+  let round: number[] = [];
+  for (const [n, { code }] of nights.entries()) {
+    round.push(n + 1);
+    if (code !== 0 && n < nights.length - 1) continue;
+    const kills = round.filter((night) => nights[night - 1]!.code === null).length;
+    const asked = new Map<string, number>();
+    for (const { night, seed, method, cursor } of server.answered) {
+      if (!round.includes(night) || method !== 'getAssetsByGroup') continue;
+      asked.set(`${seed} ${cursor}`, (asked.get(`${seed} ${cursor}`) ?? 0) + 1);
+    }
+    const again = [...asked.values()].reduce((sum, times) => sum + times - 1, 0);
+    if (again > kills * inFlight)
+      problems.push({ seed: 0, of: 'all', what: `${again} pages were asked for again after ${kills} kills` });
+    round = [];
+  }
+  return problems;
+}

@@ -1,0 +1,78 @@
+import { DuckDBInstance } from '@duckdb/node-api';
+
+/** A row of `assets`, as far as the ledgers have something to say of it. */
+export interface AssetRow {
+  id: string;
+  owner: string | null;
+  name: string | null;
+  burnt: boolean;
+  collection: string | null;
+  slot: number;
+  content_slot: number | null;
+  first_seen_slot: number;
+  changed_slot: number;
+}
+
+/** A complete checkpoint of a list. */
+export interface CheckpointRow {
+  job: string;
+  target: string;
+  min_slot: number;
+  max_slot: number;
+}
+
+/** A signature seen in a feed; `tx_slot` is NULL where compression_signatures lacks it. */
+export interface SignatureRow {
+  address: string;
+  signature: string;
+  tx_slot: number | null;
+}
+
+export interface CoverageRow {
+  job: string;
+  target: string;
+  state: 'covered' | 'gap';
+  low_slot: number;
+  high_slot: number;
+}
+
+/** What a snapshot says of the moving ledgers. */
+export interface Tables {
+  assets: AssetRow[];
+  checkpoints: CheckpointRow[];
+  signatures: SignatureRow[];
+  /** Signatures that compression_signatures has twice. */
+  twice: { signature: string }[];
+  coverage: CoverageRow[];
+}
+
+/** Slots here are far below 2^53. */
+const number = (names: string) =>
+  names
+    .split(' ')
+    .map((name) => `${name}::double as ${name}`)
+    .join(', ');
+
+const queries: Record<keyof Tables, string> = {
+  assets: `select id, owner, name, burnt, collection, ${number('slot content_slot first_seen_slot changed_slot')} from assets`,
+  checkpoints: `select job, target, ${number('min_slot max_slot')} from meta.checkpoints where state = 'complete' and kind = 'full'`,
+  signatures: `select address, signature, ${number('tx_slot')} from compression_signature_sources
+    left join (select signature, any_value(tx_slot) as tx_slot from compression_signatures group by signature) using (signature)
+    where source = 'address'`,
+  twice: 'select signature from compression_signatures group by signature having count(*) > 1',
+  coverage: `select job, target, state, ${number('low_slot high_slot')} from meta.coverage order by job, target, low_slot`,
+};
+
+export async function readTables(snapshot: string): Promise<Tables> {
+  const instance = await DuckDBInstance.create(snapshot, { access_mode: 'READ_ONLY' });
+  const connection = await instance.connect();
+  try {
+    const tables: Partial<Record<keyof Tables, unknown>> = {};
+    for (const [name, sql] of Object.entries(queries))
+      tables[name as keyof Tables] = (await connection.runAndReadAll(sql)).getRowObjectsJson();
+    return tables as Tables;
+  } finally {
+    connection.closeSync();
+    instance.closeSync();
+  }
+}
