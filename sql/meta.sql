@@ -119,7 +119,7 @@ create table if not exists meta.quarantine (
 comment on table meta.quarantine is 'What did not fit: fields (the row is in, the field is NULL) and whole records (column_name NULL).';
 comment on column meta.quarantine.table_name is 'Table it was meant for.';
 comment on column meta.quarantine.task is 'Task that received it.';
-comment on column meta.quarantine.crawl is 'Crawl that received it; the next complete crawl of the task replaces its entries.';
+comment on column meta.quarantine.crawl is 'Crawl that received it; the next complete full crawl of the target replaces its entries.';
 comment on column meta.quarantine.page is 'Page of the crawl.';
 comment on column meta.quarantine.slot is 'Slot of the record.';
 comment on column meta.quarantine.key is 'Key of the row; of a refused record, the id its text mentions.';

@@ -36,17 +36,16 @@ export interface IdRange {
  * night. An incremental job's goes without its order, by cursor, as a full job's does.
  */
 export function makeTask(job: Job, target: Target): Task {
-  if (job.mode === 'full') return taskOf(job, target, job.params);
   const { sortBy: _, ...unsorted } = job.params;
-  return taskOf(job, target, unsorted);
+  return taskOf(job, target, job.mode === 'full' ? job.params : unsorted, false);
 }
 
 /** The task of an incremental job that only looks for what changed: newest change first, by page number. */
 export function makeIncrementalTask(job: Job, target: Target): Task {
-  return { ...taskOf(job, target, job.params), incremental: true };
+  return taskOf(job, target, job.params, true);
 }
 
-function taskOf(job: Job, target: Target, own: Job['params']): Task {
+function taskOf(job: Job, target: Target, own: Job['params'], incremental: boolean): Task {
   // In one order of names, so that the same parameters are the same text wherever they are hashed.
   const params = JSON.parse(canonicalJson({ ...own, ...target.params })) as Record<string, unknown>;
   const identity = canonicalJson({
@@ -54,6 +53,7 @@ function taskOf(job: Job, target: Target, own: Job['params']): Task {
     operation: job.operation.name,
     params,
     target: target.name,
+    ...(incremental ? { incremental } : {}),
   });
   return {
     id: createHash('sha256').update(identity).digest('hex').slice(0, 16),
@@ -63,7 +63,7 @@ function taskOf(job: Job, target: Target, own: Job['params']): Task {
     params,
     pageSize: job.pageSize,
     since: job.since,
-    incremental: false,
+    incremental,
     range: null,
   };
 }

@@ -128,25 +128,36 @@ async function commitState(
   await database.script(readSql('publish/segments.sql'));
 }
 
-/** A task's entries are those of its latest complete crawl. */
+/** What the ready crawls found that does not fit, once a target: an incremental crawl sees what others saw again. */
 async function quarantineMisfits(
   database: Database,
   folder: DataFolder,
   staged: readonly StagedSegment[],
 ): Promise<void> {
-  await database.run('delete from meta.quarantine where task in (select task from ready where not is_feed)');
+  await database.script(readSql('publish/quarantine.sql'));
   for (const spec of readTableSpecs()) {
     const files = listFiles(folder, spec, staged);
     if (files.length === 0) continue;
     await database.run(
       `insert into meta.quarantine (table_name, task, crawl, page, slot, key, column_name, reason, raw)
-      select $table, task, crawl, page, slot, coalesce(key, nullif(regexp_extract(misfit.raw, '"(?:id|address|signature)" *: *"([^"]+)"', 1), '')),
-        misfit.column_name, misfit.reason, misfit.raw
-      from (
-        select task, crawl, page, slot, nullif(concat_ws('/', ${spec.key.join(', ')}), '') as key, unnest(misfits) as misfit
-        from read_parquet($files)
-        semi join ready using (task, crawl)
-        where len(misfits) > 0
+      with found as (
+        select task, crawl, page, slot, misfit.column_name, misfit.reason, misfit.raw,
+          coalesce(key, nullif(regexp_extract(misfit.raw, '"(?:id|address|signature)" *: *"([^"]+)"', 1), '')) as key
+        from (
+          select task, crawl, page, slot, nullif(concat_ws('/', ${spec.key.join(', ')}), '') as key, unnest(misfits) as misfit
+          from read_parquet($files)
+          semi join ready using (task, crawl)
+          where len(misfits) > 0
+        )
+      )
+      select $table, task, crawl, page, slot, key, column_name, reason, raw
+      from found join ready r using (task, crawl)
+      where not exists (
+        from meta.quarantine q join meta.checkpoints c on c.task = q.task
+        where c.job = r.job and c.target = r.target and q.table_name = $table
+          and q.key is not distinct from found.key
+          and q.column_name is not distinct from found.column_name
+          and q.raw is not distinct from found.raw
       )`,
       { table: spec.name, files },
     );

@@ -1,0 +1,15 @@
+-- Takes away the quarantine entries that the ready crawls replace: a full crawl's, all of its task and of the
+-- incremental crawls since the last one. Incremental crawls and confirmations only add, for they saw a part.
+delete from meta.quarantine
+where exists (
+  from ready as r
+  where r.kind = 'full' and r.end_reason is distinct from 'unchanged'
+    and (
+      meta.quarantine.task = r.task
+      or meta.quarantine.task in (
+        select c.task
+        from meta.checkpoints as c
+        where c.kind = 'incremental' and c.job = r.job and c.target = r.target
+      )
+    )
+);
