@@ -46,6 +46,7 @@ export const commandList: readonly CommandEntry[] = [
     load: () => import('./plan.ts'),
   },
   { name: 'status [job]', describe: 'How far every job is', load: () => import('./status.ts') },
+  { name: 'runs', describe: 'The runs so far and what they cost', load: () => import('./runs.ts') },
   { name: 'sql [query]', describe: 'Query the snapshot, read-only', load: () => import('./sql.ts') },
   {
     name: 'call <operation> [params]',

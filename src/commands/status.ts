@@ -1,5 +1,7 @@
 import type { Argv } from 'yargs';
-import { readStatus, type Status } from '../pipeline/read-status.ts';
+import { UsageError } from '../errors.ts';
+import { readJobs } from '../jobs/job-file.ts';
+import { type JobStatus, readStatus, type Status } from '../pipeline/read-status.ts';
 import { type GlobalArgs, openContext } from './context.ts';
 
 interface StatusArgs extends GlobalArgs {
@@ -17,9 +19,21 @@ export function describeOptions(command: Argv): Argv {
 /** `ledgerlake status [job]`: reads only, takes no lock. */
 export async function execute(args: StatusArgs): Promise<number> {
   const context = await openContext(args, { asks: false });
-  const status = await readStatus(context.folder, context.config, args.job ?? null);
+  const { folder, config, jobsDir } = context;
+  const status = await readStatus(folder, config, args.job ?? null, await readFullEvery(jobsDir));
   context.print(renderStatus(status), status);
   return 0;
+}
+
+/** How often incremental jobs are crawled in full. Job files with mistakes do not hide what was published. */
+async function readFullEvery(jobsDir: string): Promise<Map<string, number>> {
+  const jobs = await readJobs(jobsDir).catch((error: unknown) => {
+    if (error instanceof UsageError) return [];
+    throw error;
+  });
+  return new Map(
+    jobs.flatMap(({ name, fullEveryMs }) => (fullEveryMs === null ? [] : [[name, fullEveryMs]])),
+  );
 }
 
 /** What a person reads. Pure. */
@@ -30,11 +44,12 @@ export function renderStatus(status: Status): string {
     if (job.open > 0n) states.push(`${job.open} open`);
     if (job.failed > 0n) states.push(`${job.failed} failed`);
     if (job.quarantined > 0n) states.push(`${job.quarantined} records quarantined`);
-    if (job.complete_as_of !== null) states.push(`all data up to slot ${job.complete_as_of} is in`);
+    states.push(...describeSlots(job));
     lines.push(`${job.job}: ${states.join(', ')}`);
   }
   for (const target of status.targets ?? []) {
     const parts = [target.state, `${target.pages} pages`, `${target.records} records`];
+    if (target.changes_seen_to !== null) parts.push(...describeSlots(target));
     if (target.reason !== null && target.state === 'failed') parts.push(target.reason);
     lines.push(`  ${target.target === '' ? '(the job)' : target.target}: ${parts.join(', ')}`);
   }
@@ -54,6 +69,17 @@ export function renderStatus(status: Status): string {
         ? `last run ${lastRun.run} was killed; the next one goes on`
         : `last run ${lastRun.run}: exit ${lastRun.exitCode} at ${lastRun.finishedAt}${lastRun.stoppedBy === null ? '' : ` (${lastRun.stoppedBy})`}`,
     );
-  lines.push(`credits this billing month: ${status.creditsThisMonth}`);
+  const saved = status.savedThisMonth > 0 ? `, ${status.savedThisMonth} requests saved` : '';
+  lines.push(`credits this billing month: ${status.creditsThisMonth}${saved}`);
   return lines.join('\n');
+}
+
+/** Up to where the data of a job or target is in. */
+function describeSlots(
+  of: Pick<JobStatus, 'complete_as_of' | 'changes_seen_to' | 'next_full_due'>,
+): string[] {
+  if (of.complete_as_of === null) return [];
+  if (of.changes_seen_to === null) return [`all data up to slot ${of.complete_as_of} is in`];
+  const due = of.next_full_due === null ? [] : [`next full crawl after ${of.next_full_due.toISOString()}`];
+  return [`full as of slot ${of.complete_as_of}, changes seen to ${of.changes_seen_to}`, ...due];
 }

@@ -6,7 +6,7 @@ import { crawlKey, isEnded, readLanding } from '../landing/reader.ts';
 import { openDatabase } from '../warehouse/database.ts';
 import { readSql } from '../warehouse/sql-text.ts';
 import { billingPeriodStart } from './budget.ts';
-import { sumCredits } from './request-log.ts';
+import { sumRequests } from './request-log.ts';
 import { type RunEntry, readRunLog } from './run-log.ts';
 
 export interface JobStatus {
@@ -16,7 +16,13 @@ export interface JobStatus {
   open: bigint;
   failed: bigint;
   complete_as_of: bigint | null;
+  /** Incremental jobs: changes up to this slot are in, which says nothing of rows that left. */
+  changes_seen_to: bigint | null;
   last_complete: Date | null;
+  /** When the last full crawl of the target that waited longest ended. */
+  last_full: Date | null;
+  /** Incremental jobs whose file is there: when the next crawl is a full one. */
+  next_full_due: Date | null;
   quarantined: bigint;
 }
 
@@ -24,6 +30,9 @@ export interface TargetStatus {
   target: string;
   state: string;
   complete_as_of: bigint | null;
+  changes_seen_to: bigint | null;
+  last_full: Date | null;
+  next_full_due: Date | null;
   pages: bigint;
   records: bigint;
   quarantined: bigint;
@@ -51,13 +60,21 @@ export interface Status {
   /** `data/run.json` of a run that is at work now, else null. */
   running: unknown;
   creditsThisMonth: number;
+  /** Requests that were not needed in this billing month. */
+  savedThisMonth: number;
 }
 
 /**
  * What is known without disturbing a run: the snapshot, the landing log's page lines, the logs.
+ * @param fullEveryMs how often incremental jobs are crawled in full, by job
  * @throws UsageError when nothing was ever run here
  */
-export async function readStatus(folder: DataFolder, config: Config, job: string | null): Promise<Status> {
+export async function readStatus(
+  folder: DataFolder,
+  config: Config,
+  job: string | null,
+  fullEveryMs: ReadonlyMap<string, number>,
+): Promise<Status> {
   const runs = await readRunLog(folder.runs);
   const hasSnapshot = await stat(folder.snapshot).then(
     () => true,
@@ -65,16 +82,19 @@ export async function readStatus(folder: DataFolder, config: Config, job: string
   );
   if (runs.length === 0 && !hasSnapshot)
     throw new UsageError(`nothing was run in ${folder.root} yet`, 'Begin with `ledgerlake run`.');
-  const published = hasSnapshot
+  const published: Published = hasSnapshot
     ? await readPublished(folder, config, job)
     : { jobs: [], targets: null, gaps: [], done: new Set<string>() };
   const { done } = published;
+  const spent = await sumRequests(folder.requests, billingPeriodStart(new Date(), config.billingDay));
+  const due = (name: string, last: Date | null) => nextFull(last, fullEveryMs.get(name));
   const crawls = [...(await readLanding(folder.landing))].flatMap(([key, crawl]) =>
     done.has(key) ? [] : crawl,
   );
   return {
-    jobs: published.jobs,
-    targets: published.targets,
+    jobs: published.jobs.map((one) => ({ ...one, next_full_due: due(one.job, one.last_full) })),
+    targets:
+      published.targets?.map((one) => ({ ...one, next_full_due: due(job ?? '', one.last_full) })) ?? null,
     gaps: published.gaps,
     landed: {
       crawls: crawls.length,
@@ -84,15 +104,26 @@ export async function readStatus(folder: DataFolder, config: Config, job: string
     },
     lastRun: runs.at(-1) ?? null,
     running: await readRunning(folder, runs.at(-1)),
-    creditsThisMonth: await sumCredits(folder.requests, billingPeriodStart(new Date(), config.billingDay)),
+    creditsThisMonth: spent.credits,
+    savedThisMonth: spent.saved,
   };
 }
 
-async function readPublished(
-  folder: DataFolder,
-  config: Config,
-  job: string | null,
-): Promise<Pick<Status, 'jobs' | 'targets' | 'gaps'> & { done: ReadonlySet<string> }> {
+function nextFull(last: Date | null, everyMs: number | undefined): Date | null {
+  return last === null || everyMs === undefined ? null : new Date(last.getTime() + everyMs);
+}
+
+type Undated<T> = Omit<T, 'next_full_due'>;
+
+/** What the snapshot says; what is due when stands in the job files. */
+interface Published {
+  jobs: Undated<JobStatus>[];
+  targets: Undated<TargetStatus>[] | null;
+  gaps: Gap[];
+  done: ReadonlySet<string>;
+}
+
+async function readPublished(folder: DataFolder, config: Config, job: string | null): Promise<Published> {
   const { memoryLimit, threads } = config.warehouse;
   const database = await openDatabase(folder.snapshot, {
     memoryLimit,
@@ -101,7 +132,7 @@ async function readPublished(
     readOnly: true,
   });
   try {
-    const jobs = await database.rows<JobStatus>(readSql('status/jobs.sql'));
+    const jobs = await database.rows<Undated<JobStatus>>(readSql('status/jobs.sql'));
     if (job !== null && !jobs.some((known) => known.job === job))
       throw new UsageError(
         `job ${job} has no checkpoint`,
@@ -114,7 +145,9 @@ async function readPublished(
       done: new Set(done.map(crawlKey)),
       jobs: job === null ? jobs : jobs.filter((known) => known.job === job),
       targets:
-        job === null ? null : await database.rows<TargetStatus>(readSql('status/targets.sql'), { job }),
+        job === null
+          ? null
+          : await database.rows<Undated<TargetStatus>>(readSql('status/targets.sql'), { job }),
       gaps: await database.rows<Gap>(readSql('status/gaps.sql')),
     };
   } finally {
@@ -123,7 +156,7 @@ async function readPublished(
 }
 
 /** The state file of the last run, when that has not ended and its process is alive. */
-async function readRunning(folder: DataFolder, last: RunEntry | undefined): Promise<unknown> {
+export async function readRunning(folder: DataFolder, last: RunEntry | undefined): Promise<unknown> {
   if (last === undefined || last.finishedAt !== null) return null;
   try {
     const state = JSON.parse(await readFile(folder.runState, 'utf8')) as { run: string; pid: number };

@@ -38,7 +38,9 @@ export interface Workplace {
   data: string;
   /** `ledgerlake run`, as a process of its own. */
   run(...jobs: string[]): Promise<RunResult>;
-  /** The same, for runs that must be complete. @throws what it says on stderr, warnings included */
+  /** Any command, as a process of its own. */
+  cli(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
+  /** A run, for those that must be complete. @throws what it says on stderr, warnings included */
   mustRun(...jobs: string[]): Promise<Report>;
   /** Rows of the snapshot: 64-bit numbers and times as text, structs as objects. */
   rows<T = Record<string, unknown>>(sql: string): Promise<T[]>;
@@ -57,15 +59,16 @@ export async function openWorkplace(rpcUrl: string, files: Record<string, string
     await writeFile(join(place, path), text);
   }
   const env = { PATH: process.env.PATH, LEDGERLAKE_RPC_URL: rpcUrl, LEDGERLAKE_API_KEY: 'sandbox' };
+  const cli = (...args: string[]) => startCli(args, place, env);
   const run = async (...jobs: string[]): Promise<RunResult> => {
-    const args = ['run', ...jobs, '--json', '--log-level', 'warn'];
-    const { code, stdout, stderr } = await startCli(args, place, env);
+    const { code, stdout, stderr } = await cli('run', ...jobs, '--json', '--log-level', 'warn');
     return { code, stderr, report: stdout === '' ? ({} as Report) : JSON.parse(stdout) };
   };
   return {
     root: place,
     data,
     run,
+    cli,
     async mustRun(...jobs) {
       const { code, stderr, report } = await run(...jobs);
       if (code !== 0 || stderr !== '') throw new Error(`exit ${code}: ${stderr}`);
