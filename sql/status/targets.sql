@@ -19,24 +19,24 @@ with quarantined as (
     c.target
 )
 select
-  target,
-  state,
-  max(last_indexed_slot) filter (where kind <> 'incremental') over every_crawl as complete_as_of,
+  c.target,
+  c.state,
+  max(c.last_indexed_slot) filter (where c.kind <> 'incremental') over every_crawl as complete_as_of,
   case
-    when bool_or(state = 'complete' and kind = 'incremental') over every_crawl
-      then max(last_indexed_slot) over every_crawl
+    when bool_or(c.state = 'complete' and c.kind = 'incremental') over every_crawl
+      then max(c.last_indexed_slot) over every_crawl
   end as changes_seen_to,
-  max(finished_at) filter (where state = 'complete' and kind <> 'incremental') over every_crawl as last_full,
-  pages,
-  records,
-  greatest(quarantined, q.records) as quarantined,
-  finished_at,
-  reason
-from meta.checkpoints
+  max(c.finished_at) filter (where c.state = 'complete' and c.kind <> 'incremental') over every_crawl as last_full,
+  c.pages,
+  c.records,
+  greatest(c.quarantined, q.records) as quarantined,
+  c.finished_at,
+  c.reason
+from meta.checkpoints as c
 left join quarantined as q using (job, target)
-where job = $job
-window every_crawl as (partition by target)
-qualify row_number() over (partition by target order by crawl desc, state = 'complete' desc) = 1
+where c.job = $job
+window every_crawl as (partition by c.target)
+qualify row_number() over (partition by c.target order by c.crawl desc, c.state = 'complete' desc) = 1
 order by
-  state = 'complete',
-  target
+  c.state = 'complete',
+  c.target

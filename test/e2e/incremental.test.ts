@@ -1,18 +1,30 @@
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
+import { startProgram } from '../crash/program.ts';
 import { expectAsset } from './expected-rows.ts';
 import { hideContent } from './ledger-oracle.ts';
-import { openWorkplace, startCli, type Workplace } from './night.ts';
+import { openWorkplace, type Workplace } from './night.ts';
 import { differences, type Row, readQuarantine, readTable } from './table-rows.ts';
 
+// Whole nights of the program; the requests are counted where they arrive.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
+/** A ledger of one collection, and a place with an incremental job for it. */
 interface Collection {
   sandbox: Sandbox;
   place: Workplace;
   /** Runs the job and tells what the sandbox was asked meanwhile. */
   night(...args: string[]): Promise<{ code: number; asked: Params[]; saved: number }>;
-  close(): Promise<void>;
+  /** Writes the job's file. */
+  writeJob(fields?: Partial<JobFields>): Promise<void>;
+}
+
+interface JobFields {
+  params: string;
+  fullEvery: string;
 }
 
 interface Params {
@@ -21,42 +33,39 @@ interface Params {
   sortBy?: { sortBy: string; sortDirection: string };
 }
 
-const pageSize = 200;
-
-/** A ledger of one collection, and an incremental job for it. `job`: lines that the job has besides. */
-async function openCollection(options: SandboxOptions, job = ''): Promise<Collection> {
+async function openCollection(options: SandboxOptions, pageSize: number): Promise<Collection> {
   const sandbox = await startSandbox({ seed: 5, collections: 1, owners: 200, ...options });
-  const place = await openWorkplace(sandbox.url, { 'jobs/list.yaml': jobText(sandbox, job) });
-  const env = { PATH: process.env.PATH, LEDGERLAKE_RPC_URL: sandbox.url, LEDGERLAKE_API_KEY: 'sandbox' };
+  const place = await openWorkplace(sandbox.url, {});
+  const writeJob = async ({ params = '', fullEvery = '7d' }: Partial<JobFields> = {}) => {
+    const text = `describe: One collection
+method: getAssetsByGroup
+params: { groupKey: collection${params} }
+for_each: { groupValue: { values: [${sandbox.world.truth().collections()[0]}] } }
+mode: incremental
+full_every: ${fullEvery}
+page_size: ${pageSize}
+`;
+    await mkdir(join(place.root, 'jobs'), { recursive: true });
+    await writeFile(join(place.root, 'jobs/list.yaml'), text);
+  };
+  await writeJob();
   return {
     sandbox,
     place,
+    writeJob,
     async night(...args) {
       const before = sandbox.requests.length;
-      const { code, stdout, stderr } = await startCli(
-        ['run', '--json', '--log-level', 'warn', ...args],
-        place.root,
-        env,
-      );
+      const { code, stdout, stderr } = await place.cli('run', '--json', '--log-level', 'warn', ...args);
       if (stdout === '') throw new Error(`exit ${code}: ${stderr}`);
       const asked = sandbox.requests.slice(before).map(({ params }) => params as Params);
       return { code, asked, saved: (JSON.parse(stdout) as { saved: number }).saved };
     },
-    async close() {
-      await sandbox.close();
-      await place.remove();
-    },
   };
 }
 
-function jobText({ world }: Sandbox, lines: string): string {
-  return `describe: One collection
-method: getAssetsByGroup
-params: { groupKey: collection }
-for_each: { groupValue: { values: [${world.truth().collections()[0]}] } }
-mode: incremental
-page_size: ${pageSize}
-${lines}`;
+async function closeCollection({ sandbox, place }: Collection): Promise<void> {
+  await sandbox.close();
+  await place.remove();
 }
 
 /** Cached prices move without the list saying so: only a full crawl brings those of assets that stand still. */
@@ -74,18 +83,20 @@ function listedRows({ world }: Sandbox): Map<string, Row> {
   return new Map(rows);
 }
 
-/** The rows of the table that the list still gives; what left it is the full crawl's to find. */
-async function tableRows({ place }: Collection, listed: ReadonlyMap<string, Row>): Promise<Map<string, Row>> {
+/** Every listed asset is in the table as the ledger says; what left the list is the full crawl's to find. */
+async function expectListed({ sandbox, place }: Collection): Promise<void> {
+  const listed = listedRows(sandbox);
   const rows = [...(await readTable(place, 'assets', 'id'))].filter(([id]) => listed.has(id));
-  return new Map(rows.map(([id, row]) => [id, withoutPrices(row)]));
+  expect(differences(listed, new Map(rows.map(([id, row]) => [id, withoutPrices(row)])))).toEqual([]);
 }
 
-describe('a collection of 20,000 assets, nights one after another', () => {
+describe('a collection of 10,000 assets, nights one after another', () => {
   let collection: Collection;
   let fullRequests = 0;
   beforeAll(async () => {
-    collection = await openCollection({ assets: 20_000 });
-    return () => collection.close();
+    // 200 a page: pages and changes stand to each other as with 50,000 assets and pages of 1,000.
+    collection = await openCollection({ assets: 10_000 }, 200);
+    return () => closeCollection(collection);
   });
 
   test('the first night walks all of it by cursor', async () => {
@@ -93,24 +104,18 @@ describe('a collection of 20,000 assets, nights one after another', () => {
     expect({ code, saved }).toEqual({ code: 0, saved: 0 });
     expect(asked.some(({ page, sortBy }) => page !== undefined || sortBy !== undefined)).toBe(false);
     fullRequests = asked.length;
-    expect(fullRequests).toBe(101);
-    const listed = listedRows(collection.sandbox);
-    expect(differences(listed, await tableRows(collection, listed))).toEqual([]);
+    expect(fullRequests).toBe(51);
+    await expectListed(collection);
   });
 
   test('nothing changed: one request', async () => {
     const quarantine = await readQuarantine(collection.place);
-    expect(quarantine.length).toBeGreaterThan(10);
+    expect(quarantine.length).toBeGreaterThan(0);
     const { code, asked, saved } = await collection.night();
     expect({ code, saved }).toEqual({ code: 0, saved: fullRequests - 1 });
     expect(asked).toMatchObject([{ page: 1, sortBy: { sortBy: 'updated', sortDirection: 'desc' } }]);
-    expect(asked.length).toBe(1);
     // What an incremental crawl did not look at is still not right.
     expect(await readQuarantine(collection.place)).toEqual(quarantine);
-    const [twice] = await collection.place.rows(
-      `select count(*) - count(distinct (table_name, key, column_name, raw)) as n from meta.quarantine`,
-    );
-    expect(twice).toEqual({ n: '0' });
   });
 
   test('1 % changed: at most 5 % of the requests, and every row is what the ledger says', async () => {
@@ -119,7 +124,130 @@ describe('a collection of 20,000 assets, nights one after another', () => {
     expect({ code, saved }).toEqual({ code: 0, saved: fullRequests - asked.length });
     expect(asked.length).toBeGreaterThan(1);
     expect(asked.length).toBeLessThanOrEqual(0.05 * fullRequests);
-    const listed = listedRows(collection.sandbox);
-    expect(differences(listed, await tableRows(collection, listed))).toEqual([]);
+    await expectListed(collection);
   });
+
+  test('the night after that is quiet again', async () => {
+    expect(await collection.night()).toMatchObject({ asked: [{ page: 1 }], saved: fullRequests - 1 });
+  });
+
+  test('status says how far it is, and runs what every night cost', async () => {
+    const [job] = JSON.parse((await collection.place.cli('status', '--json')).stdout).jobs;
+    expect(job).toMatchObject({ job: 'list', targets: 1, complete: 1, quarantined: expect.any(Number) });
+    expect(job.quarantined).toBeGreaterThan(0);
+    expect(job.changes_seen_to).toBeGreaterThan(job.complete_as_of);
+    expect(Date.parse(job.next_full_due) - Date.parse(job.last_full)).toBe(7 * 86_400_000);
+    const text = await collection.place.cli('status', 'list');
+    const slots = `full as of slot ${job.complete_as_of}, changes seen to ${job.changes_seen_to}, next full crawl after `;
+    expect(text.stdout.split(slots).length, `${text.stdout}${text.stderr}`).toBe(3);
+    const runs = JSON.parse((await collection.place.cli('runs', '--json')).stdout) as Record<
+      string,
+      unknown
+    >[];
+    const [, changed] = runs as { requests: number }[];
+    const saved = 51 - changed!.requests;
+    const cost = (requests: number, saved: number) => ({ requests, credits: 10 * requests, saved });
+    expect(runs).toMatchObject(
+      [cost(1, 50), cost(51 - saved, saved), cost(1, 50), cost(51, 0)].map((spent) => ({
+        ...{ verb: 'run', jobs: ['list'], state: 'ended', exitCode: 0, stoppedBy: null, ...spent },
+      })),
+    );
+    const table = await collection.place.rows(
+      'select requests, credits, saved from meta.requests order by run_id desc',
+    );
+    expect(table).toEqual(
+      runs.map(({ requests, credits, saved }) => ({
+        requests: `${requests}`,
+        credits: `${credits}`,
+        saved: `${saved}`,
+      })),
+    );
+    const last = await collection.place.cli('runs', '--limit', '1');
+    expect(last.stdout.trimEnd().split('\n').length).toBe(3);
+  });
+
+  test('plan says what it would ask for', async () => {
+    const { stdout } = await collection.place.cli('plan', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({
+      requests: 1,
+      jobs: [{ tasks: 1, incremental: 1, unknown: 0 }],
+    });
+  });
+});
+
+/** A small collection whose first night is over, and about 100 assets have changed since. */
+async function openChanged(options: SandboxOptions = {}): Promise<Collection> {
+  const collection = await openCollection({ assets: 600, ...options }, 20);
+  onTestFinished(() => closeCollection(collection));
+  expect((await collection.night()).code).toBe(0);
+  collection.sandbox.tick(20);
+  return collection;
+}
+
+test('a budget in the middle: the next run goes on there, and pays for no page twice', async () => {
+  const collection = await openChanged();
+  const nights = [];
+  for (const most of ['2', '2', '1000']) nights.push(await collection.night('--max-requests', most));
+  expect(nights.map(({ code }) => code)).toEqual([75, 75, 0]);
+  const pages = nights.flatMap(({ asked }) => asked.map(({ page }) => page));
+  expect(pages.length).toBeGreaterThan(5);
+  expect(pages).toEqual(pages.map((_, n) => n + 1));
+  expect(nights.map(({ saved }) => saved)).toEqual([0, 0, 31 - pages.length]);
+  await expectListed(collection);
+  expect((await collection.night()).asked).toMatchObject([{ page: 1 }]);
+});
+
+test('killed between pages: the next run goes on there', async () => {
+  const collection = await openChanged({ latencyMs: 50 });
+  const { sandbox, place } = collection;
+  const before = sandbox.requests.length;
+  const env = { LEDGERLAKE_RPC_URL: sandbox.url, LEDGERLAKE_API_KEY: 'sandbox' };
+  for (const count of [2, 4]) {
+    const run = startProgram(['run'], { place: { ...place, jobs: join(place.root, 'jobs') }, env });
+    while (sandbox.requests.length - before < count) await sleep(2);
+    run.child.kill('SIGKILL');
+    await run.ended;
+  }
+  const { code } = await collection.night();
+  expect(code).toBe(0);
+  const asked = sandbox.requests.slice(before).map(({ params }) => (params as Params).page!);
+  // At most the page in flight is asked for again.
+  const again = asked.filter((page, n) => asked.indexOf(page) !== n);
+  expect(again.length, `${asked}`).toBeLessThanOrEqual(2);
+  expect([...new Set(asked)], `${asked}`).toEqual(
+    Array.from({ length: Math.max(...asked) }, (_, n) => n + 1),
+  );
+  await expectListed(collection);
+  expect((await collection.night()).asked).toMatchObject([{ page: 1 }]);
+});
+
+test('a full crawl when it is due, and when the job is another; a new order is none', async () => {
+  const collection = await openChanged();
+  const isFull = ({ asked }: { asked: Params[] }) =>
+    asked.length > 20 && asked.every(({ page, sortBy }) => page === undefined && sortBy === undefined);
+  await collection.writeJob({ fullEvery: '1s' });
+  await sleep(1000);
+  const due = await collection.night();
+  expect(isFull(due), JSON.stringify(due.asked)).toBe(true);
+  await expectListed(collection);
+
+  const byAction = ', sortBy: { sortBy: recent_action, sortDirection: desc }';
+  await collection.writeJob({ params: byAction });
+  const recent = await collection.night();
+  expect(recent.asked).toMatchObject([
+    { page: 1, sortBy: { sortBy: 'recent_action', sortDirection: 'desc' } },
+  ]);
+  collection.sandbox.tick();
+  expect((await collection.night()).asked.length).toBeLessThan(5);
+  await expectListed(collection);
+
+  await collection.writeJob({ params: `${byAction}, options: { showUnverifiedCollections: true }` });
+  expect(isFull(await collection.night())).toBe(true);
+  const kinds = await collection.place.rows(
+    `select kind, count(*) as n from meta.checkpoints where state = 'complete' group by kind order by kind`,
+  );
+  expect(kinds).toEqual([
+    { kind: 'full', n: '3' },
+    { kind: 'incremental', n: '2' },
+  ]);
 });
