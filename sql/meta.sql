@@ -36,7 +36,7 @@ comment on column meta.runs.stopped_by is 'Why it stopped early, in words.';
 create table if not exists meta.checkpoints (
   job varchar not null,
   target varchar not null,
-  range varchar not null,
+  range varchar,
   kind varchar not null,
   last_indexed_slot bigint,
   state varchar not null,
@@ -136,7 +136,7 @@ create table if not exists meta.requests (
   throttles bigint not null,
   failures bigint not null,
   credits bigint not null,
-  saved bigint not null,
+  saved bigint,
   bytes bigint not null,
   latency_p50_ms double,
   latency_p95_ms double,

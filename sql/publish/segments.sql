@@ -8,7 +8,7 @@ select
   any_value(l.shape),
   count(*) filter (where l.kind = 'page'),
   coalesce(sum(l.records) filter (where l.kind = 'page'), 0)::bigint,
-  bool_and(c.state <> 'open'),
+  bool_and(c.state not in ('open', 'ready')),
   now()
 from landed as l
 join crawl as c using (task, crawl)

@@ -2,7 +2,7 @@
 -- grain: one row a compressed asset (id)
 -- key: id
 -- publish: merge
-create table asset_proofs (
+create table if not exists asset_proofs (
   id varchar not null,
   tree varchar,
   leaf varchar,

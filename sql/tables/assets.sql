@@ -2,6 +2,7 @@
 -- grain: one row an asset (id)
 -- key: id
 -- publish: merge
+-- history: yes
 -- group content: name, symbol, description, token_standard, json_uri, schema_uri, image, external_url, attributes, files, content_extra
 -- group token_info: token_symbol, token_supply, token_decimals, token_program, price_per_token, price_currency, mint_authority, freeze_authority, token_info_extra
 -- group inscription: inscription
@@ -9,7 +10,7 @@
 -- join extra: base_extra, content_extra, token_info_extra
 -- volatile: price_per_token, price_currency
 -- unordered: grouping, authorities, files
-create table assets (
+create table if not exists assets (
   id varchar not null,
   interface varchar,
   name varchar,
@@ -82,7 +83,8 @@ create table assets (
   first_seen_slot bigint,
   changed_slot bigint,
   run_id varchar not null,
-  record_hash ubigint not null
+  record_hash ubigint not null,
+  changed_at timestamptz
 );
 comment on table assets is 'Digital assets: NFTs, compressed NFTs and fungible tokens, as last seen.';
 comment on column assets.id is 'Asset id, base58; normally the mint address.';
@@ -158,3 +160,4 @@ comment on column assets.first_seen_slot is 'Slot of the first answer that had t
 comment on column assets.changed_slot is 'Slot of the answer that last changed the row.';
 comment on column assets.run_id is 'Run that received the last change.';
 comment on column assets.record_hash is 'Hash of the row without volatile columns; moves only when the row changes.';
+comment on column assets.changed_at is 'When the answer that last changed the row arrived.';

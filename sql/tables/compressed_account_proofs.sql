@@ -2,7 +2,7 @@
 -- grain: one row a compressed account (hash)
 -- key: hash
 -- publish: merge
-create table compressed_account_proofs (
+create table if not exists compressed_account_proofs (
   hash varchar not null,
   tree varchar,
   leaf_index bigint,

@@ -2,7 +2,8 @@
 -- grain: one row a compressed account (hash)
 -- key: hash
 -- publish: merge
-create table compressed_accounts (
+-- history: yes
+create table if not exists compressed_accounts (
   hash varchar not null,
   address varchar,
   owner varchar,
@@ -20,7 +21,8 @@ create table compressed_accounts (
   first_seen_slot bigint,
   changed_slot bigint,
   run_id varchar not null,
-  record_hash ubigint not null
+  record_hash ubigint not null,
+  changed_at timestamptz
 );
 comment on table compressed_accounts is 'Compressed accounts, as last seen. A change closes an account and opens another, with a new hash.';
 comment on column compressed_accounts.hash is 'Hash of the account, base58.';
@@ -41,3 +43,4 @@ comment on column compressed_accounts.first_seen_slot is 'Slot of the first answ
 comment on column compressed_accounts.changed_slot is 'Slot of the answer that last changed the row.';
 comment on column compressed_accounts.run_id is 'Run that received the last change.';
 comment on column compressed_accounts.record_hash is 'Hash of the row; moves only when the row changes.';
+comment on column compressed_accounts.changed_at is 'When the answer that last changed the row arrived.';

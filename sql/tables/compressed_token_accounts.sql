@@ -2,7 +2,8 @@
 -- grain: one row a compressed token account (hash)
 -- key: hash
 -- publish: merge
-create table compressed_token_accounts (
+-- history: yes
+create table if not exists compressed_token_accounts (
   hash varchar not null,
   owner varchar,
   mint varchar,
@@ -16,7 +17,8 @@ create table compressed_token_accounts (
   first_seen_slot bigint,
   changed_slot bigint,
   run_id varchar not null,
-  record_hash ubigint not null
+  record_hash ubigint not null,
+  changed_at timestamptz
 );
 comment on table compressed_token_accounts is 'Token data of compressed accounts, as last seen; the account itself is in compressed_accounts.';
 comment on column compressed_token_accounts.hash is 'Hash of the account, base58.';
@@ -33,3 +35,4 @@ comment on column compressed_token_accounts.first_seen_slot is 'Slot of the firs
 comment on column compressed_token_accounts.changed_slot is 'Slot of the answer that last changed the row.';
 comment on column compressed_token_accounts.run_id is 'Run that received the last change.';
 comment on column compressed_token_accounts.record_hash is 'Hash of the row; moves only when the row changes.';
+comment on column compressed_token_accounts.changed_at is 'When the answer that last changed the row arrived.';

@@ -2,7 +2,7 @@
 -- grain: one row a signature and list it was seen in
 -- key: signature, source, address
 -- publish: append
-create table compression_signature_sources (
+create table if not exists compression_signature_sources (
   signature varchar not null,
   source varchar not null,
   address varchar not null,

@@ -2,7 +2,7 @@
 -- grain: one row a transaction signature
 -- key: signature
 -- publish: append
-create table compression_signatures (
+create table if not exists compression_signatures (
   signature varchar not null,
   tx_slot bigint,
   block_time timestamptz,

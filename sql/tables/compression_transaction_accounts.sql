@@ -2,7 +2,7 @@
 -- grain: one row an account that a transaction opened or closed
 -- key: signature, change, hash
 -- publish: append
-create table compression_transaction_accounts (
+create table if not exists compression_transaction_accounts (
   signature varchar not null,
   change varchar not null,
   hash varchar not null,

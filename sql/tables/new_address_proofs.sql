@@ -2,7 +2,7 @@
 -- grain: one row an address and tree
 -- key: tree, address
 -- publish: merge
-create table new_address_proofs (
+create table if not exists new_address_proofs (
   tree varchar not null,
   address varchar not null,
   lower_range_address varchar,

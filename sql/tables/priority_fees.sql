@@ -2,7 +2,7 @@
 -- grain: one row an answer (request_key, seen_at): a time series of each question
 -- key: request_key, seen_at
 -- publish: append
-create table priority_fees (
+create table if not exists priority_fees (
   request_key varchar not null,
   seen_at timestamptz not null,
   request json,

@@ -2,7 +2,8 @@
 -- grain: one row a token account (address)
 -- key: address
 -- publish: merge
-create table token_accounts (
+-- history: yes
+create table if not exists token_accounts (
   address varchar not null,
   mint varchar,
   owner varchar,
@@ -19,7 +20,8 @@ create table token_accounts (
   first_seen_slot bigint,
   changed_slot bigint,
   run_id varchar not null,
-  record_hash ubigint not null
+  record_hash ubigint not null,
+  changed_at timestamptz
 );
 comment on table token_accounts is 'Token accounts, as last seen.';
 comment on column token_accounts.address is 'Address of the token account, base58.';
@@ -39,3 +41,4 @@ comment on column token_accounts.first_seen_slot is 'Slot of the first answer th
 comment on column token_accounts.changed_slot is 'Slot of the answer that last changed the row.';
 comment on column token_accounts.run_id is 'Run that received the last change.';
 comment on column token_accounts.record_hash is 'Hash of the row; moves only when the row changes.';
+comment on column token_accounts.changed_at is 'When the answer that last changed the row arrived.';

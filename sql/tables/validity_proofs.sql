@@ -2,7 +2,7 @@
 -- grain: one row a question (request_key)
 -- key: request_key
 -- publish: merge
-create table validity_proofs (
+create table if not exists validity_proofs (
   request_key varchar not null,
   hashes varchar[],
   new_addresses struct(address varchar, tree varchar)[],

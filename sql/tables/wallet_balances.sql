@@ -2,8 +2,9 @@
 -- grain: one row a wallet and mint (wallet, mint)
 -- key: wallet, mint
 -- publish: merge
+-- history: yes
 -- volatile: price_per_token, usd_value
-create table wallet_balances (
+create table if not exists wallet_balances (
   wallet varchar not null,
   mint varchar not null,
   symbol varchar,
@@ -20,7 +21,8 @@ create table wallet_balances (
   first_seen_slot bigint,
   changed_slot bigint,
   run_id varchar not null,
-  record_hash ubigint not null
+  record_hash ubigint not null,
+  changed_at timestamptz
 );
 comment on table wallet_balances is 'What wallets hold of each token, as last seen. Amounts and values are floats; exact amounts are in token_accounts.';
 comment on column wallet_balances.wallet is 'Address of the wallet, base58.';
@@ -40,3 +42,4 @@ comment on column wallet_balances.first_seen_slot is 'NULL, as slot.';
 comment on column wallet_balances.changed_slot is 'NULL, as slot.';
 comment on column wallet_balances.run_id is 'Run that received the last change.';
 comment on column wallet_balances.record_hash is 'Hash of the row; moves only when the row changes.';
+comment on column wallet_balances.changed_at is 'When the answer that last changed the row arrived.';

@@ -2,7 +2,7 @@
 -- grain: one row a wallet whose first funds are known (wallet)
 -- key: wallet
 -- publish: merge
-create table wallet_funding (
+create table if not exists wallet_funding (
   wallet varchar not null,
   funder varchar,
   funder_name varchar,

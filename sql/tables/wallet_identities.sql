@@ -3,7 +3,7 @@
 -- key: wallet
 -- publish: merge
 -- unordered: tags, domain_names
-create table wallet_identities (
+create table if not exists wallet_identities (
   wallet varchar not null,
   type varchar,
   name varchar,

@@ -2,7 +2,7 @@
 -- grain: one row a transfer (wallet, signature, position)
 -- key: wallet, signature, position
 -- publish: append
-create table wallet_transfers (
+create table if not exists wallet_transfers (
   wallet varchar not null,
   signature varchar not null,
   position integer not null,

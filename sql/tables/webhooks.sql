@@ -3,7 +3,7 @@
 -- key: webhook_id
 -- publish: merge
 -- unordered: transaction_types, account_addresses
-create table webhooks (
+create table if not exists webhooks (
   webhook_id varchar not null,
   wallet varchar,
   webhook_url varchar,

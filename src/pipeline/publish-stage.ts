@@ -2,7 +2,7 @@ import { listSegments } from '../landing/segment-files.ts';
 import { archiveSegments } from '../warehouse/archive.ts';
 import { openDatabase } from '../warehouse/database.ts';
 import type { MergeCounts } from '../warehouse/merge-table.ts';
-import { type PublishResult, publish } from '../warehouse/publish.ts';
+import { addCounts, type PublishResult, publish } from '../warehouse/publish.ts';
 import { publishRuns } from '../warehouse/publish-runs.ts';
 import { replaceSnapshot } from '../warehouse/snapshot.ts';
 import { readRunLog } from './run-log.ts';
@@ -35,15 +35,7 @@ export async function publishStage(session: Session): Promise<PublishResult> {
 export function addPublished(total: Published, one: PublishResult): void {
   total.crawls += one.published;
   total.refused.push(...one.refused);
-  for (const [table, counts] of Object.entries(one.tables)) {
-    const sum = total.tables[table];
-    total.tables[table] =
-      sum === undefined
-        ? counts
-        : (Object.fromEntries(
-            Object.entries(sum).map(([name, n]) => [name, n + counts[name as keyof MergeCounts]]),
-          ) as unknown as MergeCounts);
-  }
+  for (const [table, counts] of Object.entries(one.tables)) addCounts(total.tables, table, counts);
 }
 
 /**

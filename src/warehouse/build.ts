@@ -3,10 +3,10 @@ import type { DataFolder } from '../data-folder.ts';
 import { asDiskError, StoppedEarly, UsageError } from '../errors.ts';
 import { type Database, type DatabaseOptions, isLockConflict, openDatabase } from './database.ts';
 import { listSql, readSql } from './sql-text.ts';
-import { readTableSpecs } from './table-spec.ts';
+import { readTableSpecs, type TableSpec } from './table-spec.ts';
 
 /** Version of the tables in `sql/`. A build of a newer one is refused unchanged. */
-export const schemaVersion = 1;
+export const schemaVersion = 2;
 
 /**
  * Opens the pipeline's own database, made on first use.
@@ -37,7 +37,10 @@ export async function openBuild(
   return database;
 }
 
-/** Makes every table, view and macro of the model in a database that has none. @throws UsageError as openBuild */
+/**
+ * Makes every table, view and macro of the model, and brings an older database forward: first what existing tables
+ * need (sql/migrations/<version>.sql), then what is missing. One transaction. @throws UsageError as openBuild
+ */
 export async function createSchema(database: Database): Promise<void> {
   const version = await readVersion(database);
   if (version !== null && version > schemaVersion) {
@@ -48,11 +51,22 @@ export async function createSchema(database: Database): Promise<void> {
   }
   if (version === schemaVersion) return;
   await database.transaction(async () => {
+    for (let next = (version ?? schemaVersion) + 1; next <= schemaVersion; next += 1)
+      await database.script(readSql(`migrations/${next}.sql`));
     await database.script(readSql('meta.sql'));
-    for (const spec of readTableSpecs()) await database.script(spec.ddl);
+    for (const spec of readTableSpecs()) {
+      await database.script(spec.ddl);
+      if (spec.history) await database.script(historySql(spec));
+    }
     for (const view of listSql('views')) await database.script(readSql(`views/${view}.sql`));
+    await database.run('delete from meta.schema_version');
     await database.run('insert into meta.schema_version values ($version)', { version: schemaVersion });
   });
+}
+
+/** The history of one table: `past.<table>`, the view `<table>_history` and the macros on it. */
+function historySql({ name, key }: TableSpec): string {
+  return readSql('history.sql').replaceAll('{table}', name).replaceAll('{key}', key.join(', '));
 }
 
 /** Schema version of a build or snapshot; null for an empty database. */

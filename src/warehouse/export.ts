@@ -15,7 +15,7 @@ import {
 import {
   checkPartitionColumns,
   type LakeLayout,
-  listBaseTables,
+  listLakeTables,
   readTableFacts,
   type TableFacts,
 } from './lake-table.ts';
@@ -28,7 +28,7 @@ export interface ExportOptions {
   snapshot: string;
   /** Folder of the lake; made when missing. */
   lake: string;
-  /** null: every base table of the main schema, `_history` included. */
+  /** null: every base table of the main schema, and the histories. */
   tables: readonly string[] | null;
   /** By table: columns its files are split by. */
   partitionBy: Readonly<Record<string, readonly string[]>>;
@@ -79,7 +79,7 @@ export async function exportTables(options: ExportOptions): Promise<ExportResult
   const interrupt = () => database.interrupt();
   signal?.addEventListener('abort', interrupt);
   try {
-    const tables = chooseTables(await listBaseTables(database), options);
+    const tables = chooseTables(await listLakeTables(database), options);
     await openLake(options.lake);
     const results: ExportResult[] = [];
     for (const table of tables) {
@@ -103,7 +103,7 @@ export async function exportTables(options: ExportOptions): Promise<ExportResult
 export function checkExport(options: Pick<ExportOptions, 'lake' | 'tables' | 'partitionBy'>): void {
   refuseObjectStore(options.lake);
   chooseTables(
-    readTableSpecs().map(({ name }) => name),
+    readTableSpecs().flatMap(({ name, history }) => (history ? [name, `${name}_history`] : name)),
     options,
   );
 }

@@ -31,6 +31,7 @@ export function insertSql(
 const wideRows = 'read_parquet($files, file_row_number = true)';
 
 function wholeSource(groups: readonly Group[], filter: string): string {
+  const versions = ['changed', 'versioned', 'new_changed_slot', 'new_changed_at'];
   const columns = groups.flatMap(({ name }) => [
     `take_${name}`,
     `new_${name}_slot`,
@@ -40,8 +41,8 @@ function wholeSource(groups: readonly Group[], filter: string): string {
   ]);
   return `${wideRows} w
     join (
-      select target, old_first_seen_slot, old_changed_slot, old_run_id, changed, base_file, base_row,
-        ${columns.join(', ')}
+      select target, old_first_seen_slot, old_changed_slot, old_changed_at, old_run_id, base_file, base_row,
+        ${[...versions, ...columns].join(', ')}
       from verdict v
       where rewritten and ${filter}
     ) v on w.file_index = v.base_file and w.file_row_number = v.base_row`;
@@ -89,7 +90,9 @@ function bookkeepingValue(column: string, groups: readonly Group[]): string {
     case 'first_seen_slot':
       return 'if(v.target is null, v.new_base_slot, v.old_first_seen_slot)';
     case 'changed_slot':
-      return `if(v.changed, ${newest('slot')}, v.old_changed_slot)`;
+      return 'if(v.changed, v.new_changed_slot, v.old_changed_slot)';
+    case 'changed_at':
+      return 'if(v.target is null or v.versioned, v.new_changed_at, v.old_changed_at)';
     case 'run_id':
       return `if(v.changed, ${newest('run_id')}, v.old_run_id)`;
     case 'record_hash':

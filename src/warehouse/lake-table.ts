@@ -26,13 +26,13 @@ export interface TableFacts extends Pick<Manifest, 'rows' | 'slot' | 'sums' | 'f
 // Raised when the same rows would be written differently.
 const formatVersion = 1;
 
-/** Base tables of the main schema, by name; views are not exported. */
-export async function listBaseTables(database: Database): Promise<string[]> {
+/** Base tables of the main schema and the histories of those that have one, by name; other views are not exported. */
+export async function listLakeTables(database: Database): Promise<string[]> {
   const rows = await database.rows<{ table_name: string }>(
-    `select table_name
+    `select if(schema_name = 'past', table_name || '_history', table_name) as table_name
     from duckdb_tables()
-    where database_name = current_database() and schema_name = 'main' and not internal and not temporary
-    order by table_name`,
+    where database_name = current_database() and schema_name in ('main', 'past') and not internal and not temporary
+    order by all`,
   );
   return rows.map(({ table_name }) => table_name);
 }

@@ -22,6 +22,8 @@ export interface MergeSql {
   confirm: readonly string[];
   /** Makes `old_rows`: what the new versions keep of the old ones. */
   oldRows: string;
+  /** Keeps the versions that end, in `past`; null for a table without history. */
+  keepPast: string | null;
   /** $files. Rows that the table did not have, from one staged row each. */
   insertNew: string;
   /** $files. New versions of rows that the table has, from one staged row and the old version. */
@@ -42,8 +44,8 @@ export function mergeSql(spec: TableSpec, columns: readonly string[]): MergeSql 
       select
         count(*) as fresh,
         count(*) filter (where target is null) as inserted,
-        count(*) filter (where target is not null and changed) as changed,
-        count(*) filter (where target is not null and rewritten and not changed) as amended,
+        count(*) filter (where versioned) as changed,
+        count(*) filter (where target is not null and rewritten and not versioned) as amended,
         count(*) filter (where rewritten and not whole) as mixed,
         (select count(*) from seen) as seen
       from verdict`,
@@ -58,6 +60,13 @@ export function mergeSql(spec: TableSpec, columns: readonly string[]): MergeSql 
       select v.target, ${groups.flatMap((group) => [...group.columns, group.slot, group.seenAt].map((column) => `t.${quoteName(column)}`)).join(', ')}
       from ${spec.name} t
       join (select target from verdict where rewritten and needs_old) v on t.rowid = v.target`,
+    keepPast: spec.history
+      ? `
+      insert into past.${spec.name} by name
+      select t.*, v.new_changed_slot as valid_to_slot, v.new_changed_at as valid_to
+      from ${spec.name} t
+      join (select target, new_changed_slot, new_changed_at from verdict where versioned) v on t.rowid = v.target`
+      : null,
     insertNew: insertSql(spec, columns, groups, 'new'),
     insertChanged: insertSql(spec, columns, groups, 'changed'),
     insertMixed: insertSql(spec, columns, groups, 'mixed'),
@@ -106,6 +115,19 @@ function isNewer(group: Group): string {
     end)`;
 }
 
+/** Rows that are gone come back only with an answer that is newer than the one that said so. */
+function notGone(spec: TableSpec): string {
+  return `
+      left join (
+        select ${keyList(spec)}, max(valid_to_slot) as gone_slot, max(valid_to) as gone_at
+        from past.${spec.name}
+        where gone_reason is not null
+        group by ${keyList(spec)}
+      ) g using (${keyList(spec)})
+      where t.target is not null or g.gone_at is null
+        or if(s.base.slot is null or g.gone_slot is null, s.base.seen_at > g.gone_at, s.base.slot > g.gone_slot)`;
+}
+
 function verdictSql(spec: TableSpec, groups: readonly Group[]): string {
   const grouped = groups.length > 1;
   const narrow = [
@@ -113,6 +135,7 @@ function verdictSql(spec: TableSpec, groups: readonly Group[]): string {
     ...groups.flatMap((group) => [group.slot, group.seenAt, group.hash, ...group.volatile.map(quoteName)]),
     'first_seen_slot',
     'changed_slot',
+    ...(spec.history ? ['changed_at'] : []),
     'run_id',
     ...(grouped ? ['record_hash'] : []),
   ];
@@ -130,6 +153,8 @@ function verdictSql(spec: TableSpec, groups: readonly Group[]): string {
   const wholeTerms = groups
     .slice(1)
     .map((group) => `(not take_${group.name} or ${place(group)} = ${place(groups[0] as Group)})`);
+  const newest = (field: string) =>
+    `greatest(${groups.map(({ name }) => `if(take_${name}, ${name}.${field}, null)`).join(', ')})`;
   // Flat and narrow: this table is what the wide rows are joined with.
   const fields = groups.flatMap(({ name, hash }) => [
     `take_${name}`,
@@ -146,14 +171,20 @@ function verdictSql(spec: TableSpec, groups: readonly Group[]): string {
       select s.*, t.target, t as old, ${takes.join(',\n        ')}
       from seen s
       left join (select rowid as target, ${narrow.join(', ')} from ${spec.name}) t using (${keyList(spec)})
+      ${spec.history ? notGone(spec) : ''}
     )
     select ${keyList(spec)},
       target,
       old.first_seen_slot as old_first_seen_slot,
       old.changed_slot as old_changed_slot,
+      ${spec.history ? 'old.changed_at' : 'null::timestamptz'} as old_changed_at,
       old.run_id as old_run_id,
       ${fields.join(',\n      ')},
       target is null or ${hashDiffers.join(' or ')} as changed,
+      -- What changed at a slot of its own. Slots and times of versions never go back, whatever arrives late.
+      if(${newest('slot')} is null, null, greatest(${newest('slot')}, old.changed_slot)) as new_changed_slot,
+      greatest(${newest('seen_at')}, ${spec.history ? 'old.changed_at' : 'null'}) as new_changed_at,
+      changed and target is not null and new_changed_slot is distinct from coalesce(old.changed_slot, -1) as versioned,
       changed or ${[...filled, ...volatileDiffers, 'false'].join(' or ')} as rewritten,
       ${['take_base', ...wholeTerms].join(' and ')} as whole,
       ${groups.map(({ name, seenAt }) => `(not take_${name} and old.${seenAt} is not null)`).join(' or ')} as needs_old

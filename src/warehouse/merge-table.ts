@@ -7,7 +7,7 @@ export interface MergeCounts {
   seen: number;
   inserted: number;
   changed: number;
-  /** Only volatile columns (prices) moved, or a group was carried for the first time. */
+  /** Only volatile columns (prices) moved, a group was carried for the first time, or it was at the same slot. */
   amended: number;
   confirmed: number;
   /** From answers older than what the table has: counted, never applied. */
@@ -19,9 +19,9 @@ export const noRows: MergeCounts = { seen: 0, inserted: 0, changed: 0, amended: 
 /**
  * Memory to plan for a row of a slice, bytes, by what becomes of it (bench/publish.ts at 300MB): every row has narrow
  * copies in `seen` and `verdict`; an inserted one is held whole until the commit; a changed one costs the table's
- * row group its delete marks besides.
+ * row group its delete marks besides, and its former version is written again.
  */
-const bytesPerRow = { seen: 2000, inserted: 2800, changed: 5600 };
+const bytesPerRow = { seen: 2000, inserted: 2800, changed: 5600, past: 2800 };
 
 /** Applies the ready rows of some staging files to one merge table, slice by slice. */
 export async function mergeTable(
@@ -35,7 +35,7 @@ export async function mergeTable(
   const slices = await planSlices(database, files, memoryBytes / bytesPerRow.seen);
   for (let slice = slices.shift(); slice !== undefined; slice = slices.shift()) {
     const verdict = await judgeSlice(database, sql, slice);
-    if (slice.length > 1 && writeBytes(verdict) > memoryBytes) {
+    if (slice.length > 1 && writeBytes(spec, verdict) > memoryBytes) {
       const half = Math.ceil(slice.length / 2);
       slices.unshift(slice.slice(0, half), slice.slice(half));
       continue;
@@ -49,8 +49,9 @@ export async function mergeTable(
 }
 
 /** Memory that writing a slice's new rows and versions takes. */
-function writeBytes({ inserted, changed, amended }: MergeCounts): number {
-  return inserted * bytesPerRow.inserted + (changed + amended) * bytesPerRow.changed;
+function writeBytes({ history }: TableSpec, { inserted, changed, amended }: MergeCounts): number {
+  const past = history ? changed * bytesPerRow.past : 0;
+  return inserted * bytesPerRow.inserted + (changed + amended) * bytesPerRow.changed + past;
 }
 
 /** Runs of staging files, in landing order, of at most so many rows (one file at least). */
@@ -111,6 +112,7 @@ async function applyVerdict(
   if (confirmed > 0) for (const statement of sql.confirm) await database.run(statement);
   // New versions first: they are made from the old ones, which still stand under their row numbers.
   if (changed + amended + mixed > 0) await database.run(sql.oldRows);
+  if (changed > 0 && sql.keepPast !== null) await database.run(sql.keepPast);
   if (inserted > 0) await database.run(sql.insertNew, { files });
   if (changed + amended > 0) await database.run(sql.insertChanged, { files });
   if (mixed > 0) await database.run(sql.insertMixed, { files });

@@ -23,7 +23,10 @@ interface ColumnRow {
   column_comment: string | null;
 }
 
-/** The whole model: main tables and views first, then `meta`. Built in memory, so it needs no data folder. */
+/**
+ * The whole model: main tables and views first, then `meta`; not `past`, which the histories show. Built in memory, so
+ * it needs no data folder.
+ */
 export async function describeModel(): Promise<TableDescription[]> {
   const database = await openDatabase(':memory:', { memoryLimit: '64MB', threads: 1, tempDir: '' });
   try {
@@ -50,6 +53,7 @@ function readColumns(database: Database): Promise<ColumnRow[]> {
       c.comment as column_comment
     from relations r
     join duckdb_columns() c on c.schema_name = r.schema_name and c.table_name = r.table_name
+    where r.schema_name <> 'past'
     order by r.schema_name, r.table_name, c.column_index`,
   );
 }

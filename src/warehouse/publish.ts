@@ -6,7 +6,7 @@ import { appendRows } from './append-rows.ts';
 import { auditReadyCrawls } from './audit.ts';
 import type { Database } from './database.ts';
 import { listStaged } from './load.ts';
-import { type MergeCounts, mergeTable } from './merge-table.ts';
+import { type MergeCounts, mergeTable, noRows } from './merge-table.ts';
 import { readSql } from './sql-text.ts';
 import { listFiles, type StagedSegment } from './staged-segments.ts';
 import { readTableSpecs } from './table-spec.ts';
@@ -25,14 +25,12 @@ export interface PublishResult {
   /** Crawls an audit refused, with the reason. */
   refused: { job: string; target: string; reason: string }[];
   tables: Record<string, MergeCounts>;
-  /** Segments that nothing waits for: they may be archived once a snapshot has them. */
-  settled: number[];
 }
 
 /**
- * Applies staging to the tables: complete crawls to merge tables, every new segment to append-only ones. Data
- * first, each slice its own transaction; then checkpoints, coverage, quarantine and segments in one. Killed at
- * any point and run again, it changes nothing twice.
+ * Applies staging to the tables: complete crawls to merge tables, every new segment to append-only ones. Crawls go in
+ * run by run, in the order the runs finished them, so that what several nights left behind (or a rebuild replays)
+ * makes the same history as publishing every night. Killed at any point and run again, it changes nothing twice.
  */
 export async function publish(
   database: Database,
@@ -40,33 +38,62 @@ export async function publish(
   options: PublishOptions,
 ): Promise<PublishResult> {
   const staged = await findCrawls(database, folder, options.run);
-  const refused = await auditReadyCrawls(database, folder, staged, options.quarantineLimit);
-  const tables: Record<string, MergeCounts> = {};
+  const result: PublishResult = { published: 0, refused: [], tables: {} };
+  const runs = await database.rows<{ run_id: string | null }>(
+    `select run_id from crawl where state = 'ready' group by run_id order by run_id`,
+  );
+  // Without a ready crawl there is still what append-only tables have received, and the state of open crawls.
+  for (const { run_id } of runs.length === 0 ? [{ run_id: null }] : runs) {
+    await database.run(
+      `create or replace temp table ready as select * from crawl where state = 'ready' and run_id = $run_id`,
+      { run_id },
+    );
+    await publishReady(database, folder, { ...options, staged, result });
+  }
+  return result;
+}
+
+/** Publishes the crawls in `ready`: data first, each slice its own transaction; then the state of all in one. */
+async function publishReady(
+  database: Database,
+  folder: DataFolder,
+  {
+    staged,
+    result,
+    ...options
+  }: PublishOptions & { staged: readonly StagedSegment[]; result: PublishResult },
+): Promise<void> {
+  await database.run(readSql('publish/asked.sql'), { page_files: await listPageFiles(folder) });
+  result.refused.push(...(await auditReadyCrawls(database, folder, staged, options.quarantineLimit)));
   for (const spec of readTableSpecs()) {
     const segments = staged.filter(({ shape }) => spec.shapes.includes(shape));
     const chosen = await (spec.publish === 'merge' ? withReadyRows : notAppended)(database, segments);
     const files = listFiles(folder, spec, chosen);
-    tables[spec.name] =
+    const counts =
       spec.publish === 'merge'
         ? await mergeTable(database, spec, files, options.memoryBytes)
         : await appendRows(database, spec, files);
+    addCounts(result.tables, spec.name, counts);
   }
   await database.script(readSql('publish/coverage.sql'));
   await database.transaction(() => commitState(database, folder, staged));
   await database.run('checkpoint');
-  const [ready] = await database.rows<{ n: bigint }>('select count(*) as n from ready');
-  const settled = await database.rows<{ segment: bigint }>(
-    'select segment from meta.segments where settled and segment in (select segment from landed)',
-  );
-  return {
-    published: Number(ready?.n ?? 0n),
-    refused,
-    tables,
-    settled: settled.map(({ segment }) => Number(segment)),
-  };
+  result.published += await countRows(database, 'ready');
 }
 
-/** Makes `landed`, `crawl` and `ready`; returns the staged segments. Every segment with records must be staged. */
+/** Adds what became of a table's rows to a run's totals. */
+export function addCounts(totals: Record<string, MergeCounts>, table: string, counts: MergeCounts): void {
+  const total = { ...(totals[table] ?? noRows) };
+  for (const name of Object.keys(total) as (keyof MergeCounts)[]) total[name] += counts[name];
+  totals[table] = total;
+}
+
+async function countRows(database: Database, table: string): Promise<number> {
+  const [row] = await database.rows<{ n: bigint }>(`select count(*) as n from ${table}`);
+  return Number(row?.n ?? 0n);
+}
+
+/** Makes `landed` and `crawl`; returns the staged segments. Every segment with records must be staged. */
 async function findCrawls(database: Database, folder: DataFolder, run: string): Promise<StagedSegment[]> {
   const pageFiles = await listPageFiles(folder);
   await database.run(readSql('publish/landed.sql'), { page_files: pageFiles });
@@ -78,8 +105,6 @@ async function findCrawls(database: Database, folder: DataFolder, run: string): 
   const unstaged = shapes.filter(({ segment, records }) => records > 0n && !staged.has(Number(segment)));
   if (unstaged.length > 0)
     throw new Error(`segment ${unstaged[0]?.segment} is published before it is loaded`);
-  await database.run(`create or replace temp table ready as select * from crawl where state = 'ready'`);
-  await database.run(readSql('publish/asked.sql'), { page_files: pageFiles });
   return shapes
     .filter(({ segment }) => staged.has(Number(segment)))
     .map(({ segment, shape }) => ({ segment: Number(segment), shape }))
@@ -125,6 +150,9 @@ async function commitState(
     insert into meta.coverage (job, target, low_slot, high_slot, state, cursor, run_id)
     select job, target, low_slot, high_slot, state, cursor, run_id from coverage;`);
   await quarantineMisfits(database, folder, staged);
+  await database.script(
+    `update crawl set state = 'published' from ready where ready.task = crawl.task and ready.crawl = crawl.crawl`,
+  );
   await database.script(readSql('publish/segments.sql'));
 }
 

@@ -15,7 +15,15 @@ export interface Group {
 }
 
 /** Columns that publish sets, and no group of the shape owns. */
-const bookkeeping = ['slot', 'seen_at', 'first_seen_slot', 'changed_slot', 'run_id', 'record_hash'];
+const bookkeeping = [
+  'slot',
+  'seen_at',
+  'first_seen_slot',
+  'changed_slot',
+  'changed_at',
+  'run_id',
+  'record_hash',
+];
 
 /** The groups of a table, base first. `columns` are the table's, in order. */
 export function listGroups(spec: TableSpec, columns: readonly string[]): Group[] {

@@ -8,6 +8,8 @@ export interface TableSpec {
   key: readonly string[];
   /** `merge`: rows are replaced by newer ones. `append`: rows never change once in. */
   publish: 'merge' | 'append';
+  /** Whether former versions and rows that are gone are kept (sql/history.sql). */
+  history: boolean;
   /** Columns by group, besides the base group of all others; each group has a slot of its own. */
   groups: ReadonlyMap<string, readonly string[]>;
   /** JSON objects put together from text columns that each hold some of their members, `"name":value,…`. */
@@ -51,6 +53,7 @@ export function parseTableSpec(text: string): TableSpec {
     shapes: listFolders('shapes').filter((shape) => listSql(`shapes/${shape}`).includes(field('table'))),
     key: splitList(field('key')),
     publish,
+    history: fields.get('history') === 'yes',
     groups,
     joined,
     volatile: splitList(fields.get('volatile') ?? ''),

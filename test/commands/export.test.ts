@@ -77,7 +77,7 @@ test('a disk that fills up exits 74 and leaves the former export as it was', asy
   const before = await readlink(join(table, 'current'));
   await folder.change(
     `insert into token_accounts by name
-    select md5(i::varchar) || md5((-i)::varchar) as address, now() as seen_at, 'r' as run_id, hash(i) as record_hash
+    select md5(i::varchar) || md5((-i)::varchar) as address, now() as seen_at, seen_at as changed_at, 'r' as run_id, hash(i) as record_hash
     from range(200000) r(i)`,
   );
   // No file may grow above 4 MB (in blocks of 1,024): the system refuses the write as it does on a full disk.

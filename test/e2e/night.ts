@@ -36,7 +36,9 @@ export interface RunResult {
 export interface Workplace {
   root: string;
   data: string;
-  /** `ledgerlake run`, as a process of its own. */
+  /** The program with these arguments, as a process of its own. */
+  cli(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
+  /** `ledgerlake run`, likewise. */
   run(...jobs: string[]): Promise<RunResult>;
   /** Any command, as a process of its own. */
   cli(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
@@ -67,6 +69,7 @@ export async function openWorkplace(rpcUrl: string, files: Record<string, string
   return {
     root: place,
     data,
+    cli,
     run,
     cli,
     async mustRun(...jobs) {

@@ -3,7 +3,15 @@ import { describe, expect, test } from 'vitest';
 import { openPlace } from './place.ts';
 
 type Columns = Record<string, unknown>;
-const bookkeeping = ['slot', 'first_seen_slot', 'changed_slot', 'seen_at', 'run_id', 'record_hash'];
+const bookkeeping = [
+  'slot',
+  'first_seen_slot',
+  'changed_slot',
+  'changed_at',
+  'seen_at',
+  'run_id',
+  'record_hash',
+];
 
 describe('getPriorityFeeEstimate', () => {
   test('rows: a series, one an answer, every level', async () => {

@@ -66,7 +66,15 @@ export function printed(result: string | undefined) {
   return { code: 0, stdout: `${result}\n`, stderr: '', result };
 }
 
-const bookkeeping = ['slot', 'seen_at', 'first_seen_slot', 'changed_slot', 'run_id', 'record_hash'];
+const bookkeeping = [
+  'slot',
+  'seen_at',
+  'first_seen_slot',
+  'changed_slot',
+  'changed_at',
+  'run_id',
+  'record_hash',
+];
 const jsonColumns = ['burnt', 'extra'];
 
 /** A table's rows by key (its columns joined by a space), without bookkeeping; JSON as canonical text. */

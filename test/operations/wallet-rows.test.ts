@@ -34,7 +34,15 @@ beforeAll(async () => {
 afterAll(() => place.remove());
 
 type Columns = Record<string, unknown>;
-const bookkeeping = ['slot', 'seen_at', 'first_seen_slot', 'changed_slot', 'run_id', 'record_hash'];
+const bookkeeping = [
+  'slot',
+  'seen_at',
+  'first_seen_slot',
+  'changed_slot',
+  'changed_at',
+  'run_id',
+  'record_hash',
+];
 
 async function expectRows(
   table: string,

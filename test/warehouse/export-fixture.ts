@@ -2,9 +2,9 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { createSchema } from '../../src/warehouse/build.ts';
 import { type Database, openDatabase } from '../../src/warehouse/database.ts';
 import { type ExportOptions, type ExportResult, exportTables } from '../../src/warehouse/export.ts';
-import { readTableSpecs } from '../../src/warehouse/table-spec.ts';
 
 /** A snapshot of the real tables in a temporary folder, and the lake beside it. */
 export interface Fixture {
@@ -33,8 +33,7 @@ export async function createFixture(): Promise<Fixture> {
     }
   };
   await use(await open(), async (database) => {
-    for (const { ddl } of readTableSpecs()) await database.script(ddl);
-    await database.script('create schema meta; create table meta.runs (run_id varchar)');
+    await createSchema(database);
     await database.run('create view asset_owners as select id, owner from assets');
   });
   return {
@@ -74,6 +73,7 @@ export function insertTokenAccounts(from: number, to: number): string {
       '{"a":[18446744073709551615, "\\u0000"]}'::json as burnt,
       300000000 + i as slot,
       timestamptz '2026-01-01 00:00:00.123456+00' as seen_at,
+      seen_at as changed_at,
       'run' as run_id,
       hash(i) as record_hash
     from range(${from}, ${to}) r(i)`;
@@ -91,6 +91,7 @@ export const insertAssets = `insert into assets by name
     0.1::double as royalty_percent,
     case i when 0 then null else 7 + i end as slot,
     timestamptz '2026-01-01 00:00:00+00' as seen_at,
+      seen_at as changed_at,
     'run' as run_id,
     (18446744073709551615 - i)::ubigint as record_hash
   from range(4) r(i)`;

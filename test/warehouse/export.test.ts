@@ -6,19 +6,21 @@ import type { Manifest } from '../../src/warehouse/lake-manifest.ts';
 import { readTableSpecs } from '../../src/warehouse/table-spec.ts';
 import { createFixture, insertAssets, insertTokenAccounts, listTree, readJson } from './export-fixture.ts';
 
-const tableNames = readTableSpecs().map(({ name }) => name);
+const tableNames = readTableSpecs()
+  .flatMap(({ name, history }) => (history ? [name, `${name}_history`] : name))
+  .sort();
 
 const current = (lake: string, table: string) =>
   readJson<Manifest>(join(lake, table, 'current', '_manifest.json'));
 
-test('the files hold exactly the rows of every base table, u64 as decimals and JSON as text', async () => {
+test('the files hold exactly the rows of every base table and history, u64 as decimals and JSON as text', async () => {
   const fixture = await createFixture();
   const { lake } = fixture;
   await fixture.change(insertAssets, insertTokenAccounts(0, 5000));
   const results = await fixture.export();
   const filled: Record<string, number> = { assets: 4, token_accounts: 5000 };
   expect(results.map(({ table, rows, written }) => [table, rows, written])).toEqual(
-    tableNames.map((table) => [table, filled[table] ?? 0, true]),
+    tableNames.map((table) => [table, filled[table.replace('_history', '')] ?? 0, true]),
   );
   for (const { table, rows } of results) {
     const files = `read_parquet('${lake}/${table}/current/*.parquet')`;
@@ -99,12 +101,17 @@ test('a table that did not change is not written; any change of a value, or of t
     await fixture.change(statement);
     return (await fixture.export()).filter(({ written }) => written).map(({ table }) => table);
   };
-  expect(await writtenAfter("update assets set slot = slot + 1 where id = 'asset-2'")).toEqual(['assets']);
+  expect(await writtenAfter("update assets set slot = slot + 1 where id = 'asset-2'")).toEqual([
+    'assets',
+    'assets_history',
+  ]);
   expect(await writtenAfter("update token_accounts set amount = 1 where address = 'address-5'")).toEqual([
     'token_accounts',
+    'token_accounts_history',
   ]);
   expect(await writtenAfter("delete from token_accounts where address = 'address-5'")).toEqual([
     'token_accounts',
+    'token_accounts_history',
   ]);
   const [relaid] = await fixture.export({
     tables: ['token_accounts'],

@@ -1,0 +1,23 @@
+-- Version 2: history, ranges of targets, incremental crawls.
+
+-- When a row last changed was not kept: the run that received the change is the best there is.
+alter table assets add column changed_at timestamptz;
+update assets set changed_at = coalesce(try_strptime(left(run_id, 15) || 'Z', '%Y%m%dT%H%M%SZ')::timestamptz, seen_at);
+
+alter table token_accounts add column changed_at timestamptz;
+update token_accounts set changed_at = coalesce(try_strptime(left(run_id, 15) || 'Z', '%Y%m%dT%H%M%SZ')::timestamptz, seen_at);
+
+alter table compressed_accounts add column changed_at timestamptz;
+update compressed_accounts set changed_at = coalesce(try_strptime(left(run_id, 15) || 'Z', '%Y%m%dT%H%M%SZ')::timestamptz, seen_at);
+
+alter table compressed_token_accounts add column changed_at timestamptz;
+update compressed_token_accounts set changed_at = coalesce(try_strptime(left(run_id, 15) || 'Z', '%Y%m%dT%H%M%SZ')::timestamptz, seen_at);
+
+alter table wallet_balances add column changed_at timestamptz;
+update wallet_balances set changed_at = coalesce(try_strptime(left(run_id, 15) || 'Z', '%Y%m%dT%H%M%SZ')::timestamptz, seen_at);
+
+alter table meta.checkpoints add column range varchar;
+update meta.checkpoints set range = '';
+
+alter table meta.requests add column saved bigint;
+update meta.requests set saved = 0;
