@@ -40,8 +40,6 @@ export interface Workplace {
   cli(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
   /** `ledgerlake run`, likewise. */
   run(...jobs: string[]): Promise<RunResult>;
-  /** Any command, as a process of its own. */
-  cli(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
   /** A run, for those that must be complete. @throws what it says on stderr, warnings included */
   mustRun(...jobs: string[]): Promise<Report>;
   /** Rows of the snapshot: 64-bit numbers and times as text, structs as objects. */
@@ -71,7 +69,6 @@ export async function openWorkplace(rpcUrl: string, files: Record<string, string
     data,
     cli,
     run,
-    cli,
     async mustRun(...jobs) {
       const { code, stderr, report } = await run(...jobs);
       if (code !== 0 || stderr !== '') throw new Error(`exit ${code}: ${stderr}`);
