@@ -1,30 +1,49 @@
 -- Slots that each feed has covered, after the pages of the landing log.
 -- grain: one row an interval of a feed
 -- A page covers from above its last record's slot (slots are shared: the next page may go on in it) up to the
--- slot its cursor stood at; the first page up to its answer's own slot, or the slot of the gap it fills. A page
--- answered by a replica that is behind its cursor covers nothing.
+-- slot its cursor stood at. A page without a cursor is a head, the first one or one that a crawl began again at: it
+-- covers up to its answer's own slot. A page answered by a replica that is behind its cursor covers nothing, and the
+-- cursor stays that of the gap it leaves.
 create or replace temp table coverage as
 with page as (
   select
     job,
     target,
+    task,
+    crawl,
+    page,
     run,
+    cursor,
     next_cursor,
+    slot,
     case when end_reason = 'exhausted' then 0 else last_slot + 1 end as low_slot,
     case
-      when page = 1 then coalesce(from_slot, slot)
+      when cursor is null then slot
+      when page = 1 then from_slot
       else lag(last_slot) over (partition by task, crawl order by page)
-    end as high_slot,
-    slot,
-    page = max(page) over (partition by task, crawl) and end_reason is null as goes_on
+    end as high_slot
   from landed
   where kind = 'page'
     and exists (from crawl as c where c.task = landed.task and c.crawl = landed.crawl and c.is_feed)
 ),
+judged as (
+  select
+    *,
+    coalesce(slot >= high_slot and low_slot <= high_slot + 1, false) as covers
+  from page
+),
+followed as (
+  select
+    *,
+    coalesce(
+      lead(covers and cursor is not null) over (partition by task, crawl order by page), false
+    ) as is_answered
+  from judged
+),
 told as (
   select job, target, low_slot, high_slot, run
-  from page
-  where slot >= high_slot and low_slot <= high_slot + 1
+  from followed
+  where covers
   union all
   select job, target, low_slot, high_slot, run_id
   from meta.coverage
@@ -65,14 +84,22 @@ covered as (
     target,
     island
 ),
+-- Where something is still to be asked for, and how: after every page whose cursor was not answered.
 cursors as (
-  select job, target, low_slot - 1 as high_slot, next_cursor as cursor, run
-  from page
-  where goes_on
-  union all
-  select job, target, high_slot, cursor, run_id
-  from meta.coverage
-  where state = 'gap'
+  select job, target, low_slot - 1 as high_slot, max_by(cursor, (run, page)) as cursor, max(run) as run
+  from (
+    select job, target, low_slot, next_cursor as cursor, run, page
+    from followed
+    where next_cursor is not null and low_slot is not null and not is_answered
+    union all
+    select job, target, high_slot + 1, cursor, run_id, 0
+    from meta.coverage
+    where state = 'gap' and cursor is not null
+  )
+  group by
+    job,
+    target,
+    low_slot
 ),
 between_islands as (
   select
@@ -84,9 +111,10 @@ between_islands as (
   from covered
 ),
 gap as (
-  select b.job, b.target, b.low_slot, b.high_slot, any_value(c.cursor) as cursor, max(b.run) as run
+  -- The cursor that stands nearest above a gap leads into it.
+  select b.job, b.target, b.low_slot, b.high_slot, min_by(c.cursor, c.high_slot) as cursor, max(b.run) as run
   from between_islands as b
-  left join cursors as c using (job, target, high_slot)
+  left join cursors as c on c.job = b.job and c.target = b.target and c.high_slot >= b.high_slot
   where b.low_slot is not null and b.low_slot <= b.high_slot
   group by
     b.job,
@@ -95,7 +123,7 @@ gap as (
     b.high_slot
   union all
   -- Below everything covered, where a crawl was stopped on its way down.
-  select c.job, c.target, 0, c.high_slot, any_value(c.cursor), max(c.run)
+  select c.job, c.target, 0, max(c.high_slot), max_by(c.cursor, c.high_slot), max(c.run)
   from cursors as c
   where c.high_slot >= 0
     and not exists (
@@ -104,8 +132,7 @@ gap as (
     )
   group by
     c.job,
-    c.target,
-    c.high_slot
+    c.target
 )
 select job, target, low_slot, high_slot, 'covered' as state, null as cursor, run as run_id
 from covered

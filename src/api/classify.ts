@@ -123,7 +123,7 @@ function judgeStatus(status: number, said: Said, transport: Transport): OutcomeK
   if (status === 403) return 'forbidden';
   if (status === 429) return 'throttled';
   if (status === 413 || status === 504) return 'too_big';
-  if (status === 404 && transport === 'wallet') {
+  if (status === 404 && transport === 'wallet' && !saysCursorRefused(said.message)) {
     // A wrong base URL also answers 404; taken as "no data" it would make every wallet look empty.
     return said.isHtml || /route|cannot (get|post)|endpoint/i.test(said.message) ? 'rejected' : 'no_data';
   }
@@ -138,6 +138,22 @@ function judgeStatus(status: number, said: Said, transport: Transport): OutcomeK
 
 function saysCreditsGone(message: string): boolean {
   return /max(imum)? usage reached|credits? (exhausted|exceeded)|out of credits/i.test(message);
+}
+
+const refusalWords =
+  /invalid|expired|unknown|not found|no such|malformed|validation|unrecogni[sz]ed|outdated|stale|no longer|not (a|an|the|valid)\b|bad|could not|cannot|failed|does not|mismatch/i;
+
+/**
+ * Whether the API says that it does not know the place a request would go on at. The reference server's words are
+ * "Cursor Validation Err: … is invalid", with the code that it also has for failures that pass.
+ * @param names parameters that said where to go on, besides `cursor`
+ */
+export function saysCursorRefused(message: string, names: readonly string[] = []): boolean {
+  const words = new RegExp(
+    `cursor|pagination|continuation|page.?token${names.map((n) => `|\\b${n}\\b`).join('')}`,
+    'i',
+  );
+  return words.test(message) && refusalWords.test(message);
 }
 
 const kindByCode: Record<number, OutcomeKind> = {
@@ -159,6 +175,7 @@ function judgeMessage({ message, code }: Said, transport: Transport): OutcomeKin
   if (/response is too (big|large)/i.test(message)) return 'too_big';
   if (/invalid api.?key/i.test(message)) return 'key_refused';
   if (code === -32401 && /try again/i.test(message)) return 'try_again';
+  if (saysCursorRefused(message)) return 'rejected';
   if (transport === 'rpc' && code === -32000 && /not found/i.test(message)) return 'no_data';
   return code === null ? undefined : kindByCode[code];
 }

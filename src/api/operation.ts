@@ -57,6 +57,8 @@ export interface Operation {
   readonly moreAt?: readonly string[];
   /** The member whose equal values make records one group, which stands together and may go on on the next page. */
   readonly groupBy?: string;
+  /** `keyset` only: the member of a record that is its id, by which the list is ordered unless it is sorted otherwise. */
+  readonly idMember?: string;
   /** A member of the answer that is never kept: `flag`, true or false, takes its place before anything reads it. */
   readonly secretMember?: { readonly name: string; readonly flag: string };
   readonly pool: Pool;

@@ -1,8 +1,8 @@
 import PQueue from 'p-queue';
 import { ApiError } from '../api/api-errors.ts';
 import type { Task } from '../jobs/task.ts';
-import { type CrawlDeps, crawlTask, PagingLoop, type TaskStart } from './crawl-task.ts';
-import { BrokenCursor } from './page.ts';
+import { BoundsIgnored, BrokenCursor, PagingLoop, RangesRefused } from './crawl-failures.ts';
+import { type CrawlDeps, crawlTask, type TaskStart } from './crawl-task.ts';
 
 export interface CrawlTasksDeps extends CrawlDeps {
   /** Tasks under way at once; the client's pools decide how many requests that is. */
@@ -30,10 +30,7 @@ export async function crawlTasks(starts: readonly TaskStart[], deps: CrawlTasksD
     queue.add(async () => {
       if (stopped !== null) return;
       try {
-        const failure =
-          forbidden.get(start.task.operation.name) ?? (await crawlOrFail(start, deps, forbidden));
-        if (failure !== null) await landFailure(start, deps, failure.reason);
-        deps.onTaskEnd(start.task, failure);
+        await crawlToEnd(start, deps, forbidden);
       } catch (error) {
         stopped ??= { error };
       }
@@ -41,6 +38,27 @@ export async function crawlTasks(starts: readonly TaskStart[], deps: CrawlTasksD
   );
   await Promise.all(runs);
   if (stopped !== null) throw (stopped as { error: unknown }).error;
+}
+
+/** Crawls a task, or in place of a range that the source cannot give its whole target, and notes how it ended. */
+async function crawlToEnd(
+  start: TaskStart,
+  deps: CrawlTasksDeps,
+  forbidden: Map<string, TaskFailure>,
+): Promise<void> {
+  const { split } = start;
+  try {
+    const failure = forbidden.get(start.task.operation.name) ?? (await crawlOrFail(start, deps, forbidden));
+    if (failure !== null) await landFailure(start, deps, failure.reason);
+    deps.onTaskEnd(start.task, failure);
+  } catch (error) {
+    if (!(error instanceof RangesRefused) || split === undefined) throw error;
+    // The first range to find it out walks the whole target; the others leave it alone.
+    const isFirst = !split.refused;
+    split.refused = true;
+    if (isFirst) await crawlToEnd(split.whole, deps, forbidden);
+    else deps.onTaskEnd(start.task, null);
+  }
 }
 
 /** Null when the task's crawl ended, else why its target failed. */
@@ -53,16 +71,17 @@ async function crawlOrFail(
     await crawlTask(start, deps);
     return null;
   } catch (error) {
-    if (!(error instanceof ApiError || error instanceof PagingLoop || error instanceof BrokenCursor))
-      throw error;
+    if (!targetFailures.some((kind) => error instanceof kind)) throw error;
     const failure = {
-      reason: error.message,
+      reason: (error as Error).message,
       forbidden: error instanceof ApiError && error.kind === 'forbidden',
     };
     if (failure.forbidden) forbidden.set(start.task.operation.name, failure);
     return failure;
   }
 }
+
+const targetFailures = [ApiError, PagingLoop, BoundsIgnored, BrokenCursor];
 
 async function landFailure({ task, crawl }: TaskStart, deps: CrawlDeps, reason: string): Promise<void> {
   await deps.landing.appendFailure({
@@ -74,6 +93,7 @@ async function landFailure({ task, crawl }: TaskStart, deps: CrawlDeps, reason: 
     target: task.target,
     operation: task.operation.name,
     shape: task.operation.shape,
+    range: task.range,
     reason,
     failed_at: new Date().toISOString(),
   });

@@ -1,6 +1,7 @@
 import type { Operation } from '../api/operation.ts';
 import { type SplitPage, sliceEnvelope } from '../landing/split.ts';
 import type { LandingRecord } from '../landing/writer.ts';
+import { BrokenCursor } from './crawl-failures.ts';
 
 /** What the crawl reads from an answer; the records themselves stay bytes. */
 export interface ReceivedPage {
@@ -81,9 +82,6 @@ function firstSlot(result: unknown, paths: readonly (readonly string[])[]): numb
 function readFlag(value: unknown): boolean | null {
   return typeof value === 'boolean' ? value : null;
 }
-
-/** The answer cannot be gone on from, and taking it for the last page would lose the rest. Fails the target. */
-export class BrokenCursor extends Error {}
 
 /**
  * Cursors are opaque; a number is sent back as the text it came as. Empty counts as none.

@@ -1,5 +1,6 @@
 import type { Operation } from '../api/operation.ts';
 import type { Since } from '../jobs/job-file.ts';
+import type { IdRange } from '../jobs/task.ts';
 import type { EndReason, Position } from '../landing/page-line.ts';
 
 /** What one page tells about how to go on. */
@@ -11,17 +12,25 @@ export interface PageFacts {
   /** Feeds: slot and Unix time of the last record. */
   lastSlot: number | null;
   lastTime: number | null;
-  /** From 1. */
+  /** Keyset operations: the id that the page ends at; null where none can be gone on after. */
+  lastKey: string | null;
+  /** Number of the page in its crawl, from 1. */
   page: number;
+  /** Pages since the walk began at the start of the list, this one included: less than `page` after a restart. */
+  depth: number;
 }
 
 /** What the crawl knew before it began. */
 export interface PagingGoal {
   /** Slot of the last complete crawl of this task: a source that is no newer has nothing new. */
   lastCompleteSlot: number | null;
+  /** Newest slot that crawl saw: an answer from below it comes from a replica that is behind. */
+  seenSlot: number | null;
   /** Feeds: newest slot that is already covered. */
   coveredSlot: number | null;
   since: Since | null;
+  /** Whether ids ascend; they descend unless the job asks for it. */
+  ascending: boolean;
   /** Unix milliseconds, for `since: 1d`. */
   now: number;
 }
@@ -31,19 +40,42 @@ export interface NextStep {
   end: EndReason | null;
 }
 
+/** Whether a list is asked for in ascending order of its ids (API notes: descending when nothing is said). */
+export function isAscending(params: Readonly<Record<string, unknown>>): boolean {
+  const order = params.sortBy as { sortBy?: string; sortDirection?: string } | undefined;
+  return order?.sortBy === 'id' && order.sortDirection === 'asc';
+}
+
 /**
  * The first page's position: no page number and no cursor, so that a server that has cursors gives one; a job
- * that sorts must use page numbers (API notes, "Lists").
+ * that sorts must use page numbers, and a range of ids has its bounds (API notes, "Lists").
  */
 export function firstPosition(
   operation: Operation,
   params: Readonly<Record<string, unknown>>,
   limit: number,
+  range: IdRange | null,
 ): Position {
+  if (range !== null) {
+    const { after, before } = range;
+    return { limit, ...(after === null ? {} : { after }), ...(before === null ? {} : { before }) };
+  }
   const order = params.sortBy as { sortBy?: string } | undefined;
   const sorted = operation.paging === 'keyset' && order !== undefined && order.sortBy !== 'id';
   const numbered = sorted || operation.paging === 'pages';
   return numbered ? { limit, page: 1 } : { limit };
+}
+
+/** Whether a position is an id to go on after: its answers carry no cursor, and an empty one is the end. */
+export function isKeyPosition({ after, before }: Position): boolean {
+  return after !== undefined || before !== undefined;
+}
+
+/** The position that goes on after an id, within the bound that lies ahead. */
+export function positionAfter(id: string, position: Position, ascending: boolean): Position {
+  const { limit, after, before } = position;
+  if (ascending) return { limit, after: id, ...(before === undefined ? {} : { before }) };
+  return { limit, ...(after === undefined ? {} : { after }), before: id };
 }
 
 /**
@@ -58,6 +90,11 @@ export function nextStep(
 ): NextStep {
   const end = endReason(operation, position, page, goal);
   if (end !== null) return { next: null, end };
+  if (isKeyPosition(position))
+    return {
+      next: page.lastKey === null ? null : positionAfter(page.lastKey, position, goal.ascending),
+      end: null,
+    };
   if (page.cursor !== null && position.page === undefined)
     return { next: { limit: position.limit, cursor: page.cursor }, end: null };
   return { next: { limit: position.limit, page: (position.page ?? 1) + 1 }, end: null };
@@ -76,20 +113,47 @@ function endReason(
   const walksByCursor = operation.paging !== 'keyset' || position.cursor !== undefined;
   if (walksByCursor && page.cursor === null) return 'exhausted';
   if (operation.paging === 'feed') return feedEnd(page, goal);
-  const isFirst = page.page === 1;
-  if (isFirst && page.slot !== null && goal.lastCompleteSlot !== null && page.slot <= goal.lastCompleteSlot)
-    return 'unchanged';
-  return null;
+  return isUnchanged(page, goal) ? 'unchanged' : null;
+}
+
+/** An answer from below what the source was seen at proves nothing: the replica is behind. */
+function isUnchanged({ page, slot }: PageFacts, { lastCompleteSlot, seenSlot }: PagingGoal): boolean {
+  if (page !== 1 || slot === null || lastCompleteSlot === null) return false;
+  return slot <= lastCompleteSlot && slot >= (seenSlot ?? slot);
 }
 
 /**
  * A feed is walked down to the newest covered slot inclusive: signatures share slots, so the page that ends in
- * the middle of that slot is not the last.
+ * the middle of that slot is not the last. `since` bounds it only where nothing below is covered.
  */
 function feedEnd(page: PageFacts, { coveredSlot, since, now }: PagingGoal): EndReason | null {
-  if (coveredSlot !== null && page.lastSlot !== null && page.lastSlot < coveredSlot) return 'covered';
+  if (coveredSlot !== null) return page.lastSlot !== null && page.lastSlot < coveredSlot ? 'covered' : null;
   if (since === null || since.kind === 'all') return null;
-  if (since.kind === 'pages') return page.page >= since.pages ? 'since' : null;
+  if (since.kind === 'pages') return page.depth >= since.pages ? 'since' : null;
   if (since.kind === 'slot') return page.lastSlot !== null && page.lastSlot < since.slot ? 'since' : null;
   return page.lastTime !== null && page.lastTime * 1000 < now - since.ms ? 'since' : null;
+}
+
+/** What is known of the source's slot where a page is asked for. */
+export interface SlotBounds {
+  /** Feeds: the slot that the cursor stands at; null at the head. */
+  cursorSlot: number | null;
+  /** Lowest slot of the crawl's pages so far. */
+  lowestSlot: number | null;
+}
+
+/**
+ * Whether a page comes from a replica that is behind, where that matters: a feed's page below its cursor, a first
+ * page below what the source was seen at, a page that would end the list below all others.
+ */
+export function isBehind(
+  { paging }: Operation,
+  { slot, page }: Pick<PageFacts, 'slot' | 'page'>,
+  end: EndReason | null,
+  { seenSlot, cursorSlot, lowestSlot }: SlotBounds & Pick<PagingGoal, 'seenSlot'>,
+): boolean {
+  if (slot === null) return false;
+  if (paging === 'feed') return cursorSlot !== null && slot < cursorSlot;
+  if (page === 1) return seenSlot !== null && slot < seenSlot;
+  return end !== null && lowestSlot !== null && slot < lowestSlot;
 }

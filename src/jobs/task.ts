@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Operation } from '../api/operation.ts';
 import { canonicalJson } from './canonical-json.ts';
+import { splitIdSpace } from './id-ranges.ts';
 import type { Job, Since } from './job-file.ts';
 import type { Target } from './targets.ts';
 
@@ -37,23 +38,46 @@ export interface IdRange {
  */
 export function makeTask(job: Job, target: Target): Task {
   const { sortBy: _, ...unsorted } = job.params;
-  return taskOf(job, target, job.mode === 'full' ? job.params : unsorted, false);
+  return taskOf(job, target, job.mode === 'full' ? job.params : unsorted);
 }
 
 /** The task of an incremental job that only looks for what changed: newest change first, by page number. */
 export function makeIncrementalTask(job: Job, target: Target): Task {
-  return taskOf(job, target, job.params, true);
+  return taskOf(job, target, job.params, { incremental: true });
 }
 
-function taskOf(job: Job, target: Target, own: Job['params'], incremental: boolean): Task {
+/** The tasks of one target of a job with partitions: one a range of ids. */
+export function makeRangeTasks(job: Job, target: Target): Task[] {
+  return splitIdSpace(job.partitions).map((range) => taskOf(job, target, job.params, { range }));
+}
+
+/**
+ * The task in place of those where the source has no ranges: the whole target, in the source's own order. It has an
+ * id of its own, so that it is not taken for the task of a job without partitions; as long as it is known, the ranges
+ * are not tried again.
+ */
+export function makeUnsplitTask(job: Job, target: Target): Task {
+  const { sortBy: _, ...unsorted } = job.params;
+  return taskOf(job, target, unsorted, { unsplit: job.partitions });
+}
+
+/** What an id tells apart besides job, operation, parameters and target. */
+interface TaskPart {
+  incremental?: true;
+  range?: IdRange;
+  /** How many ranges the job asked for in vain. */
+  unsplit?: number;
+}
+
+function taskOf(job: Job, target: Target, own: Job['params'], part: TaskPart = {}): Task {
   // In one order of names, so that the same parameters are the same text wherever they are hashed.
   const params = JSON.parse(canonicalJson({ ...own, ...target.params })) as Record<string, unknown>;
   const identity = canonicalJson({
+    ...part,
     job: job.name,
     operation: job.operation.name,
     params,
     target: target.name,
-    ...(incremental ? { incremental } : {}),
   });
   return {
     id: createHash('sha256').update(identity).digest('hex').slice(0, 16),
@@ -63,7 +87,7 @@ function taskOf(job: Job, target: Target, own: Job['params'], incremental: boole
     params,
     pageSize: job.pageSize,
     since: job.since,
-    incremental,
-    range: null,
+    incremental: part.incremental ?? false,
+    range: part.range ?? null,
   };
 }

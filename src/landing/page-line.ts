@@ -49,6 +49,10 @@ export interface PageLine {
   from_slot?: number | null;
   /** Slot of the last record (feeds only): what the page covers down to. */
   last_slot: number | null;
+  /** Keyset operations: the id that the walk goes on after when its cursor is refused; null where none is in order. */
+  last_key?: string | null;
+  /** Crawls whose cursor was refused: how the walk stands after its restarts. */
+  restart?: Restart;
   /** Bytes of the record file up to and including this page. */
   end_offset: number;
   /** CRC-32 of this page's bytes in the record file. */
@@ -70,14 +74,24 @@ export interface PageGroup {
 }
 
 /**
- * The parameters that choose a page. Exactly one of `cursor`, `page`, `after` is set, none for the first page
- * of a cursor walk.
+ * The parameters that choose a page. One style is set: `cursor`, `page`, or bounds of ids, exclusive (`after`,
+ * `before` or both); none for the first page of a cursor walk.
  */
 export interface Position {
   limit: number;
   cursor?: string;
   page?: number;
   after?: string;
+  before?: string;
+}
+
+/** Where a walk stands that began again because the API no longer knew its cursor. */
+export interface Restart {
+  /** Restarts since it last came further than ever before. */
+  count: number;
+  /** Pages since the walk last began at the start of the list, and the most that it ever was. */
+  depth: number;
+  deepest: number;
 }
 
 /**
@@ -117,6 +131,8 @@ export interface FailedLine {
   target: string;
   operation: string;
   shape: string;
+  /** As in a page's line. */
+  range?: PageLine['range'];
   /** What the API said, without the key. */
   reason: string;
   failed_at: string;

@@ -27,6 +27,8 @@ export interface LandedCrawl {
   first: PageLine | null;
   minSlot: number | null;
   maxSlot: number | null;
+  /** Feeds: the lowest slot that any of its pages reached down to. */
+  reachedSlot: number | null;
   startedAt: string | null;
   finishedAt: string | null;
   /** Batch only: where each slice's frozen ids stand, and whether the list is complete. */
@@ -184,6 +186,7 @@ function newCrawl(line: LandingLine): LandedCrawl {
     first: null,
     minSlot: null,
     maxSlot: null,
+    reachedSlot: null,
     startedAt: null,
     finishedAt: null,
     slices: new Map(),
@@ -203,6 +206,8 @@ function addPage(crawl: LandedCrawl, line: PageLine): void {
     crawl.minSlot = Math.min(crawl.minSlot ?? line.slot, line.slot);
     crawl.maxSlot = Math.max(crawl.maxSlot ?? line.slot, line.slot);
   }
+  if (line.last_slot !== null)
+    crawl.reachedSlot = Math.min(crawl.reachedSlot ?? line.last_slot, line.last_slot);
   crawl.startedAt ??= line.received_at;
   crawl.finishedAt = line.received_at;
 }

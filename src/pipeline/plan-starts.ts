@@ -1,29 +1,20 @@
 import type { TaskStart } from '../crawl/crawl-task.ts';
 import type { Job } from '../jobs/job-file.ts';
 import type { Target } from '../jobs/targets.ts';
-import { makeIncrementalTask, makeTask, type Task } from '../jobs/task.ts';
+import { makeIncrementalTask, makeRangeTasks, makeTask, makeUnsplitTask, type Task } from '../jobs/task.ts';
 import { isEnded, type LandedCrawl } from '../landing/reader.ts';
+import { type CoveredInterval, type FeedGap, planFeed } from './plan-feed.ts';
 import { openRound, type RunEntry } from './run-log.ts';
 
 /** The last complete crawl of a task. */
 export interface CompleteCheckpoint {
   lastIndexedSlot: number | null;
+  /** Highest slot that it saw. */
+  seenSlot: number | null;
   finishedAt: string;
   run: string;
   pages: number;
   records: number;
-}
-
-/** An interval of slots that a feed has covered, inclusive. */
-export interface CoveredInterval {
-  lowSlot: number;
-  highSlot: number;
-}
-
-/** Slots of a feed that are not in, and where they go on. */
-export interface FeedGap {
-  highSlot: number;
-  cursor: string;
 }
 
 /** Everything that decides what a run has to do. */
@@ -34,7 +25,7 @@ export interface CrawlState {
   failed: ReadonlyMap<string, string>;
   /** Covered intervals by `job/target`. */
   coverage: ReadonlyMap<string, readonly CoveredInterval[]>;
-  /** Gaps that have a cursor, by `job/target`. */
+  /** Gaps by `job/target`, newest first. */
   gaps: ReadonlyMap<string, readonly FeedGap[]>;
   /** Crawls in the landing log, by task id. */
   landed: ReadonlyMap<string, readonly LandedCrawl[]>;
@@ -72,11 +63,34 @@ export function planStarts(
   const round = openRound(state.runs, job.name);
   return targets.flatMap((target) => {
     if (job.mode === 'incremental') return planIncremental(job, target, state, run, round);
+    if (job.partitions > 1) return planRanges(job, target, state, run, round);
     const task = makeTask(job, target);
     const finished = round !== null && isFinishedSince(task, state, round);
     if (task.operation.paging === 'feed') return planFeed(task, state, run, finished);
     return finished ? [] : planOne(task, ids, state, run);
   });
+}
+
+/**
+ * The ranges of one target, or the whole of it where an earlier run found that the source has none. Found out in this
+ * run, the crawl of the whole takes the place of the ranges' crawls: its name comes after theirs.
+ */
+function planRanges(
+  job: Job,
+  target: Target,
+  state: CrawlState,
+  run: string,
+  round: string | null,
+): PlannedStart[] {
+  const unsplit = makeUnsplitTask(job, target);
+  const pending = (task: Task) => round === null || !isFinishedSince(task, state, round);
+  const isKnown = [state.complete, state.failed, state.landed].some((known) => known.has(unsplit.id));
+  if (isKnown) return pending(unsplit) ? planOne(unsplit, null, state, run) : [];
+  const [whole] = planOne(unsplit, null, state, `${run}-whole`);
+  const split = { refused: false, whole: whole! };
+  return makeRangeTasks(job, target)
+    .filter(pending)
+    .flatMap((task) => planOne(task, null, state, run).map((start) => ({ ...start, split })));
 }
 
 function isFinishedSince(task: Task, state: CrawlState, round: string): boolean {
@@ -105,7 +119,11 @@ function planOne(task: Task, ids: readonly string[] | null, state: CrawlState, r
       crawl: open?.crawl ?? run,
       resume: open ?? null,
       // A batch asks for other ids every night, so an old slot says nothing about it.
-      goal: { lastCompleteSlot: isBatch ? null : (complete?.lastIndexedSlot ?? null), coveredSlot: null },
+      goal: {
+        lastCompleteSlot: isBatch ? null : (complete?.lastIndexedSlot ?? null),
+        seenSlot: isBatch ? null : (complete?.seenSlot ?? null),
+        coveredSlot: null,
+      },
       ...(isBatch ? { ids: ids ?? [] } : {}),
       expected: isBatch ? expectBatch(ids ?? [], task.pageSize) : (complete ?? null),
       completedAt: complete?.finishedAt ?? null,
@@ -144,7 +162,11 @@ function planIncremental(
   return planOne(recent, null, state, run).map((start) => ({
     ...start,
     // Changes up to either are in.
-    goal: { ...start.goal, lastCompleteSlot: newer(whole?.lastIndexedSlot, last?.lastIndexedSlot) },
+    goal: {
+      lastCompleteSlot: newer(whole?.lastIndexedSlot, last?.lastIndexedSlot),
+      seenSlot: newer(whole?.seenSlot, last?.seenSlot),
+      coveredSlot: null,
+    },
     expected: last ?? { pages: 1, records: job.pageSize },
     completedAt: newer(whole?.finishedAt, last?.finishedAt),
     fullPages: whole?.pages ?? null,
@@ -158,53 +180,6 @@ function newer<T extends string | number>(a: T | null | undefined, b: T | null |
 
 function expectBatch(ids: readonly string[], pageSize: number): { pages: number; records: number } {
   return { pages: Math.ceil(ids.length / pageSize), records: ids.length };
-}
-
-/**
- * A feed's head comes first, down to the newest slot that is covered or being covered; then its open crawls go on,
- * and gaps that no crawl works on are begun at their cursors, each down to what is covered below it. A head that is
- * finished in this round is left out, the others never.
- */
-function planFeed(task: Task, state: CrawlState, run: string, headFinished: boolean): PlannedStart[] {
-  const landed = (state.landed.get(task.id) ?? []).filter((crawl) => crawl.failed === null);
-  const covered = state.coverage.get(targetKey(task)) ?? [];
-  const start = (crawl: string, below: number, more: Partial<PlannedStart> = {}): PlannedStart => ({
-    ...{ task, crawl, resume: null, expected: null, completedAt: null, fullPages: null },
-    goal: { lastCompleteSlot: null, coveredSlot: coveredBelow(below, covered, landed, crawl) },
-    ...more,
-  });
-  const open = landed.filter((crawl) => !isEnded(crawl) && crawl.last !== null);
-  const known = covered.length > 0 || landed.length > 0;
-  const cursors = new Set(open.map((crawl) => crawl.last?.next?.cursor));
-  const gaps = (state.gaps.get(targetKey(task)) ?? []).filter(({ cursor }) => !cursors.has(cursor));
-  return [
-    ...(headFinished
-      ? []
-      : [start(run, Number.POSITIVE_INFINITY, { expected: known ? { pages: 1, records: 0 } : null })]),
-    ...open.map((crawl) => start(crawl.crawl, crawl.last?.last_slot ?? 0, { resume: crawl })),
-    ...gaps.map(({ highSlot, cursor }) =>
-      start(`${run}-gap-${highSlot}`, highSlot, {
-        from: { slot: highSlot, position: { limit: task.pageSize, cursor } },
-      }),
-    ),
-  ];
-}
-
-/** The newest slot, at most `below`, that is covered or that another crawl of the feed began at. */
-function coveredBelow(
-  below: number,
-  covered: readonly CoveredInterval[],
-  landed: readonly LandedCrawl[],
-  own: string,
-): number | null {
-  const heads = landed
-    .filter((crawl) => crawl.crawl !== own)
-    .flatMap((crawl) => crawl.first?.from_slot ?? crawl.first?.slot ?? []);
-  const reached = covered.flatMap(({ lowSlot, highSlot }) =>
-    lowSlot <= below ? Math.min(highSlot, below) : [],
-  );
-  const slots = [...reached, ...heads.filter((slot) => slot <= below)];
-  return slots.length === 0 ? null : slots.reduce((most, slot) => Math.max(most, slot));
 }
 
 /** Order of a run: heads of feeds, open tasks, tasks never crawled, then the ones whose last complete crawl is oldest. */

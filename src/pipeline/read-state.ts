@@ -1,7 +1,8 @@
 import type { DataFolder } from '../data-folder.ts';
 import { type LandedCrawl, readLanding } from '../landing/reader.ts';
 import type { Database } from '../warehouse/database.ts';
-import type { CompleteCheckpoint, CoveredInterval, CrawlState, FeedGap } from './plan-starts.ts';
+import type { CoveredInterval, FeedGap } from './plan-feed.ts';
+import type { CompleteCheckpoint, CrawlState } from './plan-starts.ts';
 import { targetKey } from './plan-starts.ts';
 import { readRunLog } from './run-log.ts';
 
@@ -22,19 +23,21 @@ async function readComplete(database: Database): Promise<Map<string, CompleteChe
   const rows = await database.rows<{
     task: string;
     slot: bigint | null;
+    seen_slot: bigint | null;
     finished_at: string;
     run_id: string;
     pages: bigint;
     records: bigint;
   }>(`
-    select task, last_indexed_slot as slot, finished_at::varchar as finished_at, run_id, pages, records
+    select task, last_indexed_slot as slot, max_slot as seen_slot, finished_at::varchar as finished_at, run_id, pages, records
     from meta.checkpoints where state = 'complete'
     qualify row_number() over (partition by task order by crawl desc) = 1`);
   return new Map(
-    rows.map(({ task, slot, finished_at, run_id, pages, records }) => [
+    rows.map(({ task, slot, seen_slot, finished_at, run_id, pages, records }) => [
       task,
       {
         lastIndexedSlot: slot === null ? null : Number(slot),
+        seenSlot: seen_slot === null ? null : Number(seen_slot),
         finishedAt: finished_at,
         run: run_id,
         pages: Number(pages),
@@ -64,9 +67,9 @@ async function readCoverage(database: Database): Promise<Map<string, CoveredInte
 }
 
 async function readGaps(database: Database): Promise<Map<string, FeedGap[]>> {
-  const rows = await database.rows<{ job: string; target: string; high: bigint; cursor: string }>(
+  const rows = await database.rows<{ job: string; target: string; high: bigint; cursor: string | null }>(
     `select job, target, high_slot as high, cursor from meta.coverage
-    where state = 'gap' and cursor is not null order by high_slot desc`,
+    where state = 'gap' order by high_slot desc`,
   );
   const gaps = new Map<string, FeedGap[]>();
   for (const { job, target, high, cursor } of rows) {

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { ApiClient } from '../api/client.ts';
+import { realTiming } from '../api/timing.ts';
 import type { Config } from '../config.ts';
 import type { LandedPage } from '../crawl/crawl-task.ts';
 import { crawlTasks } from '../crawl/crawl-tasks.ts';
@@ -172,7 +173,7 @@ async function crawlWave(
   try {
     await crawlTasks(starts, {
       ...{ client, landing, run: session.run, batchConcurrency: 8, concurrency: taskConcurrency },
-      ...{ isKnown: known.ask, onPage, onTaskEnd: progress.onTaskEnd },
+      ...{ timing: realTiming, isKnown: known.ask, onPage, onTaskEnd: progress.onTaskEnd },
     }).finally(() => landing.close());
     return null;
   } catch (error) {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../src/api/api-errors.ts';
-import { PagingLoop } from '../../src/crawl/crawl-task.ts';
+import { PagingLoop } from '../../src/crawl/crawl-failures.ts';
 import { isEnded } from '../../src/landing/reader.ts';
 import { assets, cursorList, newCrawl, newTask, numberedList, type Params } from './crawl.ts';
 
 const list = () => newTask('getAssetsByGroup', { params: { groupKey: 'collection', groupValue: 'v' } });
 const own = { groupKey: 'collection', groupValue: 'v', limit: 2 };
-const gone = new Error('no such cursor');
+const gone = new Error('no such group');
 
 describe('a list', () => {
   test('cursor mode: to the empty page, which a cursor list ends with', async () => {
@@ -86,7 +86,7 @@ describe('a list', () => {
 
   test('a source that is no newer than the last complete crawl is left after one page', async () => {
     const crawl = await newCrawl(list(), cursorList(50, 100));
-    expect(await crawl.run({ goal: { lastCompleteSlot: 100, coveredSlot: null } })).toBe(null);
+    expect(await crawl.run({ goal: { lastCompleteSlot: 100, seenSlot: 100, coveredSlot: null } })).toBe(null);
     expect(crawl.asked.length).toBe(1);
     expect((await crawl.landed()).last).toMatchObject({ end: 'unchanged', next: null });
   });

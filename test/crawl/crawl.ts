@@ -5,7 +5,7 @@ import type { Task } from '../../src/jobs/task.ts';
 import type { LandedCrawl } from '../../src/landing/reader.ts';
 import { readLanding, recoverLanding } from '../../src/landing/reader.ts';
 import { createLandingLog } from '../../src/landing/writer.ts';
-import { clientOf, reply, startServer } from '../api/local-server.ts';
+import { clientOf, jumpingTime, reply, startServer } from '../api/local-server.ts';
 import { makeLanding } from '../landing/pages.ts';
 
 export type Params = Record<string, unknown>;
@@ -54,13 +54,14 @@ export async function newCrawl(
       await recoverLanding(dir);
       const landing = createLandingLog({ dir });
       onTestFinished(() => landing.close().catch(() => undefined));
-      const goal = { lastCompleteSlot: null, coveredSlot: null };
+      const goal = { lastCompleteSlot: null, seenSlot: null, coveredSlot: null };
       const resume = (await landed()) ?? null;
       const deps = {
         client,
         landing,
         run: `run-${runs}`,
         batchConcurrency: 2,
+        timing: jumpingTime(),
         onPage: () => undefined,
         isKnown,
       };

@@ -35,7 +35,7 @@ describe('a feed', () => {
 
   test('down to the covered slot inclusive: the page that ends within it is not the last', async () => {
     const crawl = await newCrawl(task(), feed);
-    expect(await crawl.run({ goal: { lastCompleteSlot: null, coveredSlot: 90 } })).toBe(null);
+    expect(await crawl.run({ goal: { lastCompleteSlot: null, seenSlot: null, coveredSlot: 90 } })).toBe(null);
     const landed = await crawl.landed();
     expect(landed.records).toBe(8);
     expect(landed.last).toMatchObject({ end: 'covered', last_slot: 80, next: null });
@@ -72,7 +72,80 @@ describe('a feed', () => {
       nth === 2 ? new Error('broken') : feed(params, nth),
     );
     expect(await crawl.run()).toBeInstanceOf(ApiError);
-    expect(await crawl.run({ goal: { lastCompleteSlot: null, coveredSlot: 99 } })).toBe(null);
+    expect(await crawl.run({ goal: { lastCompleteSlot: null, seenSlot: null, coveredSlot: 99 } })).toBe(null);
     expect(await crawl.landed()).toMatchObject({ records: 4, last: { end: 'covered', last_slot: 90 } });
+  });
+});
+
+describe('a replica that is behind the cursor', () => {
+  /** The feed, with the slots that the nth answers say they reflect. */
+  const behind =
+    (slots: Record<number, number>): Answer =>
+    (params, nth) => ({ ...(feed(params, nth) as object), context: { slot: slots[nth] ?? 105 } });
+
+  test('is asked again', async () => {
+    const crawl = await newCrawl(task(), behind({ 2: 99 }));
+    expect(await crawl.run()).toBe(null);
+    expect(crawl.asked.map(({ cursor }) => cursor)).toEqual([undefined, '2', '2', '4', '6', '8', '10']);
+    expect(await crawl.landed()).toMatchObject({ records: 10, minSlot: 105 });
+  });
+
+  test('three times in all; then its page lands, and says how far behind it was', async () => {
+    const crawl = await newCrawl(task(), behind({ 2: 99, 3: 98, 4: 97 }));
+    expect(await crawl.run()).toBe(null);
+    expect(crawl.asked.map(({ cursor }) => cursor).slice(0, 5)).toEqual([undefined, '2', '2', '2', '4']);
+    expect(await crawl.landed()).toMatchObject({ records: 10, minSlot: 97 });
+  });
+
+  test('also in a crawl that goes on after a stop', async () => {
+    const answer = behind({ 3: 99 });
+    const crawl = await newCrawl(task(), (params, nth) =>
+      nth === 2 ? new Error('broken') : answer(params, nth),
+    );
+    expect(await crawl.run()).toBeInstanceOf(ApiError);
+    expect(await crawl.run()).toBe(null);
+    expect(crawl.asked.map(({ cursor }) => cursor).slice(0, 4)).toEqual([undefined, '2', '2', '2']);
+    expect(await crawl.landed()).toMatchObject({ minSlot: 105 });
+  });
+
+  test('also at the cursor of a gap; the head has none to be behind of', async () => {
+    const gap = await newCrawl(task(), behind({ 1: 80 }));
+    expect(await gap.run({ from: { slot: 90, position: { limit: 2, cursor: '6' } } })).toBe(null);
+    expect(gap.asked.map(({ cursor }) => cursor)).toEqual(['6', '6', '8', '10']);
+    const head = await newCrawl(task(), behind({ 1: 80 }));
+    expect(await head.run()).toBe(null);
+    expect(head.asked.length).toBe(6);
+  });
+});
+
+describe('a feed whose cursor is refused', () => {
+  test('begins again at its head, and its pages say so', async () => {
+    const crawl = await newCrawl(task(), (params, nth) =>
+      nth === 3 ? new Error('cursor expired') : feed(params, nth),
+    );
+    expect(await crawl.run()).toBe(null);
+    expect(crawl.asked.map(({ cursor }) => cursor)).toEqual([
+      ...[undefined, '2', '4', undefined, '2', '4', '6', '8', '10'],
+    ]);
+    expect(await crawl.landed()).toMatchObject({ records: 14, reachedSlot: 60 });
+  });
+
+  test('a gap whose cursor is gone is looked for from the head', async () => {
+    const crawl = await newCrawl(task(), (params, nth) =>
+      params.cursor === 'gone' ? new Error('cursor expired') : feed(params, nth),
+    );
+    const from = { slot: 90, position: { limit: 2, cursor: 'gone' } };
+    const goal = { lastCompleteSlot: null, seenSlot: null, coveredSlot: 80 };
+    expect(await crawl.run({ from, goal })).toBe(null);
+    expect(crawl.asked.map(({ cursor }) => cursor)).toEqual(['gone', undefined, '2', '4', '6', '8']);
+    expect((await crawl.landed()).last).toMatchObject({ end: 'covered', from_slot: 90 });
+  });
+
+  test('`since: {pages}` counts from where it began again', async () => {
+    const crawl = await newCrawl(task({ since: { kind: 'pages', pages: 3 } }), (params, nth) =>
+      nth === 3 ? new Error('cursor expired') : feed(params, nth),
+    );
+    expect(await crawl.run()).toBe(null);
+    expect(crawl.asked.map(({ cursor }) => cursor)).toEqual([undefined, '2', '4', undefined, '2', '4']);
   });
 });

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { findOperation } from '../../src/api/catalogue.ts';
 import type { Operation } from '../../src/api/operation.ts';
-import { BrokenCursor, receivePage } from '../../src/crawl/page.ts';
+import { BrokenCursor } from '../../src/crawl/crawl-failures.ts';
+import { receivePage } from '../../src/crawl/page.ts';
 import { splitPage } from '../../src/landing/split.ts';
 
 function receive(name: string, text: string) {

@@ -9,12 +9,13 @@ const single = { ...keyset, paging: 'none' as const };
 const cursorOnly = { ...keyset, paging: 'cursor' as const };
 
 const page = (facts: Partial<PageFacts> = {}): PageFacts => ({
-  ...{ records: 10, cursor: null, more: null, slot: 100, lastSlot: null, lastTime: null, page: 1 },
+  ...{ records: 10, cursor: null, more: null, slot: 100, lastSlot: null, lastTime: null },
+  ...{ lastKey: null, page: 1, depth: facts.page ?? 1 },
   ...facts,
 });
 const now = Date.UTC(2026, 0, 10);
 const goal = (facts: Partial<PagingGoal> = {}): PagingGoal => ({
-  ...{ lastCompleteSlot: null, coveredSlot: null, since: null, now },
+  ...{ lastCompleteSlot: null, seenSlot: null, coveredSlot: null, since: null, ascending: false, now },
   ...facts,
 });
 
@@ -24,11 +25,11 @@ describe('firstPosition', () => {
     ['the id sort keeps the cursor', { sortBy: { sortBy: 'id', sortDirection: 'asc' } }, { limit: 10 }],
     ['another sort pages by number', { sortBy: { sortBy: 'updated' } }, { limit: 10, page: 1 }],
   ])('%s', (_, params, position) =>
-    expect(firstPosition(keyset, { ...params } as Record<string, unknown>, 10)).toEqual(position),
+    expect(firstPosition(keyset, { ...params } as Record<string, unknown>, 10, null)).toEqual(position),
   );
 
   test('only keyset lists have page numbers', () =>
-    expect(firstPosition(feed, { sortBy: { sortBy: 'updated' } }, 10)).toEqual({ limit: 10 }));
+    expect(firstPosition(feed, { sortBy: { sortBy: 'updated' } }, 10, null)).toEqual({ limit: 10 }));
 });
 
 describe('nextStep of a keyset list', () => {
@@ -56,15 +57,20 @@ describe('nextStep of a keyset list', () => {
 
   test.each<[string, Partial<PageFacts>, number | null, string | null]>([
     ['no newer than the last complete crawl', { slot: 100 }, 100, 'unchanged'],
-    ['older (a replica behind)', { slot: 99 }, 100, 'unchanged'],
+    ['older (a replica behind) proves nothing', { slot: 99 }, 100, null],
     ['newer', { slot: 101 }, 100, null],
     ['never crawled', { slot: 100 }, null, null],
     ['an answer without a slot proves nothing', { slot: null }, 100, null],
     ['only the first page counts', { slot: 100, page: 2 }, 100, null],
   ])('unchanged: %s', (_, facts, lastCompleteSlot, end) =>
-    expect(nextStep(keyset, first, page({ cursor: 'c', ...facts }), goal({ lastCompleteSlot })).end).toBe(
-      end,
-    ),
+    expect(
+      nextStep(
+        keyset,
+        first,
+        page({ cursor: 'c', ...facts }),
+        goal({ lastCompleteSlot, seenSlot: lastCompleteSlot }),
+      ).end,
+    ).toBe(end),
   );
 });
 

@@ -46,7 +46,7 @@ function newState(fields: Partial<CrawlState> = {}): CrawlState {
 }
 
 const completeBy = (run: string, lastIndexedSlot: number | null = 100) => ({
-  ...{ lastIndexedSlot, run, finishedAt: `time of ${run}`, pages: 4, records: 7 },
+  ...{ lastIndexedSlot, seenSlot: lastIndexedSlot, run, finishedAt: `time of ${run}`, pages: 4, records: 7 },
 });
 
 /** A crawl in the landing log: `end` null while it is open. */
@@ -56,7 +56,15 @@ function landed(job: Job, target: Target, crawl: string, fields: Partial<LandedC
   const whole: LandedCrawl = {
     ...{ task: idOf(job, target), crawl, job: job.name, target: target.name, operation: '', shape: '' },
     ...{ runs: [crawl], pages: new Set([1, 2]), records: 4, nulls: 0, last, first: last },
-    ...{ minSlot: 90, maxSlot: 90, startedAt: null, finishedAt: null, slices: new Map(), frozen: false },
+    ...{
+      minSlot: 90,
+      maxSlot: 90,
+      reachedSlot: last.last_slot,
+      startedAt: null,
+      finishedAt: null,
+      slices: new Map(),
+      frozen: false,
+    },
     failed: null,
     ...rest,
   };
@@ -70,7 +78,7 @@ const plan = (job: Job, state: CrawlState, ids: string[] | null = null) =>
     resumes: resume?.crawl ?? null,
     ...goal,
   }));
-const fresh = { crawl: 'r9', resumes: null, lastCompleteSlot: null, coveredSlot: null };
+const fresh = { crawl: 'r9', resumes: null, lastCompleteSlot: null, seenSlot: null, coveredSlot: null };
 
 describe('rounds', () => {
   const complete = new Map([
@@ -83,8 +91,8 @@ describe('rounds', () => {
 
   test('after 0 everything again, with the slot below which nothing is new', () =>
     expect(plan(lists, newState({ complete, runs: [ranAs('r1', 75), ranAs('r2', 0)] }))).toEqual([
-      { target: 'a', ...fresh, lastCompleteSlot: 100 },
-      { target: 'b', ...fresh, lastCompleteSlot: 100 },
+      { target: 'a', ...fresh, lastCompleteSlot: 100, seenSlot: 100 },
+      { target: 'b', ...fresh, lastCompleteSlot: 100, seenSlot: 100 },
       { target: 'c', ...fresh },
     ]));
 

@@ -74,7 +74,7 @@ export function checkEnd(
   return [...lists, ...feeds];
 }
 
-/** Within a round, a page of a list is asked for again only where a kill caught it in flight. */
+/** Within a round, a page of a list is asked for again only where a kill caught it in flight, or its answer was behind. */
 export function checkAskedAgain({ server }: MovingPlace, nights: readonly NightEnded[]): Violation[] {
   const problems: Violation[] = [];
   let round: number[] = [];
@@ -83,8 +83,8 @@ export function checkAskedAgain({ server }: MovingPlace, nights: readonly NightE
     if (code !== 0 && n < nights.length - 1) continue;
     const kills = round.filter((night) => nights[night - 1]!.code === null).length;
     const asked = new Map<string, number>();
-    for (const { night, seed, method, cursor } of server.answered) {
-      if (!round.includes(night) || method !== 'getAssetsByGroup') continue;
+    for (const { night, seed, method, cursor, isBehind } of server.answered) {
+      if (!round.includes(night) || method !== 'getAssetsByGroup' || isBehind) continue;
       asked.set(`${seed} ${cursor}`, (asked.get(`${seed} ${cursor}`) ?? 0) + 1);
     }
     const again = [...asked.values()].reduce((sum, times) => sum + times - 1, 0);

@@ -10,6 +10,8 @@ export interface Answered {
   seed: number;
   method: string;
   cursor: string | null;
+  /** A replica that is behind answered: it may have been asked again. */
+  isBehind: boolean;
 }
 
 /** The API of some moving ledgers, on loopback. */
@@ -48,7 +50,11 @@ export async function startMovingServer(world: World, seed: number, faults: numb
     if (!isCalm && draw.chance(faults)) return fail(draw, response);
     const { result, seed: of } = answer(world, call);
     const { cursor = null } = call.params as { cursor?: string };
-    for (const target of of) answered.push({ night, seed: target, method: call.method, cursor });
+    const slot = Number(/"last_indexed_slot":(\d+)/.exec(result)?.[1]);
+    for (const target of of) {
+      const now = world.lists.find((list) => list.seed === target)?.now() ?? slot;
+      answered.push({ night, seed: target, method: call.method, cursor, isBehind: slot < now });
+    }
     send(response, 200, `{"jsonrpc":"2.0","id":${JSON.stringify(call.id)},"result":${result}}`);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -25,6 +25,8 @@ interface FeedPage {
   page: number;
   /** Slot the answer reflects. */
   slot: number;
+  /** True: the page was asked for without a cursor, like a head. */
+  head?: boolean;
   /** Slot of the page's last signature. */
   last: number;
   /** How the crawl ended with this page; absent: it goes on. */
@@ -49,9 +51,10 @@ async function receive(crawl: string, pages: readonly FeedPage[], targets = ['']
 function describePage(
   crawl: string,
   target: string,
-  { page, slot, last, end, from }: FeedPage,
+  { page, slot, last, end, from, head }: FeedPage,
 ): Parameters<LandingLog['appendPage']> {
   const cursor = `cursor-${crawl}-${page}`;
+  const isHead = head ?? (page === 1 && from === undefined);
   const signature = `${crawl}${page}`.padEnd(88, '1');
   return [
     {
@@ -67,7 +70,7 @@ function describePage(
       nulls: 0,
       operation: 'getLatestCompressionSignatures',
       shape: 'signature',
-      position: { limit: 1000 },
+      position: { limit: 1000, ...(isHead ? {} : { cursor: `asked-${crawl}-${page}` }) },
       envelope: '{}',
       page,
       slot,
@@ -136,7 +139,7 @@ test('a page of a replica that is behind its cursor covers nothing', async () =>
     { page: 2, slot: 50, last: 10 },
     { page: 3, slot: 101, last: 5, end: 'exhausted' },
   ]);
-  expect(await coverage()).toEqual(['covered 0–10', 'gap 11–60', 'covered 61–100']);
+  expect(await coverage()).toEqual(['covered 0–10', 'gap 11–60 at cursor-a-1', 'covered 61–100']);
 });
 
 test('a crawl that is open stays open when a newer head is complete, night after night', async () => {
@@ -181,4 +184,73 @@ test('publishing again changes nothing', async () => {
   const before = await coverage();
   await receive('z', []);
   expect(await coverage()).toEqual(before);
+});
+
+test('below a lagging page nothing but what it leaves: the gap keeps the cursor that asked for it, until it is answered', async () => {
+  await receive('a', [
+    { page: 1, slot: 100, last: 60 },
+    { page: 2, slot: 50, last: 10, end: 'exhausted' },
+  ]);
+  expect(await coverage()).toEqual(['gap 0–60 at cursor-a-1', 'covered 61–100']);
+  await receive('b', [{ page: 1, slot: 55, last: 20, from: 60 }]);
+  expect(await coverage()).toEqual(['gap 0–60 at cursor-a-1', 'covered 61–100']);
+  await receive('c', [{ page: 1, slot: 60, last: 30, from: 60 }]);
+  expect(await coverage()).toEqual(['gap 0–30 at cursor-c-1', 'covered 31–100']);
+});
+
+test('a page within the slot it was asked for in covers nothing new, and hands its cursor on', async () => {
+  await receive('a', [
+    { page: 1, slot: 100, last: 60 },
+    { page: 2, slot: 100, last: 60 },
+  ]);
+  expect(await coverage()).toEqual(['gap 0–60 at cursor-a-2', 'covered 61–100']);
+});
+
+test('a page that ends a feed at `since` leaves no gap below it, whatever slots it shares', async () => {
+  await receive('a', [
+    { page: 1, slot: 100, last: 60 },
+    { page: 2, slot: 100, last: 60, end: 'since' },
+  ]);
+  expect(await coverage()).toEqual(['covered 61–100']);
+});
+
+test('a crawl that began again at the head does not follow its own page before', async () => {
+  await receive('a', [
+    { page: 1, slot: 100, last: 60 },
+    { page: 2, slot: 200, last: 150, head: true },
+  ]);
+  expect(await coverage()).toEqual([
+    'gap 0–60 at cursor-a-1',
+    'covered 61–100',
+    'gap 101–150 at cursor-a-2',
+    'covered 151–200',
+  ]);
+  await receive('a', [
+    { page: 3, slot: 201, last: 90 },
+    { page: 4, slot: 202, last: 20 },
+  ]);
+  expect(await coverage()).toEqual(['gap 0–20 at cursor-a-4', 'covered 21–200']);
+});
+
+test('a gap crawl whose cursor was refused covers from the head it began again at', async () => {
+  await receive('a', [{ page: 1, slot: 50, last: 10, end: 'exhausted' }]);
+  await receive('b', [{ page: 1, slot: 300, last: 200 }]);
+  await receive('c', [
+    { page: 1, slot: 400, last: 250, from: 200, head: true },
+    { page: 2, slot: 401, last: 100 },
+  ]);
+  expect(await coverage()).toEqual(['covered 0–50', 'gap 51–100 at cursor-c-2', 'covered 101–400']);
+});
+
+test('a gap that no cursor stands at takes the nearest one above', async () => {
+  await receive('a', [{ page: 1, slot: 50, last: 10, end: 'exhausted' }]);
+  await receive('b', [{ page: 1, slot: 300, last: 200 }]);
+  await receive('c', [{ page: 1, slot: 320, last: 150, from: 180 }]);
+  expect(await coverage()).toEqual([
+    'covered 0–50',
+    'gap 51–150 at cursor-c-1',
+    'covered 151–180',
+    'gap 181–200 at cursor-b-1',
+    'covered 201–300',
+  ]);
 });

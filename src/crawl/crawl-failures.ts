@@ -1,0 +1,11 @@
+/** The server answers in circles: going on would pay for the same page for ever. Fails the target. */
+export class PagingLoop extends Error {}
+
+/** The answer cannot be gone on from, and taking it for the last page would lose the rest. Fails the target. */
+export class BrokenCursor extends Error {}
+
+/** An answer holds ids from outside what was asked for, or in another order. Fails the target where no restart helps. */
+export class BoundsIgnored extends Error {}
+
+/** The source cannot give a range of ids in order: the target is walked whole. */
+export class RangesRefused extends Error {}

@@ -1,0 +1,201 @@
+import { ApiError } from '../api/api-errors.ts';
+import { saysCursorRefused } from '../api/classify.ts';
+import type { Task } from '../jobs/task.ts';
+import type { PageGroup, Position } from '../landing/page-line.ts';
+import { isEnded } from '../landing/reader.ts';
+import type { NewPage } from '../landing/writer.ts';
+import { BoundsIgnored, PagingLoop, RangesRefused } from './crawl-failures.ts';
+import type { CrawlDeps, TaskStart } from './crawl-task.ts';
+import { furthestId, isInOrder, readIds } from './id-order.ts';
+import type { ReceivedPage } from './page.ts';
+import {
+  isAscending,
+  isBehind,
+  isKeyPosition,
+  type NextStep,
+  nextStep,
+  type PageFacts,
+  positionAfter,
+} from './paging.ts';
+import { readPageGroup } from './record-groups.ts';
+import { describePage, landPage, positionParams, sendPage } from './send-page.ts';
+import { beginWalk, countPage, refuseLoop, restartWalk, type Walk } from './walk.ts';
+
+/** A page from a replica that is behind is asked for so many times in all, … */
+const maxAsked = 3;
+/** … with a wait below this before each; the index lags two or three seconds (API notes), other replicas less. */
+const askAgainMs = 600;
+
+/**
+ * An incremental crawl ends when so many rows at the end of a page (all of a shorter one) are known: a few that nobody
+ * changed may stand between changed ones, because replicas disagree and a full crawl takes its time.
+ */
+const knownRows = 200;
+
+/** Walks a list or a feed page by page, each landed before the next is asked for. */
+export async function crawlPages(start: TaskStart, deps: CrawlDeps): Promise<void> {
+  if (start.resume !== null && isEnded(start.resume)) return;
+  let walk = beginWalk(start);
+  while (walk.position !== null && start.split?.refused !== true) {
+    const { position } = walk;
+    try {
+      walk = await crawlPage(start, deps, walk, position);
+    } catch (error) {
+      walk = goOnAfter(error, start.task, walk, position);
+    }
+  }
+}
+
+/** Asks for the next page until it is not behind, or often enough; returns the walk after it has landed. */
+async function crawlPage(start: TaskStart, deps: CrawlDeps, walk: Walk, position: Position): Promise<Walk> {
+  const { task, goal } = start;
+  for (let asked = 1; ; asked += 1) {
+    const after = await sendPage(start, deps, positionParams(task, position), async (page, receivedAt) => {
+      const facts = readFacts(task, walk, position, page);
+      const aims = { since: task.since, ascending: isAscending(task.params), now: receivedAt.getTime() };
+      const step = nextStep(task.operation, position, facts, { ...goal, ...aims });
+      const moved = moveOn(task, walk, page, facts, step);
+      const described = describePage(start, deps, page, receivedAt);
+      const listed = {
+        ...described,
+        ...describeStep(task, walk, position, moved),
+        ...step,
+        last_slot: facts.lastSlot,
+      };
+      const line = (await reachesKnown(task, listed, page, deps)) ? endAsKnown(listed) : listed;
+      if (asked < maxAsked && isBehind(task.operation, facts, line.end, { ...walk, ...goal })) return null;
+      refuseLoop(page, walk.seen);
+      refuseDeadEnd(task, page, line);
+      await landPage(deps, task, line, page);
+      return { ...moved, position: line.next };
+    });
+    if (after !== null) return after;
+    await deps.timing.sleep(askAgainMs * asked * (0.5 + deps.timing.random() / 2));
+  }
+}
+
+/** What a page's line says of where it stands in the walk. */
+function describeStep(
+  { operation: { groupBy, idMember } }: Task,
+  { page }: Walk,
+  position: Position,
+  { group, lastKey, restart }: Walk,
+): Pick<NewPage, 'page' | 'position' | 'group' | 'last_key' | 'restart'> {
+  return {
+    ...{ page, position },
+    ...(groupBy === undefined ? {} : { group }),
+    ...(idMember === undefined ? {} : { last_key: lastKey }),
+    ...(restart.depth === page ? {} : { restart }),
+  };
+}
+
+/** Whether an incremental crawl, which would go on after this page, has come down to what is known. */
+async function reachesKnown(
+  task: Task,
+  line: NewPage,
+  { records }: ReceivedPage,
+  { isKnown }: CrawlDeps,
+): Promise<boolean> {
+  return task.incremental && line.end === null && (await isKnown(line, records.slice(-knownRows)));
+}
+
+function endAsKnown(line: NewPage): NewPage {
+  return { ...line, next: null, end: 'known' };
+}
+
+function readFacts(task: Task, walk: Walk, position: Position, page: ReceivedPage): PageFacts {
+  const { cursor, more, slot, records } = page;
+  return {
+    ...{ records: records.length, cursor, more, slot, ...readLast(task, page) },
+    lastKey: readLastKey(task, walk, position, page),
+    page: walk.page,
+    depth: walk.restart.depth + 1,
+  };
+}
+
+function moveOn(
+  { operation: { groupBy } }: Task,
+  walk: Walk,
+  { records, slot }: ReceivedPage,
+  { lastKey, lastSlot }: PageFacts,
+  { next }: NextStep,
+): Walk {
+  const group: PageGroup | null = groupBy === undefined ? null : readPageGroup(groupBy, records, walk.group);
+  return {
+    ...walk,
+    page: walk.page + 1,
+    position: next,
+    ...{ group, lastKey, cursorSlot: lastSlot },
+    lowestSlot: slot === null ? walk.lowestSlot : Math.min(slot, walk.lowestSlot ?? slot),
+    restart: countPage(walk.restart),
+  };
+}
+
+/**
+ * The walk after a failure that it survives: the API no longer knows the cursor.
+ * @throws RangesRefused where the first page of a range shows that the source has no ranges; what failed otherwise
+ */
+function goOnAfter(error: unknown, task: Task, walk: Walk, position: Position): Walk {
+  if (task.range !== null && walk.page === 1 && (error instanceof BoundsIgnored || isRejected(error)))
+    throw new RangesRefused((error as Error).message);
+  const again = isPositionRefused(error, task, position) ? restartWalk(task, walk) : null;
+  if (again === null) throw error;
+  return again;
+}
+
+function isRejected(error: unknown): boolean {
+  return error instanceof ApiError && (error.kind === 'rejected' || /sort|pagination/i.test(error.said));
+}
+
+function isPositionRefused(error: unknown, { operation, range }: Task, position: Position): boolean {
+  if (error instanceof BoundsIgnored) return range === null;
+  if (!(error instanceof ApiError) || (position.cursor === undefined && !isKeyPosition(position)))
+    return false;
+  const { kind, said } = error;
+  if (kind === 'no_data') return true;
+  const names = [operation.cursorParam ?? 'cursor', 'before', 'after'].filter((name) => name in position);
+  return (kind === 'rejected' || kind === 'server') && saysCursorRefused(said, names);
+}
+
+/**
+ * The id a page of a keyset list ends at; null where its pages are not in the order of their ids, so that none can be
+ * gone on after. All ids of a range's first page are looked at, because nobody knows yet whether the source has ranges.
+ * @throws BoundsIgnored when the page was asked for by bounds and does not keep them
+ */
+function readLastKey(task: Task, walk: Walk, position: Position, { records }: ReceivedPage): string | null {
+  const { idMember } = task.operation;
+  if (idMember === undefined || position.page !== undefined) return null;
+  const byKey = isKeyPosition(position);
+  const ascending = isAscending(task.params);
+  const ids = readIds(records, idMember, byKey && walk.page === 1 ? 'all' : 'ends');
+  const bounds =
+    byKey || walk.lastKey === null ? position : positionAfter(walk.lastKey, { limit: 0 }, ascending);
+  const inOrder = isInOrder(ids.listed, ascending, bounds);
+  if (byKey && !inOrder)
+    throw new BoundsIgnored('the API gave ids from outside the range it was asked for, or in another order');
+  if (!byKey && (!inOrder || (walk.lastKey === null && walk.restart.depth > 0))) return null;
+  return furthestId(ids, ascending) ?? (byKey ? null : walk.lastKey);
+}
+
+/** Slot and Unix time of a feed page's last record: how far down the page reaches. */
+function readLast(task: Task, page: ReceivedPage): { lastSlot: number | null; lastTime: number | null } {
+  const last = page.records.findLast((record) => record.refusal === undefined);
+  if (task.operation.paging !== 'feed' || last === undefined) return { lastSlot: null, lastTime: null };
+  const { slot, blockTime } = JSON.parse(last.bytes.toString('utf8')) as {
+    slot?: unknown;
+    blockTime?: unknown;
+  };
+  return {
+    lastSlot: Number.isSafeInteger(slot) ? (slot as number) : null,
+    lastTime: Number.isSafeInteger(blockTime) ? (blockTime as number) : null,
+  };
+}
+
+/** More records, and no way to ask for them: taken for the end, they would be missing without a word. */
+function refuseDeadEnd({ operation }: Task, page: ReceivedPage, { next, end }: NextStep): void {
+  const { more, cursor, records } = page;
+  if (operation.paging === 'cursor' && more === true && cursor === null && records.length > 0)
+    throw new PagingLoop('the API says that there are more records, but not how to ask for them');
+  if (next === null && end === null)
+    throw new PagingLoop('the page has no id that the list could be asked for after');
+}

@@ -1,0 +1,85 @@
+import { ApiError } from '../api/api-errors.ts';
+import type { Task } from '../jobs/task.ts';
+import type { Position } from '../landing/page-line.ts';
+import { splitPage } from '../landing/split.ts';
+import type { NewPage } from '../landing/writer.ts';
+import type { CrawlDeps, TaskStart } from './crawl-task.ts';
+import { listCarried, noData, type ReceivedPage, receivePage } from './page.ts';
+
+/**
+ * Asks for one page. `keep` lands it before another request may take this one's place; what it returns, this returns.
+ * @param position parameters that choose the page, as sent
+ */
+export async function sendPage<T>(
+  { task }: TaskStart,
+  { client }: CrawlDeps,
+  position: Record<string, unknown>,
+  keep: (page: ReceivedPage, receivedAt: Date) => Promise<T>,
+): Promise<T> {
+  const { operation } = task;
+  const params = { ...task.params, ...position };
+  const kept: T[] = [];
+  try {
+    await client.send(operation, params, (body) => splitPage(body, operation.records), {
+      keep: async (page, receivedAt) => {
+        kept.push(await keep(receivePage(operation, page), receivedAt));
+      },
+    });
+  } catch (error) {
+    // "Nothing under this id" is an answer: it lands as an empty page, so it is not asked for again in this round.
+    if (!(error instanceof ApiError && error.kind === 'no_data')) throw error;
+    // In the middle of a list it is none.
+    if ((operation.cursorParam ?? 'cursor') in position) throw error;
+    kept.push(await keep(noData, new Date()));
+  }
+  return kept[0] as T;
+}
+
+export function positionParams({ operation }: Task, position: Position): Record<string, unknown> {
+  const { limit, cursor, ...where } = position;
+  return {
+    ...(operation.limit === null ? {} : { limit }),
+    ...(cursor === undefined ? {} : { [operation.cursorParam ?? 'cursor']: cursor }),
+    ...where,
+  };
+}
+
+/** What a page's line says of the task and the answer. */
+export function describePage(
+  { task, crawl, from }: TaskStart,
+  { run }: CrawlDeps,
+  page: ReceivedPage,
+  receivedAt: Date,
+): Omit<NewPage, 'page' | 'position' | 'next' | 'end' | 'last_slot'> {
+  return {
+    task: task.id,
+    crawl,
+    run,
+    job: task.job,
+    target: task.target,
+    operation: task.operation.name,
+    params: task.params,
+    shape: task.operation.shape,
+    carries: listCarried(task.operation, task.params),
+    slot: page.slot,
+    feed: task.operation.paging === 'feed',
+    incremental: task.incremental,
+    range: task.range,
+    from_slot: from?.slot ?? null,
+    nulls: page.nulls,
+    received_at: receivedAt.toISOString(),
+    envelope: page.envelope,
+  };
+}
+
+/** Appends a page to the landing log and tells of it. */
+export async function landPage(
+  deps: CrawlDeps,
+  task: Task,
+  line: NewPage,
+  page: ReceivedPage,
+): Promise<void> {
+  await deps.landing.appendPage(line, page.records);
+  const bytes = page.records.reduce((sum, record) => sum + record.bytes.length, 0);
+  deps.onPage(task, { page: line.page, end: line.end, records: page.records.length, bytes });
+}

@@ -1,0 +1,89 @@
+import type { Task } from '../jobs/task.ts';
+import type { PageGroup, Position, Restart } from '../landing/page-line.ts';
+import { hashContent } from '../landing/writer.ts';
+import { PagingLoop } from './crawl-failures.ts';
+import type { TaskStart } from './crawl-task.ts';
+import type { ReceivedPage } from './page.ts';
+import { firstPosition, isAscending, isKeyPosition, positionAfter, type SlotBounds } from './paging.ts';
+
+/** Where a crawl stands between two pages. */
+export interface Walk extends SlotBounds {
+  /** Number of the page that comes next, and where it is asked for; null when the crawl has ended. */
+  page: number;
+  position: Position | null;
+  /** Of the page before it: the group its records end in, and the id they end at. */
+  group: PageGroup | null;
+  lastKey: string | null;
+  restart: Restart;
+  /** Records and cursors received since the walk last began, to find a server that pages in a circle. */
+  seen: Set<string>;
+}
+
+/** Restarts without having come further than before; after them the API's refusal stands. */
+const maxRestarts = 2;
+
+/** A new walk, or one that goes on where its pages in the landing log end. */
+export function beginWalk({ task, resume, from }: TaskStart): Walk {
+  const last = resume?.last ?? null;
+  const depth = last?.page ?? 0;
+  return {
+    page: depth + 1,
+    position: last?.next ?? from?.position ?? startOf(task),
+    group: last?.group ?? null,
+    lastKey: last?.last_key ?? null,
+    cursorSlot: last === null ? (from?.slot ?? null) : last.last_slot,
+    lowestSlot: resume?.minSlot ?? null,
+    restart: last?.restart ?? { count: 0, depth, deepest: depth },
+    seen: new Set(),
+  };
+}
+
+/**
+ * The walk after the API refused the position of its next page: after the last id where the list is in id order,
+ * else from the start. Null when that was tried often enough without coming further.
+ */
+export function restartWalk(task: Task, walk: Walk): Walk | null {
+  const { position, lastKey, restart } = walk;
+  if (position === null || restart.count === maxRestarts) return null;
+  const count = restart.count + 1;
+  const seen = new Set<string>();
+  if (lastKey !== null && !isKeyPosition(position)) {
+    const after = positionAfter(lastKey, { limit: position.limit }, isAscending(task.params));
+    return { ...walk, position: after, restart: { ...restart, count }, seen };
+  }
+  return {
+    ...walk,
+    position: startOf(task),
+    group: null,
+    lastKey: null,
+    cursorSlot: null,
+    restart: { count, depth: 0, deepest: restart.deepest },
+    seen,
+  };
+}
+
+/** How the restarts stand once another page has landed. */
+export function countPage({ count, depth, deepest }: Restart): Restart {
+  return depth < deepest
+    ? { count, depth: depth + 1, deepest }
+    : { count: 0, depth: depth + 1, deepest: depth + 1 };
+}
+
+/** The same bytes or the same cursor twice in one walk is a circle: a server that ignores the cursor goes on for ever. */
+export function refuseLoop(page: ReceivedPage, seen: Set<string>): void {
+  const { records, cursor, more } = page;
+  if (records.length === 0 && more !== true) return;
+  for (const [what, value] of [
+    ['records', records.length === 0 ? null : hashContent(records)],
+    ['cursor', cursor],
+  ]) {
+    if (value === null) continue;
+    if (seen.has(`${what} ${value}`))
+      throw new PagingLoop(`the API gave the same ${what} twice: it pages in a circle`);
+    seen.add(`${what} ${value}`);
+  }
+}
+
+function startOf({ operation, params, pageSize, range }: Task): Position {
+  return firstPosition(operation, params, pageSize, range);
+}

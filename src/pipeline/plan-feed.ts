@@ -1,0 +1,89 @@
+import type { Task } from '../jobs/task.ts';
+import { isEnded, type LandedCrawl } from '../landing/reader.ts';
+import { type CrawlState, type PlannedStart, targetKey } from './plan-starts.ts';
+
+/** An interval of slots that a feed has covered, inclusive. */
+export interface CoveredInterval {
+  lowSlot: number;
+  highSlot: number;
+}
+
+/** Slots of a feed that are not in, and where they go on; null where only the head leads there. */
+export interface FeedGap {
+  highSlot: number;
+  cursor: string | null;
+}
+
+/**
+ * A feed's head comes first, down to the newest slot that is covered or being covered; then its open crawls go on,
+ * and gaps that no crawl works on are begun at their cursors, each down to what is covered below it. A head that is
+ * finished in this round is left out, the others never.
+ */
+export function planFeed(task: Task, state: CrawlState, run: string, headFinished: boolean): PlannedStart[] {
+  const landed = (state.landed.get(task.id) ?? []).filter((crawl) => crawl.failed === null);
+  const covered = state.coverage.get(targetKey(task)) ?? [];
+  const start = (crawl: string, below: number, more: Partial<PlannedStart> = {}): PlannedStart => ({
+    ...{ task, crawl, resume: null, expected: null, completedAt: null, fullPages: null },
+    goal: {
+      lastCompleteSlot: null,
+      seenSlot: null,
+      coveredSlot: coveredBelow(below, covered, landed, crawl),
+    },
+    ...more,
+  });
+  const open = landed.filter((crawl) => !isEnded(crawl) && crawl.last !== null);
+  const known = covered.length > 0 || landed.length > 0;
+  const isUnderWay = ({ highSlot, cursor }: FeedGap) =>
+    open.some((crawl) => crawl.last?.next?.cursor === cursor || lowestReach(crawl) === highSlot);
+  const gaps = (state.gaps.get(targetKey(task)) ?? []).filter((gap) => !isUnderWay(gap));
+  return [
+    ...(headFinished
+      ? []
+      : [start(run, Number.POSITIVE_INFINITY, { expected: known ? { pages: 1, records: 0 } : null })]),
+    ...open.map((crawl) => start(crawl.crawl, lowestReach(crawl), { resume: crawl })),
+    ...gaps.map(({ highSlot, cursor }) =>
+      start(`${run}-gap-${highSlot}`, highSlot, fromGap(task, highSlot, cursor)),
+    ),
+  ];
+}
+
+/** Only the head leads to a gap without a cursor. */
+function fromGap(task: Task, slot: number, cursor: string | null): Pick<PlannedStart, 'from'> {
+  return cursor === null ? {} : { from: { slot, position: { limit: task.pageSize, cursor } } };
+}
+
+/** How far down a crawl has come, or had to begin: after a restart at the head its last page says less. */
+function lowestReach({ reachedSlot, first }: LandedCrawl): number {
+  return Math.min(reachedSlot ?? Number.POSITIVE_INFINITY, first?.from_slot ?? Number.POSITIVE_INFINITY);
+}
+
+/**
+ * The newest slot, at most `below`, that is covered, or from which another crawl of the feed goes down. Of two that
+ * stand at one slot the younger relies on the older: if each relied on the other, nobody would go on.
+ */
+function coveredBelow(
+  below: number,
+  covered: readonly CoveredInterval[],
+  landed: readonly LandedCrawl[],
+  own: string,
+): number | null {
+  const others = landed.flatMap((crawl) =>
+    listBegun(crawl).filter((slot) => slot < below || (slot === below && crawl.crawl < own)),
+  );
+  const reached = covered.flatMap(({ lowSlot, highSlot }) =>
+    lowSlot <= below ? Math.min(highSlot, below) : [],
+  );
+  const slots = [...reached, ...others];
+  return slots.length === 0 ? null : slots.reduce((most, slot) => Math.max(most, slot));
+}
+
+/** Where a crawl began, unless a replica behind answered there and covered nothing, and where an open one stands. */
+function listBegun(crawl: LandedCrawl): number[] {
+  const { first, reachedSlot } = crawl;
+  if (first === null) return [];
+  const began = first.from_slot ?? first.slot;
+  return [
+    ...(began === null || (first.slot ?? 0) < began ? [] : [began]),
+    ...(isEnded(crawl) || reachedSlot === null ? [] : [reachedSlot]),
+  ];
+}
