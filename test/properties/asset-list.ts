@@ -1,14 +1,11 @@
+import { type AssetTruth, createAssetTruth, type Version } from './asset-truth.ts';
+import { createCursors } from './cursors.ts';
 import { createDraw, type Draw, drawAddress } from './draw.ts';
+import { Refused } from './refused.ts';
 import { createReplicas } from './replicas.ts';
 
-/** Where an asset is: in the list, in another collection, burnt, or unknown to everybody. */
-export type Whereabouts = 'listed' | 'elsewhere' | 'burnt' | 'gone';
-
-export interface AssetState {
-  owner: string;
-  name: string;
-  where: Whereabouts;
-}
+/** How an API lets its lists be walked. `numbers`: by page number only, no cursor is given and one sent is ignored. */
+export type Walks = 'cursors' | 'numbers';
 
 /** What one seed makes of its list. */
 interface Habits {
@@ -19,30 +16,37 @@ interface Habits {
   short: number;
   /** Whether lists carry content; else only look-ups do. */
   content: boolean;
-  cursor: 'id' | 'opaque';
-}
-
-interface Version extends AssetState {
-  slot: number;
+  /** What becomes of `before` and `after`. */
+  bounds: 'kept' | 'kept' | 'refused' | 'ignored';
 }
 
 export interface ListParams {
   limit: number;
   cursor?: string;
   page?: number;
+  before?: string;
+  after?: string;
+  sortBy?: { sortBy: string; sortDirection: string };
+}
+
+/** One answer, and whether it came from a replica that is behind. */
+export interface ListAnswer {
+  /** The text of its `result`. */
+  text: string;
+  behind: boolean;
 }
 
 /** One collection of a ledger that moves with every request for it, and its whole truth. */
-export interface AssetList {
+export interface AssetList extends Pick<AssetTruth, 'ids' | 'has' | 'stateAt' | 'isListedThroughout'> {
   readonly seed: number;
   readonly collection: string;
-  /** Everything that ever existed. */
-  ids(): string[];
-  has(id: string): boolean;
-  readonly content: boolean;
+  /** The collection that assets leave for. */
   readonly elsewhere: string;
-  /** One answer to getAssetsByGroup, as the text of its `result`. */
-  page(params: ListParams): string;
+  readonly content: boolean;
+  /** Whether cursors are refused before the walk is over. */
+  readonly expires: boolean;
+  /** One answer to getAssetsByGroup. @throws Refused */
+  page(params: ListParams): ListAnswer;
   /** One answer to getAssetBatch: a record's text, or `null`, for each of its ids. */
   lookUp(ids: readonly string[]): string[];
   /** Time passes between two nights. */
@@ -50,83 +54,71 @@ export interface AssetList {
   /** From now on only the slot moves, and every answer is the newest. */
   calm(): void;
   now(): number;
-  stateAt(id: string, slot: number): AssetState | null;
   /** Slots at which answers showed the asset. */
   shownAt(id: string): ReadonlySet<number>;
-  isListedThroughout(id: string, from: number, to: number): boolean;
   /** Oldest first, a line an answer. */
   readonly trace: readonly string[];
 }
 
-/** @param numbered the provider has page numbers only: it gives no cursor and ignores one */
-export function createAssetList(seed: number, numbered = false): AssetList {
+export function createAssetList(seed: number, walks: Walks = 'cursors'): AssetList {
   const draw = createDraw(seed * 2);
   const habits = drawHabits(draw);
   const replicas = createReplicas(draw, 1000 + draw.between(0, 3e8), [0, 0, 0.1, 0.3]);
+  const cursors = createCursors(draw, replicas);
   const [collection, elsewhere] = [drawAddress(draw), drawAddress(draw)];
-  const versions = new Map<string, Version[]>();
+  const truth = createAssetTruth(draw);
   const shown = new Map<string, Set<number>>();
   const trace: string[] = [];
-  for (let n = 0; n < habits.size; n += 1) create(draw, versions, replicas.now());
-  const stateAt = (id: string, slot: number) => versions.get(id)?.findLast((v) => v.slot <= slot) ?? null;
+  for (let n = 0; n < habits.size; n += 1) truth.create(replicas.now());
   const move = () => {
     if (!replicas.step()) return;
-    for (let n = draw.between(0, habits.changes); n > 0; n -= 1) change(draw, versions, replicas.now());
+    for (let n = draw.between(0, habits.changes); n > 0; n -= 1) truth.change(replicas.now());
   };
-  const listedAt = (slot: number) =>
-    [...versions.keys()]
-      .filter((id) => stateAt(id, slot)?.where === 'listed')
-      .sort((a, b) => (a < b ? 1 : -1));
-  const show = (id: string, slot: number, withContent: boolean) => {
+  const show = (id: string, slot: number, content: boolean) => {
     shown.set(id, (shown.get(id) ?? new Set()).add(slot));
-    return recordText(
-      id,
-      stateAt(id, slot)!,
-      stateAt(id, slot)!.where === 'elsewhere' ? elsewhere : collection,
-      withContent,
-    );
+    const state = truth.stateAt(id, slot)!;
+    return recordText(id, state, state.where === 'elsewhere' ? elsewhere : collection, content);
   };
+  const say = (what: string, slot: number, ids: readonly string[]) =>
+    trace.push(`at ${replicas.now()}, as of ${slot}: ${what}: ${ids.map((id) => id.slice(0, 6)).join(' ')}`);
   return {
-    ...{ seed, collection, elsewhere, content: habits.content, trace },
-    ids: () => [...versions.keys()],
-    has: (id) => versions.has(id),
-    page({ limit, cursor, page }) {
+    ...{ seed, collection, elsewhere, content: habits.content, expires: cursors.expire, trace },
+    ...{ ids: truth.ids, has: truth.has, stateAt: truth.stateAt },
+    isListedThroughout: truth.isListedThroughout,
+    page(params) {
       move();
+      const { limit } = params;
       const slot = replicas.answerAt();
-      const listed = listedAt(slot);
-      const size = !replicas.isCalm() && draw.chance(habits.short) ? draw.between(1, limit) : limit;
-      const below = cursor === undefined || numbered ? null : readCursor(cursor);
-      const from = below === null ? 0 : listed.filter((id) => id >= below).length;
-      const start = numbered ? ((page ?? 1) - 1) * limit : from;
-      const ids = listed.slice(start, start + (numbered ? limit : size));
-      trace.push(
-        `at ${replicas.now()}: page below ${below?.slice(0, 6) ?? 'the top'} as of ${slot}: ${shorten(ids)}`,
-      );
+      const short = !replicas.isCalm() && draw.chance(habits.short);
+      const size = short && walks === 'cursors' ? draw.between(1, limit) : limit;
+      const start = walks === 'numbers' ? withoutCursor(params) : readStart(params, habits, cursors.read);
+      const ids = sliceList(truth, start, slot, size);
+      say(JSON.stringify(params), slot, ids);
       const last = ids.at(-1);
-      const next = last === undefined || numbered ? '' : `,"cursor":"${writeCursor(last, habits.cursor)}"`;
+      const isWalk = walks === 'cursors' && start.page === undefined && start.bounded !== true;
+      const next = isWalk && last !== undefined ? `,"cursor":"${cursors.write(last)}"` : '';
       const items = ids.map((id) => show(id, slot, habits.content));
-      return `{"last_indexed_slot":${slot},"total":${ids.length},"limit":${limit},"items":[${items}]${next}}`;
+      return {
+        text: `{"last_indexed_slot":${slot},"total":${ids.length},"limit":${limit},"items":[${items}]${next}}`,
+        behind: slot < replicas.now(),
+      };
     },
     lookUp(ids) {
       move();
       const slot = replicas.answerAt();
-      trace.push(`at ${replicas.now()}: look-up as of ${slot}: ${shorten(ids)}`);
+      say('look-up', slot, ids);
       return ids.map((id) => {
-        const where = stateAt(id, slot)?.where ?? 'gone';
-        if (where === 'gone') return 'null';
+        if ((truth.stateAt(id, slot)?.where ?? 'gone') === 'gone') return 'null';
         return show(id, slot, true).replace('{', `{"last_indexed_slot":${slot},`);
       });
     },
     sleep() {
+      cursors.sleep();
       for (let n = draw.between(0, 8); n > 0; n -= 1) move();
     },
     calm: replicas.calm,
     now: replicas.now,
-    stateAt,
     shownAt: (id) => shown.get(id) ?? new Set(),
-    isListedThroughout: (id, from, to) =>
-      stateAt(id, from)?.where === 'listed' &&
-      versions.get(id)!.every(({ slot, where }) => slot <= from || slot > to || where === 'listed'),
   };
 }
 
@@ -136,35 +128,54 @@ function drawHabits(draw: Draw): Habits {
     changes: draw.pick([0, 1, 2, 4]),
     short: draw.pick([0, 0.2, 0.6]),
     content: draw.chance(0.6),
-    cursor: draw.pick(['id', 'opaque']),
+    bounds: draw.pick(['kept', 'kept', 'refused', 'ignored']),
   };
 }
 
-function create(draw: Draw, versions: Map<string, Version[]>, slot: number): void {
-  versions.set(drawAddress(draw), [
-    { slot, owner: drawAddress(draw), name: draw.base58(6), where: 'listed' },
-  ]);
+/** What of a list a request asks for: ids between two others (exclusive), or a page. */
+interface Start {
+  above: string;
+  below: string;
+  ascending: boolean;
+  /** Newest change first. */
+  recent: boolean;
+  page?: number;
+  limit: number;
+  /** It was asked for by bounds: the answer has no cursor. */
+  bounded?: boolean;
 }
 
-/** One thing happens: an asset is made, sold, renamed, burnt, moved out of the list or back into it. */
-function change(draw: Draw, versions: Map<string, Version[]>, slot: number): void {
-  const [id, history] = versions.size === 0 ? [] : draw.pick([...versions]);
-  const last = history?.at(-1);
-  if (id === undefined || last === undefined || draw.chance(versions.size < 60 ? 0.3 : 0.05)) {
-    create(draw, versions, slot);
-    return;
-  }
-  if (last.where === 'burnt') return;
-  const next: Version = { ...last, slot };
-  if (draw.chance(0.3)) next.owner = drawAddress(draw);
-  else if (draw.chance(0.2)) next.name = draw.base58(6);
-  else
-    next.where = last.where === 'listed' ? draw.pick(['elsewhere', 'elsewhere', 'burnt', 'gone']) : 'listed';
-  // Answers show a slot only when it is over: of several changes in it the last one counts.
-  versions.set(id, [...history!.filter((version) => version.slot < slot), next]);
+function withoutCursor({ limit, page = 1 }: ListParams): Start {
+  return { above: '', below: '~', ascending: false, recent: false, page, limit };
 }
 
-function recordText(id: string, { owner, name, where }: AssetState, group: string, content: boolean): string {
+/** @throws Refused */
+function readStart(
+  { limit, page, cursor, before, after, sortBy }: ListParams,
+  { bounds }: Habits,
+  readCursor: (cursor: string) => string,
+): Start {
+  const ascending = sortBy?.sortBy === 'id' && sortBy.sortDirection === 'asc';
+  const recent = sortBy !== undefined && sortBy.sortBy !== 'id';
+  const whole = { above: '', below: '~', ascending, recent, limit };
+  if (page !== undefined) return { ...whole, page };
+  if (recent) throw new Refused('only pages are sorted so');
+  if (cursor !== undefined) return { ...whole, [ascending ? 'above' : 'below']: readCursor(cursor) };
+  if ((before === undefined && after === undefined) || bounds === 'ignored') return whole;
+  if (bounds === 'refused') throw new Refused('unknown field `before`, expected `cursor`');
+  return { ...whole, above: after ?? '', below: before ?? '~', bounded: true };
+}
+
+function sliceList(truth: AssetTruth, start: Start, slot: number, size: number): string[] {
+  const listed = truth.listedAt(slot).filter((id) => id > start.above && id < start.below);
+  if (start.ascending) listed.reverse();
+  const changed = (id: string) => truth.stateAt(id, slot)!.slot;
+  if (start.recent) listed.sort((a, b) => changed(b) - changed(a));
+  const from = ((start.page ?? 1) - 1) * start.limit;
+  return listed.slice(from, from + size);
+}
+
+function recordText(id: string, { owner, name, where }: Version, group: string, content: boolean): string {
   return JSON.stringify({
     interface: 'V1_NFT',
     id,
@@ -174,16 +185,4 @@ function recordText(id: string, { owner, name, where }: AssetState, group: strin
     mutable: true,
     burnt: where === 'burnt',
   });
-}
-
-function shorten(ids: readonly string[]): string {
-  return ids.map((id) => id.slice(0, 6)).join(' ');
-}
-
-function writeCursor(id: string, form: Habits['cursor']): string {
-  return form === 'id' ? id : `c:${Buffer.from(id).toString('base64url')}`;
-}
-
-function readCursor(cursor: string): string {
-  return cursor.startsWith('c:') ? Buffer.from(cursor.slice(2), 'base64url').toString() : cursor;
 }

@@ -54,16 +54,27 @@ function differences(row: AssetRow, expected: Partial<AssetRow>): string[] {
 function checkPresence(
   list: AssetList,
   rows: readonly AssetRow[],
-  { min_slot, max_slot }: CheckpointRow,
+  { min_slot, max_slot, range }: CheckpointRow,
 ): string[] {
   const slots = new Map(rows.map(({ id, slot }) => [id, slot]));
   return list
     .ids()
-    .filter((id) => list.isListedThroughout(id, min_slot, max_slot))
+    .filter((id) => list.isListedThroughout(id, min_slot, max_slot) && isWithin(id, range))
     .filter((id) => (slots.get(id) ?? -1) < min_slot)
     .map(
       (id) => `${id} was listed from ${min_slot} to ${max_slot}, its row is of ${slots.get(id) ?? 'never'}`,
     );
+}
+
+const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+
+/** Ids are numbers of 256 bits, ranges of one size share them out. */
+function isWithin(id: string, range: string): boolean {
+  if (range === '') return true;
+  const [number, count] = range.split('/').map(BigInt);
+  const value = [...id].reduce((sum, digit) => sum * 58n + BigInt(alphabet.indexOf(digit)), 0n);
+  const start = (n: bigint) => (2n ** 256n * n) / count!;
+  return value >= start(number! - 1n) && value < start(number!);
 }
 
 /** Nothing goes back between two nights. */

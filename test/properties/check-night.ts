@@ -60,9 +60,11 @@ export function checkEnd(
   tables: Tables,
   began: ReadonlyMap<SignatureFeed, number>,
 ): Violation[] {
-  const lists = place.lists.flatMap((list) =>
-    checkCalm(list, tables.assets).map((what) => ({ seed: list.seed, of: 'list' as const, what })),
-  );
+  const lists = place.lists.flatMap((list) => {
+    // Page numbers promise nothing beyond what was seen.
+    if (place.jobOfList(list) === 'recent') return [];
+    return checkCalm(list, tables.assets).map((what) => ({ seed: list.seed, of: 'list' as const, what }));
+  });
   const feeds = place.feeds.flatMap((feed) => {
     const job = place.jobOf(feed);
     // Two pages a night promise nothing below them.
@@ -74,18 +76,22 @@ export function checkEnd(
   return [...lists, ...feeds];
 }
 
-/** Within a round, a page of a list is asked for again only where a kill caught it in flight, or its answer was behind. */
+/** Exit codes after which the next night asks for everything again. */
+const roundEnds: ReadonlySet<number | null> = new Set([0, 3]);
+
+/** Within a round, a page of a list is asked for again only where a kill caught it in flight. */
 export function checkAskedAgain({ server }: MovingPlace, nights: readonly NightEnded[]): Violation[] {
   const problems: Violation[] = [];
   let round: number[] = [];
   for (const [n, { code }] of nights.entries()) {
     round.push(n + 1);
-    if (code !== 0 && n < nights.length - 1) continue;
+    if (!roundEnds.has(code) && n < nights.length - 1) continue;
     const kills = round.filter((night) => nights[night - 1]!.code === null).length;
     const asked = new Map<string, number>();
-    for (const { night, seed, method, cursor, isBehind } of server.answered) {
-      if (!round.includes(night) || method !== 'getAssetsByGroup' || isBehind) continue;
-      asked.set(`${seed} ${cursor}`, (asked.get(`${seed} ${cursor}`) ?? 0) + 1);
+    for (const { night, list, asked: what, behind } of server.answered) {
+      // A crawl may begin again where its cursor was refused, and asks again what a replica behind answered.
+      if (!round.includes(night) || list === null || list.expires || behind) continue;
+      asked.set(what, (asked.get(what) ?? 0) + 1);
     }
     const again = [...asked.values()].reduce((sum, times) => sum + times - 1, 0);
     if (again > kills * inFlight)

@@ -67,7 +67,7 @@ test.each(folders.map((own) => ({ from: own[0]!, to: own.at(-1)!, own })))(
 );
 
 test('a provider that has page numbers only is seen to miss records that were there all the time', async () => {
-  const place = await openMovingPlace({ seeds: seedsFrom(first, 60), numbered: true });
+  const place = await openMovingPlace({ seeds: seedsFrom(first, 60), walks: 'numbers' });
   onTestFinished(() => place.close());
   const missed = new Set<number>();
   for (let night = 0; night < 2; night += 1) {

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startCli } from '../run-cli.ts';
-import { type AssetList, createAssetList } from './asset-list.ts';
+import { type AssetList, createAssetList, type Walks } from './asset-list.ts';
 import { createDraw, type Draw } from './draw.ts';
 import { type MovingServer, startMovingServer, type World } from './moving-server.ts';
 import { createSignatureFeed, feedStart, type SignatureFeed } from './signature-feed.ts';
@@ -28,14 +28,18 @@ export interface NightEnded {
 export const inFlight = 8;
 /** Slot that the feeds of the job `feed-slot` begin at. */
 export const sinceSlot = feedStart + 40;
-/** Feed jobs; the targets are dealt out among them. */
+/** Feed jobs; the feeds are dealt out among them. */
 const feedJobs = { 'feed-all': 'all', 'feed-slot': `{ slot: ${sinceSlot} }`, 'feed-pages': '{ pages: 2 }' };
 export type FeedJob = keyof typeof feedJobs;
+/** List jobs; the lists are dealt out among them. */
+const listJobs = { lists: '', ranges: 'partitions: 3', recent: 'mode: incremental' };
+export type ListJob = keyof typeof listJobs;
 
 /** A data folder, its jobs, and the ledgers they follow. */
 export interface MovingPlace extends World {
   server: MovingServer;
   jobOf(feed: SignatureFeed): FeedJob;
+  jobOfList(list: AssetList): ListJob;
   run(night: Night): Promise<NightEnded>;
   /** Null as long as there is no snapshot. */
   read(): Promise<Tables | null>;
@@ -44,22 +48,24 @@ export interface MovingPlace extends World {
 
 export interface PlaceOptions {
   seeds: readonly number[];
-  /** The provider has page numbers only. */
-  numbered?: boolean;
+  walks?: Walks;
 }
 
-export async function openMovingPlace({ seeds, numbered = false }: PlaceOptions): Promise<MovingPlace> {
+export async function openMovingPlace({ seeds, walks = 'cursors' }: PlaceOptions): Promise<MovingPlace> {
   const draw = createDraw(seeds[0]!);
-  const lists = seeds.map((seed) => createAssetList(seed, numbered));
+  const lists = seeds.map((seed) => createAssetList(seed, walks));
   const feeds = seeds.map(createSignatureFeed);
   const server = await startMovingServer({ lists, feeds }, seeds[0]!, 0.01);
   const root = await mkdtemp(join(tmpdir(), 'ledgerlake-moving-'));
-  const names = Object.keys(feedJobs) as FeedJob[];
-  const jobOf = (feed: SignatureFeed) => names[feed.seed % names.length]!;
-  await writePlace(root, draw, lists, feeds, jobOf);
+  const feedNames = Object.keys(feedJobs) as FeedJob[];
+  const listNames = Object.keys(listJobs) as ListJob[];
+  const jobOf = ({ seed }: SignatureFeed) => feedNames[seed % 3]!;
+  const jobOfList = ({ seed }: AssetList) =>
+    walks === 'numbers' ? 'lists' : listNames[Math.max(0, (seed % 4) - 1)]!;
+  await writePlace(root, [...listFiles(draw, lists, jobOfList), ...feedFiles(draw, feeds, jobOf)]);
   const snapshot = join(root, 'data/warehouse.duckdb');
   return {
-    ...{ lists, feeds, server, jobOf },
+    ...{ lists, feeds, server, jobOf, jobOfList },
     run: (night) => runNight(root, server, night),
     read: async () => (existsSync(snapshot) ? readTables(snapshot) : null),
     async close() {
@@ -69,39 +75,61 @@ export async function openMovingPlace({ seeds, numbered = false }: PlaceOptions)
   };
 }
 
-async function writePlace(
-  root: string,
-  draw: Draw,
-  lists: readonly AssetList[],
-  feeds: readonly SignatureFeed[],
-  jobOf: (feed: SignatureFeed) => FeedJob,
-): Promise<void> {
+async function writePlace(root: string, files: readonly JobFile[]): Promise<void> {
   const pool = `{rps: 5000, burst: 200, concurrency: ${inFlight}}`;
-  const files: Record<string, string> = {
-    'ledgerlake.yaml': `api: {limits: {das: ${pool}, compression: ${pool}}}\n`,
-    'jobs/targets/lists.txt': lists.map(({ collection }) => collection).join('\n'),
-    'jobs/lists.yaml': `describe: moving lists
+  await mkdir(join(root, 'jobs/targets'), { recursive: true });
+  await writeFile(join(root, 'ledgerlake.yaml'), `api: {limits: {das: ${pool}, compression: ${pool}}}\n`);
+  for (const { name, text, targets } of files) {
+    await writeFile(join(root, `jobs/${name}.yaml`), text);
+    await writeFile(join(root, `jobs/targets/${name}.txt`), targets.join('\n'));
+  }
+}
+
+interface JobFile {
+  name: string;
+  text: string;
+  targets: string[];
+}
+
+function listFiles(draw: Draw, lists: readonly AssetList[], jobOf: (list: AssetList) => ListJob): JobFile[] {
+  const files = Object.entries(listJobs).map(([name, line]) => ({
+    name,
+    targets: lists.filter((list) => jobOf(list) === name).map(({ collection }) => collection),
+    text: `describe: moving lists
 method: getAssetsByGroup
 params: { groupKey: collection }
-for_each: { groupValue: { file: targets/lists.txt } }
+for_each: { groupValue: { file: targets/${name}.txt } }
 page_size: ${draw.pick([4, 7, 15])}
+${line}
 `,
-  };
-  for (const [job, since] of Object.entries(feedJobs)) {
-    const own = feeds.filter((feed) => jobOf(feed) === job);
-    if (own.length === 0) continue;
-    files[`jobs/targets/${job}.txt`] = own.map(({ address }) => address).join('\n');
-    files[`jobs/${job}.yaml`] = `describe: moving feeds
+  }));
+  const content = `describe: content that the lists leave out
+method: getAssetBatch
+after: [lists]
+for_each: { ids: { sql: select id from assets where content_seen_at is null order by id } }
+page_size: ${draw.pick([5, 20])}
+`;
+  const used = files.filter(({ targets }) => targets.length > 0);
+  return [...used, { name: 'content', targets: [], text: content }];
+}
+
+function feedFiles(
+  draw: Draw,
+  feeds: readonly SignatureFeed[],
+  jobOf: (feed: SignatureFeed) => FeedJob,
+): JobFile[] {
+  return Object.entries(feedJobs)
+    .map(([name, since]) => ({
+      name,
+      targets: feeds.filter((feed) => jobOf(feed) === name).map(({ address }) => address),
+      text: `describe: moving feeds
 method: getCompressionSignaturesForAddress
-for_each: { address: { file: targets/${job}.txt } }
+for_each: { address: { file: targets/${name}.txt } }
 since: ${since}
 page_size: ${draw.pick([3, 8])}
-`;
-  }
-  for (const [path, text] of Object.entries(files)) {
-    await mkdir(dirname(join(root, path)), { recursive: true });
-    await writeFile(join(root, path), text);
-  }
+`,
+    }))
+    .filter(({ targets }) => targets.length > 0);
 }
 
 async function runNight(root: string, server: MovingServer, night: Night): Promise<NightEnded> {

@@ -2,17 +2,21 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { AssetList, ListParams } from './asset-list.ts';
 import { createDraw, type Draw } from './draw.ts';
+import { Refused } from './refused.ts';
 import type { FeedParams, SignatureFeed } from './signature-feed.ts';
 
-/** A request that was answered with records. */
-export interface Answered {
-  night: number;
-  seed: number;
-  method: string;
-  cursor: string | null;
-  /** A replica that is behind answered: it may have been asked again. */
-  isBehind: boolean;
+/** An answer with records. */
+interface Answer {
+  result: string;
+  /** The list it was of; null: another operation, or of several lists. */
+  list: AssetList | null;
+  /** What of the list it was asked for. */
+  asked: string;
+  /** Whether it came from a replica that is behind. */
+  behind: boolean;
 }
+
+export type Answered = Omit<Answer, 'result'> & { night: number };
 
 /** The API of some moving ledgers, on loopback. */
 export interface MovingServer {
@@ -48,14 +52,16 @@ export async function startMovingServer(world: World, seed: number, faults: numb
     count += 1;
     onRequest(count);
     if (!isCalm && draw.chance(faults)) return fail(draw, response);
-    const { result, seed: of } = answer(world, call);
-    const { cursor = null } = call.params as { cursor?: string };
-    const slot = Number(/"last_indexed_slot":(\d+)/.exec(result)?.[1]);
-    for (const target of of) {
-      const now = world.lists.find((list) => list.seed === target)?.now() ?? slot;
-      answered.push({ night, seed: target, method: call.method, cursor, isBehind: slot < now });
+    const id = JSON.stringify(call.id);
+    try {
+      const { result, ...of } = answer(world, call);
+      answered.push({ night, ...of });
+      send(response, 200, `{"jsonrpc":"2.0","id":${id},"result":${result}}`);
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      const refusal = { code: -32602, message: error.message };
+      send(response, 200, `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify(refusal)}}`);
     }
-    send(response, 200, `{"jsonrpc":"2.0","id":${JSON.stringify(call.id)},"result":${result}}`);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const ledgers = [...world.lists, ...world.feeds];
@@ -85,24 +91,29 @@ async function readCall(request: IncomingMessage): Promise<Call> {
   return JSON.parse(Buffer.concat(chunks).toString()) as Call;
 }
 
-function answer(world: World, { method, params }: Call): { result: string; seed: number[] } {
-  if (method === 'getAssetBatch') return answerBatch(world, params.ids as string[]);
+/** @throws Refused */
+function answer(world: World, { method, params }: Call): Answer {
+  const asked = JSON.stringify(params);
+  if (method === 'getAssetBatch') {
+    const result = lookUp(world, new Set(params.ids as string[]));
+    return { result, list: null, asked, behind: false };
+  }
   if (method === 'getAssetsByGroup') {
     const list = world.lists.find(({ collection }) => collection === params.groupValue)!;
-    return { result: list.page(params as unknown as ListParams), seed: [list.seed] };
+    const { text, behind } = list.page(params as unknown as ListParams);
+    return { result: text, list, asked, behind };
   }
   const feed = world.feeds.find(({ address }) => address === params.address)!;
-  return { result: feed.page(params as unknown as FeedParams), seed: [feed.seed] };
+  return { result: feed.page(params as unknown as FeedParams), list: null, asked, behind: false };
 }
 
-/** Ids of several ledgers in one request: one look-up each. */
-function answerBatch({ lists }: World, ids: readonly string[]): { result: string; seed: number[] } {
-  const asked = new Set(ids);
-  const found = lists
-    .map((list) => ({ list, own: [...asked].filter((id) => list.has(id)) }))
-    .filter(({ own }) => own.length > 0);
-  const texts = found.flatMap(({ list, own }) => list.lookUp(own));
-  return { result: `[${texts}]`, seed: found.map(({ list }) => list.seed) };
+/** Ids of several ledgers in one request: one look-up each; strangers are unknown. */
+function lookUp({ lists }: World, asked: ReadonlySet<string>): string {
+  const texts = lists.flatMap((list) => {
+    const own = [...asked].filter((id) => list.has(id));
+    return own.length === 0 ? [] : list.lookUp(own);
+  });
+  return `[${texts}]`;
 }
 
 function fail(draw: Draw, response: ServerResponse): void {

@@ -1,3 +1,4 @@
+import { createCursors } from './cursors.ts';
 import { createDraw, drawAddress } from './draw.ts';
 import { createReplicas } from './replicas.ts';
 
@@ -17,7 +18,7 @@ export interface SignatureFeed {
   readonly address: string;
   /** Everything there is, in feed order. */
   all(): readonly Signature[];
-  /** One answer to getCompressionSignaturesForAddress, as the text of its `result`. */
+  /** One answer to getCompressionSignaturesForAddress, as the text of its `result`. @throws Refused */
   page(params: FeedParams): string;
   sleep(): void;
   calm(): void;
@@ -34,6 +35,7 @@ const feedLag = [0, 0.2, 0.6];
 export function createSignatureFeed(seed: number): SignatureFeed {
   const draw = createDraw(seed * 2 + 1);
   const replicas = createReplicas(draw, feedStart, feedLag);
+  const cursors = createCursors(draw, replicas);
   const address = drawAddress(draw);
   /** Most signatures of a slot: some slots take several pages. */
   const busiest = draw.pick([1, 3, 12]);
@@ -53,14 +55,14 @@ export function createSignatureFeed(seed: number): SignatureFeed {
     page({ limit, cursor }) {
       move();
       const slot = replicas.answerAt();
-      const [below] = cursor === undefined ? [] : [readCursor(cursor)];
+      const [below] = cursor === undefined ? [] : [readPlace(cursors.read(cursor))];
       const items = all
         .filter((item) => item.slot <= slot && (below === undefined || newestFirst(below, item) < 0))
         .slice(0, limit);
       trace.push(
-        `at ${replicas.now()}: page below ${below?.slot ?? 'the top'} as of ${slot}: ${items.map((item) => item.slot).join(' ')}`,
+        `at ${replicas.now()}, as of ${slot}: below ${below?.slot ?? 'the top'}: ${items.map((item) => item.slot).join(' ')}`,
       );
-      const next = items.length < limit ? null : writeCursor(items.at(-1)!);
+      const next = items.length < limit ? null : cursors.write(writePlace(items.at(-1)!));
       const value = {
         items: items.map((item) => ({ ...item, blockTime: 1_700_000_000 + item.slot })),
         cursor: next,
@@ -68,6 +70,7 @@ export function createSignatureFeed(seed: number): SignatureFeed {
       return JSON.stringify({ context: { slot }, value });
     },
     sleep() {
+      cursors.sleep();
       for (let n = draw.between(0, 12); n > 0; n -= 1) move();
     },
     calm: replicas.calm,
@@ -79,11 +82,11 @@ function newestFirst(a: Signature, b: Signature): number {
   return b.slot - a.slot || (a.signature < b.signature ? 1 : a.signature > b.signature ? -1 : 0);
 }
 
-function writeCursor({ slot, signature }: Signature): string {
+function writePlace({ slot, signature }: Signature): string {
   return `${slot}:${signature}`;
 }
 
-function readCursor(cursor: string): Signature {
-  const [slot, signature] = cursor.split(':');
+function readPlace(place: string): Signature {
+  const [slot, signature] = place.split(':');
   return { slot: Number(slot), signature: signature! };
 }

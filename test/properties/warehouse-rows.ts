@@ -17,6 +17,8 @@ export interface AssetRow {
 export interface CheckpointRow {
   job: string;
   target: string;
+  /** `2/3`: of the second of three ranges of ids; empty: of the whole list. */
+  range: string;
   min_slot: number;
   max_slot: number;
 }
@@ -55,7 +57,7 @@ const number = (names: string) =>
 
 const queries: Record<keyof Tables, string> = {
   assets: `select id, owner, name, burnt, collection, ${number('slot content_slot first_seen_slot changed_slot')} from assets`,
-  checkpoints: `select job, target, ${number('min_slot max_slot')} from meta.checkpoints where state = 'complete' and kind = 'full'`,
+  checkpoints: `select job, target, range, ${number('min_slot max_slot')} from meta.checkpoints where state = 'complete' and kind = 'full'`,
   signatures: `select address, signature, ${number('tx_slot')} from compression_signature_sources
     left join (select signature, any_value(tx_slot) as tx_slot from compression_signatures group by signature) using (signature)
     where source = 'address'`,

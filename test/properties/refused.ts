@@ -1,0 +1,2 @@
+/** The API does not take a request. */
+export class Refused extends Error {}
