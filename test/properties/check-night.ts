@@ -1,5 +1,6 @@
 import { checkAssets, checkCalm, checkProgress } from './check-assets.ts';
 import { checkCoverageStays, checkFeed, checkWhole } from './check-feeds.ts';
+import { checkHistory, checkPast } from './check-history.ts';
 import { inFlight, type MovingPlace, type NightEnded, sinceSlot } from './moving-place.ts';
 import type { SignatureFeed } from './signature-feed.ts';
 import type { Tables } from './warehouse-rows.ts';
@@ -15,12 +16,15 @@ export interface Violation {
 /** Every ledger's rows against its truth, and against the rows of the night before. */
 export function checkNight(place: MovingPlace, tables: Tables, before: Tables | null): Violation[] {
   const lists = place.lists.flatMap((list) => {
-    const own = (rows: Tables['assets']) => rows.filter(({ id }) => list.has(id));
+    const own = <T extends { id: string }>(rows: readonly T[]) => rows.filter(({ id }) => list.has(id));
     const rows = own(tables.assets);
+    const versions = own(tables.versions);
     const checkpoints = tables.checkpoints.filter(({ target }) => target === list.collection);
     const problems = [
       ...checkAssets(list, rows, checkpoints),
       ...checkProgress(own(before?.assets ?? []), rows),
+      ...checkHistory(list, rows, versions),
+      ...checkPast(own(before?.versions ?? []), versions),
     ];
     return problems.map((what) => ({ seed: list.seed, of: 'list' as const, what }));
   });

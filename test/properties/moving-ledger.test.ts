@@ -111,6 +111,7 @@ test('the oracle notices one wrong row', async () => {
   expect(checkNight(place, tables, tables)).toEqual([]);
   const asset = tables.assets.find((row) => isPromised(place, tables, row))!;
   const { signature, covered } = findCovered(tables);
+  const version = tables.versions.find(({ id }) => id === asset.id)!;
   const without = <T>(rows: readonly T[], row: T) => rows.filter((other) => other !== row);
   const planted: Record<string, Partial<Tables>> = {
     'a row is lost': { assets: without(tables.assets, asset) },
@@ -123,6 +124,17 @@ test('the oracle notices one wrong row', async () => {
       assets: [...without(tables.assets, asset), { ...asset, slot: asset.slot + 1 }],
     },
     'a slot of before': { assets: [...without(tables.assets, asset), { ...asset, slot: asset.slot - 1 }] },
+    'no version': { versions: without(tables.versions, version) },
+    'a version of another owner': {
+      versions: [...without(tables.versions, version), { ...version, owner: 'somebody' }],
+    },
+    'a version that changes nothing': {
+      versions: [
+        ...without(tables.versions, version),
+        { ...version, valid_from_slot: version.valid_from_slot - 1, valid_to_slot: version.valid_from_slot },
+        version,
+      ],
+    },
     'a signature is lost': { signatures: without(tables.signatures, signature) },
     'a signature is there twice': { signatures: [...tables.signatures, signature] },
     'a signature of another slot': {

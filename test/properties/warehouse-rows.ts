@@ -13,6 +13,20 @@ export interface AssetRow {
   changed_slot: number;
 }
 
+/** A version of a row of `assets`. */
+export interface VersionRow {
+  id: string;
+  owner: string | null;
+  name: string | null;
+  burnt: boolean;
+  collection: string | null;
+  content_slot: number | null;
+  valid_from_slot: number;
+  /** Exclusive; null: it is current. */
+  valid_to_slot: number | null;
+  gone_reason: string | null;
+}
+
 /** A complete checkpoint of a list. */
 export interface CheckpointRow {
   job: string;
@@ -41,6 +55,8 @@ export interface CoverageRow {
 /** What a snapshot says of the moving ledgers. */
 export interface Tables {
   assets: AssetRow[];
+  /** Oldest version first. */
+  versions: VersionRow[];
   checkpoints: CheckpointRow[];
   signatures: SignatureRow[];
   /** Signatures that compression_signatures has twice. */
@@ -57,6 +73,8 @@ const number = (names: string) =>
 
 const queries: Record<keyof Tables, string> = {
   assets: `select id, owner, name, burnt, collection, ${number('slot content_slot first_seen_slot changed_slot')} from assets`,
+  versions: `select id, owner, name, burnt, collection, gone_reason, ${number('content_slot valid_from_slot valid_to_slot')}
+    from assets_history order by id, assets_history.valid_from_slot, assets_history.valid_from`,
   checkpoints: `select job, target, range, ${number('min_slot max_slot')} from meta.checkpoints where state = 'complete' and kind = 'full'`,
   signatures: `select address, signature, ${number('tx_slot')} from compression_signature_sources
     left join (select signature, any_value(tx_slot) as tx_slot from compression_signatures group by signature) using (signature)
