@@ -11,6 +11,8 @@ export interface DataFolder {
   staging: string;
   archive: string;
   temp: string;
+  /** Archived segments while their rows are made again; nothing else is ever in it. */
+  replay: string;
   build: string;
   snapshot: string;
   lock: string;
@@ -30,6 +32,7 @@ export function dataFolder(root: string): DataFolder {
     staging: join(root, 'staging'),
     archive: join(root, 'archive'),
     temp: join(root, 'temp'),
+    replay: join(root, 'replay'),
     build: join(root, 'build.duckdb'),
     snapshot: join(root, 'warehouse.duckdb'),
     lock: join(root, 'run.lock'),

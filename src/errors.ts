@@ -31,6 +31,9 @@ export class DiskError extends LedgerlakeError {
   readonly exitCode = 74;
 }
 
+/** Exit 74 too: a file's bytes are not what was written. A damaged build is rebuilt by the run that meets it. */
+export class DamagedFile extends DiskError {}
+
 /** Exit 75: stopped early with everything received kept; running again goes on. */
 export class StoppedEarly extends LedgerlakeError {
   readonly exitCode = 75;
@@ -62,18 +65,29 @@ const diskErrorCodes = new Set([
 export function asDiskError(error: unknown): unknown {
   if (error instanceof LedgerlakeError || !(error instanceof Error)) return error;
   const code = (error as NodeJS.ErrnoException).code;
+  if (/Trying to read a database file with version number/.test(error.message)) {
+    return new UsageError(
+      `the database was written by a newer DuckDB: ${error.message}`,
+      'Install the ledgerlake that wrote it. Nothing was changed.',
+      { cause: error },
+    );
+  }
+  if (isDamaged(error)) {
+    return new DamagedFile(
+      `a file is damaged: ${error.message.split('\n')[0]}`,
+      'Run `ledgerlake publish`: it makes the databases anew from what was received, and keeps the damaged file.',
+      { cause: error },
+    );
+  }
   if (
     (code !== undefined && diskErrorCodes.has(code)) ||
     /No space left on device|Could not write file|Disk quota|^IO Error: (?!No files found)/i.test(
       error.message,
     )
   ) {
-    const damaged = isDamaged(error);
     return new DiskError(
-      `cannot ${damaged ? 'read' : 'write'}: ${error.message}`,
-      damaged
-        ? 'The file is damaged: move it away and run again; a build is restored from the snapshot, a snapshot from the build.'
-        : 'Free some space or mend the permissions, then run the same command again: nothing received is lost.',
+      `cannot write: ${error.message}`,
+      'Free some space or mend the permissions, then run the same command again: nothing received is lost.',
       { cause: error },
     );
   }
@@ -84,6 +98,9 @@ export function asDiskError(error: unknown): unknown {
 export function isDamaged(error: unknown): boolean {
   return (
     error instanceof Error &&
-    /not a valid DuckDB|Could not read enough bytes|checksum|corrupt/i.test(error.message)
+    !/No space left on device/.test(error.message) &&
+    /not a valid DuckDB|Could not read enough bytes|checksum|corrupt|Failure while replaying WAL/i.test(
+      error.message,
+    )
   );
 }

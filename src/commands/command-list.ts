@@ -64,6 +64,11 @@ export const commandList: readonly CommandEntry[] = [
     describe: 'Tables and columns with their meaning',
     load: () => import('./tables.ts'),
   },
+  {
+    name: 'rebuild',
+    describe: 'Make the tables again from what was received',
+    load: () => import('./rebuild.ts'),
+  },
   { name: 'jobs <action>', describe: 'Validate the job files: jobs check', load: () => import('./jobs.ts') },
   { name: 'sandbox', describe: 'Serve the sample API', load: () => import('./sandbox.ts') },
 ];

@@ -1,4 +1,4 @@
-import { open, readdir } from 'node:fs/promises';
+import { access, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Names of the landing log's files. A segment's number is the millisecond it was opened at, so it is never reused. */
@@ -41,4 +41,12 @@ export async function syncFile(path: string): Promise<void> {
   } finally {
     await handle.close();
   }
+}
+
+/** Whether there is a file or folder of this name. */
+export function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
 }

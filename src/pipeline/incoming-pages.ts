@@ -1,9 +1,9 @@
-import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { DataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
 import { takeIncoming } from '../landing/incoming.ts';
+import { exists } from '../landing/segment-files.ts';
 import { bindSource } from '../warehouse/build.ts';
 import type { Database } from '../warehouse/database.ts';
 
@@ -33,11 +33,4 @@ export async function takeIncomingPages(build: Database, folder: DataFolder, log
         },
       ),
   });
-}
-
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -4,7 +4,7 @@ import { createLoader, listUnloaded } from '../warehouse/load.ts';
 import type { Session } from './session.ts';
 
 /** Memory the loader's own in-memory database needs for 2 KB records, bytes (see docs/performance.md). */
-const loaderMemory = '768MB';
+export const loaderMemory = '768MB';
 
 export interface LoadStage {
   /** Queues a whole segment. */

@@ -1,10 +1,12 @@
 import { listSegments } from '../landing/segment-files.ts';
 import { archiveSegments } from '../warehouse/archive.ts';
 import { openDatabase } from '../warehouse/database.ts';
+import { removeDamagedStaging } from '../warehouse/load.ts';
 import type { MergeCounts } from '../warehouse/merge-table.ts';
-import { addCounts, type PublishResult, publish } from '../warehouse/publish.ts';
+import { addCounts, type PublishOptions, type PublishResult, publish } from '../warehouse/publish.ts';
 import { publishRuns } from '../warehouse/publish-runs.ts';
 import { replaceSnapshot } from '../warehouse/snapshot.ts';
+import { startLoading } from './load-stage.ts';
 import { readRunLog } from './run-log.ts';
 import type { Session } from './session.ts';
 
@@ -16,16 +18,24 @@ export interface Published {
   tables: Record<string, MergeCounts>;
 }
 
-/** Applies everything staged to the tables. */
+/** What publish is told by the run and its config. */
+export function publishOptions({ run, config }: Pick<Session, 'run' | 'config'>): PublishOptions {
+  return {
+    run,
+    memoryBytes: parseMemory(config.warehouse.memoryLimit),
+    quarantineLimit: config.warehouse.quarantineLimit,
+  };
+}
+
+/** Applies everything staged to the tables. Staged files that were damaged are made again first. */
 export async function publishStage(session: Session): Promise<PublishResult> {
-  const { folder, run, config } = session;
-  const result = await session.withBuild((build) =>
-    publish(build, folder, {
-      run,
-      memoryBytes: parseMemory(config.warehouse.memoryLimit),
-      quarantineLimit: config.warehouse.quarantineLimit,
-    }),
-  );
+  const { folder } = session;
+  const damaged = await removeDamagedStaging(folder);
+  if (damaged.length > 0) {
+    session.log.warn({ segments: damaged }, 'staged files are damaged: they are made again');
+    await (await startLoading(session)).finish();
+  }
+  const result = await session.withBuild((build) => publish(build, folder, publishOptions(session)));
   const tables = Object.fromEntries(Object.entries(result.tables).filter(([, counts]) => counts.seen > 0));
   session.log.info({ crawls: result.published, refused: result.refused.length, tables }, 'published');
   return result;
@@ -57,12 +67,16 @@ export async function snapshotStage(
         }
       : entry,
   );
-  const settled = await session.withBuild(async (build) => {
-    await publishRuns(build, folder, runs);
-    const rows = await build.rows<{ segment: bigint }>('select segment from meta.segments where settled');
-    return new Set(rows.map(({ segment }) => Number(segment)));
+  // Together, because a build that turns out to be damaged as it is copied is made again without these rows.
+  const { settled, setAside } = await session.mending(async () => {
+    const settled = await session.withBuild(async (build) => {
+      await publishRuns(build, folder, runs);
+      const rows = await build.rows<{ segment: bigint }>('select segment from meta.segments where settled');
+      return new Set(rows.map(({ segment }) => Number(segment)));
+    });
+    const { fileMode } = session.config.warehouse;
+    return { settled, setAside: await replaceSnapshot(folder, fileMode, session.databaseOptions) };
   });
-  const setAside = await replaceSnapshot(folder, session.config.warehouse.fileMode);
   for (const file of setAside)
     log.warn({ file }, 'somebody opened the snapshot for writing: its log was set aside, open it read-only');
   await archiveSettled(session, settled);

@@ -103,7 +103,7 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
   try {
     let stopped: StoppedEarly | null = null;
     for (const wave of listWaves(options.jobs)) {
-      const starts = await planWave(session, wave);
+      const starts = await session.mending(() => planWave(session, wave));
       for (const { name } of wave) progress.addTasks(name, 0);
       for (const { task } of starts) progress.addTasks(task.job, 1);
       savings.expect(starts);

@@ -1,13 +1,14 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { type DataFolder, makeDataFolder } from '../data-folder.ts';
+import { DamagedFile } from '../errors.ts';
 import { recoverLanding } from '../landing/reader.ts';
 import { listSegments } from '../landing/segment-files.ts';
 import { bindSource, openBuild, unbindEmpty } from '../warehouse/build.ts';
 import type { Database, DatabaseOptions } from '../warehouse/database.ts';
 import { takeRunLock } from '../warehouse/run-lock.ts';
-import { restoreBuild } from '../warehouse/snapshot.ts';
 import { takeIncomingPages } from './incoming-pages.ts';
+import { type MendContext, mendBuild } from './mend-build.ts';
 import { mendRequestLog } from './request-log.ts';
 import { appendRunLog, makeRunId, readRunLog } from './run-log.ts';
 
@@ -18,8 +19,13 @@ export interface Session {
   folder: DataFolder;
   log: Logger;
   databaseOptions: Omit<DatabaseOptions, 'readOnly'>;
-  /** Opens the build for `work` only: the snapshot is copied while it is closed. */
+  /** Opens the build for `work` only: the snapshot is copied while it is closed. Mends as `mending`. */
   withBuild<T>(work: (database: Database) => Promise<T>): Promise<T>;
+  /**
+   * Does work that reads or writes the build. When that turns out to be damaged it is made again, and the work, which
+   * must change nothing twice, is done once more. Once a session: a second failure is thrown.
+   */
+  mending<T>(work: () => Promise<T>): Promise<T>;
   /** Notes the run's end in `data/runs.ndjson` and frees the folder. */
   end(exitCode: number, stoppedBy: string | null): Promise<void>;
 }
@@ -50,22 +56,22 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     };
     await recoverLanding(folder.landing);
     mendRequestLog(folder.requests);
-    if (await restoreBuild(folder))
-      log.warn(
-        { build: folder.build },
-        'the build is missing: restored from the snapshot, what came later is published again',
-      );
-    const database = await openBuild(folder, databaseOptions);
-    try {
-      // A mistyped first URL received nothing, so it binds nothing.
-      if ((await listSegments(folder.landing)).length === 0) await unbindEmpty(database);
-      await bindSource(database, options.origins);
-      await takeIncomingPages(database, folder, log);
-    } finally {
-      database.close();
-    }
     const now = new Date();
     const run = makeRunId(now, (await readRunLog(folder.runs)).at(-1)?.run ?? null);
+    const mendContext = { run, config, folder, log, databaseOptions };
+    const mending = createMending(mendContext);
+    await mending(() => mendBuild(mendContext));
+    await mending(async () => {
+      const database = await openBuild(folder, databaseOptions);
+      try {
+        // A mistyped first URL received nothing, so it binds nothing.
+        if ((await listSegments(folder.landing)).length === 0) await unbindEmpty(database);
+        await bindSource(database, options.origins);
+        await takeIncomingPages(database, folder, log);
+      } finally {
+        database.close();
+      }
+    });
     await appendRunLog(folder.runs, { run, verb, jobs: [...jobs], started_at: now.toISOString() });
     return {
       run,
@@ -73,14 +79,16 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       folder,
       log,
       databaseOptions,
-      async withBuild(work) {
-        const build = await openBuild(folder, databaseOptions);
-        try {
-          return await work(build);
-        } finally {
-          build.close();
-        }
-      },
+      mending,
+      withBuild: (work) =>
+        mending(async () => {
+          const build = await openBuild(folder, databaseOptions);
+          try {
+            return await work(build);
+          } finally {
+            build.close();
+          }
+        }),
       async end(exitCode, stoppedBy) {
         const finished_at = new Date().toISOString();
         await appendRunLog(folder.runs, { run, finished_at, exit_code: exitCode, stopped_by: stoppedBy });
@@ -91,4 +99,18 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     lock.release();
     throw error;
   }
+}
+
+function createMending(context: MendContext): Session['mending'] {
+  let mended = false;
+  return async (work) => {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof DamagedFile) || mended) throw error;
+      mended = true;
+      await mendBuild(context, error.message);
+      return work();
+    }
+  };
 }

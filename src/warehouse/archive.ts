@@ -1,10 +1,10 @@
 import { chmod, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
 import { describeSegment } from '../landing/reader.ts';
 import { pageFile, recordFile, syncDirectory, syncFile } from '../landing/segment-files.ts';
 import { archivedPages, archivedRecords, listArchived } from './archive-files.ts';
 import type { Database, SqlParams } from './database.ts';
+import { removeStaged } from './load.ts';
 import { readSql } from './sql-text.ts';
 
 /**
@@ -62,17 +62,6 @@ async function removeLanded(folder: DataFolder, segment: number): Promise<void> 
   await rm(pageFile(landing, segment), { force: true });
   await rm(recordFile(landing, segment), { force: true });
   await syncDirectory(landing);
-}
-
-/** A folder goes file by file: renamed first, a kill in between leaves none that looks staged. */
-export async function removeStaged(folder: DataFolder, segment: number): Promise<void> {
-  const staged = join(folder.staging, String(segment));
-  await rm(`${staged}.tmp`, { recursive: true, force: true });
-  await rename(staged, `${staged}.tmp`).catch((error: NodeJS.ErrnoException) => {
-    // A segment without records was never staged.
-    if (error.code !== 'ENOENT') throw error;
-  });
-  await rm(`${staged}.tmp`, { recursive: true, force: true });
 }
 
 const keptColumns = 'content, kept_segment, kept_task, kept_crawl, kept_page';

@@ -1,6 +1,6 @@
 import { chmod, rename } from 'node:fs/promises';
 import type { DataFolder } from '../data-folder.ts';
-import { asDiskError, StoppedEarly, UsageError } from '../errors.ts';
+import { StoppedEarly, UsageError } from '../errors.ts';
 import { type Database, type DatabaseOptions, isLockConflict, openDatabase } from './database.ts';
 import { listSql, readSql } from './sql-text.ts';
 import { readTableSpecs, type TableSpec } from './table-spec.ts';
@@ -17,7 +17,7 @@ export async function openBuild(
   options: Omit<DatabaseOptions, 'readOnly'>,
 ): Promise<Database> {
   const database = await openDatabase(folder.build, options).catch((error) => {
-    if (!isLockConflict(error)) throw asDiskError(error);
+    if (!isLockConflict(error)) throw error;
     throw new StoppedEarly(
       `another program has ${folder.build} open`,
       `Close it there; queries belong on ${folder.snapshot}, which may stay open during runs.`,
@@ -39,16 +39,10 @@ export async function openBuild(
 
 /**
  * Makes every table, view and macro of the model, and brings an older database forward: first what existing tables
- * need (sql/migrations/<version>.sql), then what is missing. One transaction. @throws UsageError as openBuild
+ * need (sql/migrations/<version>.sql), then what is missing. One transaction. @throws UsageError as checkVersion
  */
 export async function createSchema(database: Database): Promise<void> {
-  const version = await readVersion(database);
-  if (version !== null && version > schemaVersion) {
-    throw new UsageError(
-      `this data folder was made by a newer ledgerlake (schema ${version}, this one knows ${schemaVersion})`,
-      'Install that version again, or name another folder with --data-dir. Nothing was changed.',
-    );
-  }
+  const version = await checkVersion(database);
   if (version === schemaVersion) return;
   await database.transaction(async () => {
     for (let next = (version ?? schemaVersion) + 1; next <= schemaVersion; next += 1)
@@ -67,6 +61,16 @@ export async function createSchema(database: Database): Promise<void> {
 /** The history of one table: `past.<table>`, the view `<table>_history` and the macros on it. */
 function historySql({ name, key }: TableSpec): string {
   return readSql('history.sql').replaceAll('{table}', name).replaceAll('{key}', key.join(', '));
+}
+
+/** Version as readVersion. @throws UsageError when a newer ledgerlake made the database */
+export async function checkVersion(database: Database): Promise<number | null> {
+  const version = await readVersion(database);
+  if (version === null || version <= schemaVersion) return version;
+  throw new UsageError(
+    `this data folder was made by a newer ledgerlake (schema ${version}, this one knows ${schemaVersion})`,
+    'Install that version again, or name another folder with --data-dir. Nothing was changed.',
+  );
 }
 
 /** Schema version of a build or snapshot; null for an empty database. */

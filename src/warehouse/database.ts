@@ -43,6 +43,7 @@ export interface Database {
 /**
  * Opens a DuckDB database (`:memory:` for none). Extensions are neither installed nor loaded: nothing here needs
  * one, and a query must not reach the network.
+ * @throws DamagedFile; UsageError for a file of a newer DuckDB; DiskError, isLockConflict among them
  */
 export async function openDatabase(path: string, options: DatabaseOptions): Promise<Database> {
   const instance = await DuckDBInstance.create(path, {
@@ -53,7 +54,7 @@ export async function openDatabase(path: string, options: DatabaseOptions): Prom
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
     preserve_insertion_order: 'false',
-  });
+  }).catch(rethrow);
   let connection: DuckDBConnection | undefined;
   try {
     connection = await instance.connect();
@@ -63,7 +64,7 @@ export async function openDatabase(path: string, options: DatabaseOptions): Prom
     // Left open, it would keep its lock on the file until the process ends.
     connection?.closeSync();
     instance.closeSync();
-    throw error;
+    return rethrow(error);
   }
 }
 

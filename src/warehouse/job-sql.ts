@@ -1,5 +1,5 @@
 import type { DataFolder } from '../data-folder.ts';
-import { UsageError } from '../errors.ts';
+import { LedgerlakeError, UsageError } from '../errors.ts';
 import { type Database, type DatabaseOptions, openDatabase } from './database.ts';
 
 /** How long a job's query may take, ms. */
@@ -35,7 +35,7 @@ export async function runJobSql(
     }
     return await database.rows(sql);
   } catch (error) {
-    if (error instanceof UsageError || !(error instanceof Error)) throw error;
+    if (error instanceof LedgerlakeError || !(error instanceof Error)) throw error;
     const interrupted = /interrupt/i.test(error.message);
     throw new UsageError(
       `job ${job}: for_each.sql ${interrupted ? 'took longer than 60 s' : `failed: ${error.message.split('\n')[0]}`}`,

@@ -5,6 +5,7 @@ import { describeSegment, verifySegment } from '../landing/reader.ts';
 import { listSegments, pageFile, recordFile, syncDirectory, syncFile } from '../landing/segment-files.ts';
 import type { Database } from './database.ts';
 import { createShapeMacros, maxLineBytes, shapeQuery } from './shape-query.ts';
+import { isStagedWhole, writeChecksums } from './staging-checksums.ts';
 import { readTableSpecs } from './table-spec.ts';
 
 /** Where a segment's typed rows for one table stand. */
@@ -24,6 +25,32 @@ export async function listStaged(folder: DataFolder): Promise<number[]> {
 export async function listUnloaded(folder: DataFolder): Promise<number[]> {
   const staged = new Set(await listStaged(folder));
   return (await listSegments(folder.landing)).filter((segment) => !staged.has(segment));
+}
+
+/** A folder goes file by file: renamed first, a kill in between leaves none that looks staged. */
+export async function removeStaged(folder: DataFolder, segment: number): Promise<void> {
+  const staged = join(folder.staging, String(segment));
+  await rm(`${staged}.tmp`, { recursive: true, force: true });
+  await rename(staged, `${staged}.tmp`).catch((error: NodeJS.ErrnoException) => {
+    // A segment without records was never staged.
+    if (error.code !== 'ENOENT') throw error;
+  });
+  await rm(`${staged}.tmp`, { recursive: true, force: true });
+}
+
+/**
+ * Removes staged segments whose files are not as they were written. Nothing is lost: staging is made from the landing
+ * log, which has a checksum for every page.
+ * @returns the segments
+ */
+export async function removeDamagedStaging(folder: DataFolder): Promise<number[]> {
+  const damaged: number[] = [];
+  for (const segment of await listStaged(folder)) {
+    if (await isStagedWhole(join(folder.staging, String(segment)))) continue;
+    await removeStaged(folder, segment);
+    damaged.push(segment);
+  }
+  return damaged;
 }
 
 /** Turns segments into typed rows; holds the macros and the query of every table of every shape. */
@@ -60,6 +87,7 @@ export async function createLoader(database: Database, folder: DataFolder): Prom
         await chmod(file, 0o600);
         await syncFile(file);
       }
+      await writeChecksums(temporary);
       await syncDirectory(temporary);
       await rename(temporary, join(folder.staging, String(segment)));
       await syncDirectory(folder.staging);

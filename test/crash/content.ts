@@ -84,3 +84,52 @@ export function readCoverage(snapshot: string): Promise<Record<string, unknown>[
 function listItems(list: unknown): string[] {
   return Array.isArray(list) ? (list as string[]) : (list as { items: string[] }).items;
 }
+
+/**
+ * What is different between two snapshots in every column of every table, checkpoints, coverage, segments, quarantine
+ * and source among them; only the list of runs is left out. None is [].
+ * @param except columns that may differ, `schema.table.column`
+ */
+export function compareEverything(
+  one: string,
+  other: string,
+  except: readonly string[] = [],
+): Promise<string[]> {
+  return withSnapshots([one, other], async (database) => {
+    const tables = await database.rows<{ schema: string; table: string; columns: unknown }>(`
+      select schema_name as schema, table_name as table, list(column_name order by column_index) as columns
+      from duckdb_columns()
+      where database_name = 's0' and not internal
+        and (schema_name, table_name) in (select (schema_name, table_name) from duckdb_tables() where database_name = 's0')
+        and not (schema_name = 'meta' and table_name in ('runs', 'requests', 'schema_version'))
+      group by all order by all`);
+    const differences = tables.length > 5 ? [] : ['there are no tables'];
+    for (const { schema, table, columns } of tables) {
+      const names = listItems(columns).filter((name) => !except.includes(`${schema}.${table}.${name}`));
+      if (names.length === 0) continue;
+      // The whole row first; by column only to say where a difference is.
+      if ((await countDifferences(database, schema, table, names)) === 0n) continue;
+      for (const name of names) {
+        const count = await countDifferences(database, schema, table, [name]);
+        if (count > 0n) differences.push(`${schema}.${table}.${name}: ${count} values differ`);
+      }
+      if (differences.length === 0) differences.push(`${schema}.${table}: its values stand in other rows`);
+    }
+    return differences;
+  });
+}
+
+async function countDifferences(
+  database: Database,
+  schema: string,
+  table: string,
+  columns: readonly string[],
+) {
+  const list = columns.map((name) => `"${name}"`).join(', ');
+  const rowsOf = (n: number) => `select ${list} from s${n}."${schema}"."${table}"`;
+  const [row] = await database.rows<{ n: bigint }>(
+    `select (select count(*) from (${rowsOf(0)} except all ${rowsOf(1)}))
+      + (select count(*) from (${rowsOf(1)} except all ${rowsOf(0)})) as n`,
+  );
+  return row!.n;
+}

@@ -1,14 +1,12 @@
-import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { readTableSpecs } from '../../src/warehouse/table-spec.ts';
 import { readCounts } from './content.ts';
 import { environmentOf, makePlace, type Place, runProgram } from './program.ts';
+import { startReader } from './reader.ts';
 import { startSmallWorld, writeJobs } from './small-world.ts';
 
 // Whole runs of the program: on a busy machine several of them take longer than the default.
@@ -24,23 +22,6 @@ async function makeFilled() {
   const first = await run();
   expect(first.code, first.stderr).toBe(0);
   return { place, sandbox, run, snapshot: join(place.data, 'warehouse.duckdb') };
-}
-
-/** A program that opens a DuckDB file; a process of its own, because locks belong to processes. */
-function startReader(body: string, path: string) {
-  const text = `import { DuckDBInstance } from ${JSON.stringify(import.meta.resolve('@duckdb/node-api'))};
-    const path = process.argv[1];
-    ${body}`;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', text, path], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-    cwd: fileURLToPath(new URL('../..', import.meta.url)),
-  });
-  onTestFinished(() => {
-    child.kill('SIGKILL');
-  });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const ended = new Promise<void>((resolve) => child.on('close', () => resolve()));
-  return { child, ended, nextLine: async () => (await lines.next()).value as string | undefined };
 }
 
 const modeOf = (path: string) => statSync(path).mode & 0o777;

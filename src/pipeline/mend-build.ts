@@ -1,0 +1,160 @@
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import type { DataFolder } from '../data-folder.ts';
+import { UsageError } from '../errors.ts';
+import { listSegments } from '../landing/segment-files.ts';
+import { listArchived } from '../warehouse/archive-files.ts';
+import { openBuild } from '../warehouse/build.ts';
+import { type Database, type DatabaseOptions, openDatabase } from '../warehouse/database.ts';
+import { publish } from '../warehouse/publish.ts';
+import { beginEmptyBuild, judgeSnapshot, recoverBuild } from '../warehouse/recover-build.ts';
+import { closeReplay, openReplay, planBatches } from '../warehouse/replay.ts';
+import { loaderMemory } from './load-stage.ts';
+import { publishOptions } from './publish-stage.ts';
+
+/** What making a build again needs of the session it happens in. */
+export interface MendContext {
+  run: string;
+  config: Config;
+  folder: DataFolder;
+  log: Logger;
+  databaseOptions: Omit<DatabaseOptions, 'readOnly'>;
+}
+
+/** What was put into a build again. */
+export interface Replayed {
+  segments: number;
+  rows: number;
+  seconds: number;
+}
+
+/**
+ * Makes sure that the build opens and holds every archived segment. A damaged one is set aside and made again from the
+ * snapshot and every segment that is not in it, archived or landed. Killed in between, the next session goes on.
+ * @param because why a build that opens is to be made again, when it is
+ * @throws StoppedEarly, UsageError, DiskError as recoverBuild
+ */
+export async function mendBuild(context: MendContext, because: string | null = null): Promise<Replayed> {
+  const { folder, log } = context;
+  await closeReplay(folder);
+  const recovery = await recoverBuild(folder, context.databaseOptions, because);
+  if (recovery !== null)
+    log.warn(
+      { reason: recovery.reason, set_aside: recovery.setAside, base: recovery.base },
+      'the build is made again from its base and every segment received since',
+    );
+  const landed = recovery === null ? [] : await listSegments(folder.landing);
+  return replaySegments(context, await listArchived(folder.archive), landed);
+}
+
+/**
+ * Makes the build again although it is whole; the one there is is set aside.
+ * @param fromArchive from nothing instead of the snapshot
+ * @throws UsageError, nothing changed, when there is no sound snapshot, or the archive does not reach back far enough
+ */
+export async function rebuild(context: MendContext, fromArchive: boolean): Promise<Replayed> {
+  const { folder, log, databaseOptions } = context;
+  if (!fromArchive) {
+    if ((await judgeSnapshot(folder, databaseOptions)) !== 'sound')
+      throw new UsageError(
+        `there is no whole snapshot at ${folder.snapshot} to begin with`,
+        'Begin with nothing instead: `ledgerlake rebuild --from-archive`.',
+      );
+    return mendBuild(context, 'a rebuild was asked for');
+  }
+  const [archived, landed] = [await listArchived(folder.archive), await listSegments(folder.landing)];
+  const received = new Set([...archived, ...landed]);
+  const { all } = await readKnown(context);
+  const gone = [...all].filter((segment) => !received.has(segment)).sort((a, b) => a - b);
+  if (gone.length > 0)
+    throw new UsageError(
+      `the archive does not reach back to the first segment: ${gone.length} are gone, from ${new Date(gone[0] as number).toISOString()} on`,
+      'Nothing was changed. `ledgerlake rebuild` begins with the snapshot; a larger warehouse.keep_raw_days keeps more.',
+    );
+  const setAside = await beginEmptyBuild(folder, databaseOptions);
+  log.warn({ set_aside: setAside }, 'the build is made again from nothing and every segment ever received');
+  return replaySegments(context, archived, landed);
+}
+
+/**
+ * Publishes those of the segments that the build does not hold, with all that belong to the same crawls and runs. An
+ * archived one counts as held once nothing waits for it, so a replay that was killed goes on.
+ */
+async function replaySegments(
+  context: MendContext,
+  archived: readonly number[],
+  landed: readonly number[],
+): Promise<Replayed> {
+  const { folder, log, databaseOptions } = context;
+  const { all, settled } = await readKnown(context);
+  const missing = new Set([
+    ...archived.filter((segment) => !settled.has(segment)),
+    ...landed.filter((segment) => !all.has(segment)),
+  ]);
+  const total = { segments: 0, rows: 0, seconds: 0 };
+  if (missing.size === 0) return total;
+  const startedAt = performance.now();
+  for (const batch of await planReplay(context, missing)) {
+    const replay = await openReplay(folder, batch, { ...databaseOptions, memoryLimit: loaderMemory });
+    const build = await openBuild(folder, databaseOptions);
+    try {
+      const { tables } = await publish(build, replay, publishOptions(context));
+      for (const { seen } of Object.values(tables)) total.rows += seen;
+      await settleArchived(build, batch, archived);
+    } finally {
+      build.close();
+    }
+    await closeReplay(folder);
+    total.segments += batch.length;
+    log.info({ segments: total.segments, of: missing.size, rows: total.rows }, 'replayed');
+  }
+  total.seconds = (performance.now() - startedAt) / 1000;
+  log.warn(
+    { ...total, rows_per_s: Math.round(total.rows / total.seconds) },
+    'the build holds every segment again',
+  );
+  return total;
+}
+
+/** Nothing waits for what was archived, although the later crawl that took its place may be in another batch. */
+async function settleArchived(
+  build: Database,
+  batch: readonly number[],
+  archived: readonly number[],
+): Promise<void> {
+  const there = new Set(archived);
+  const segments = batch.filter((segment) => there.has(segment)).map(String);
+  await build.run(
+    'update meta.segments set settled = true where not settled and segment::varchar in (select unnest($segments::varchar[]))',
+    { segments },
+  );
+}
+
+async function readKnown({ folder, databaseOptions }: MendContext): Promise<{
+  all: ReadonlySet<number>;
+  settled: ReadonlySet<number>;
+}> {
+  const build = await openBuild(folder, databaseOptions);
+  try {
+    const rows = await build.rows<{ segment: bigint; settled: boolean }>(
+      'select segment, settled from meta.segments',
+    );
+    const numbers = (some: typeof rows) => new Set(some.map(({ segment }) => Number(segment)));
+    return { all: numbers(rows), settled: numbers(rows.filter(({ settled }) => settled)) };
+  } finally {
+    build.close();
+  }
+}
+
+async function planReplay(
+  { folder, databaseOptions }: MendContext,
+  missing: ReadonlySet<number>,
+): Promise<number[][]> {
+  const database = await openDatabase(':memory:', databaseOptions);
+  try {
+    const batches = await planBatches(database, folder);
+    return batches.filter((batch) => batch.some((segment) => missing.has(segment)));
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,143 @@
+import { chmod, constants, copyFile, rename, rm } from 'node:fs/promises';
+import type { DataFolder } from '../data-folder.ts';
+import { DamagedFile, StoppedEarly } from '../errors.ts';
+import { exists, syncDirectory, syncFile } from '../landing/segment-files.ts';
+import { findWrongChecksum } from './block-checksums.ts';
+import { checkVersion, openBuild, setAside } from './build.ts';
+import { type Database, type DatabaseOptions, isLockConflict, openDatabase } from './database.ts';
+import { quoteText } from './sql-text.ts';
+
+/** A build that was made anew; what its base does not hold is replayed into it. */
+export interface Recovery {
+  /** Why, in words. */
+  reason: string;
+  base: 'snapshot' | 'nothing';
+  /** Where the damaged files stand now. */
+  setAside: string[];
+}
+
+type Options = Omit<DatabaseOptions, 'readOnly'>;
+
+/**
+ * Makes sure that the build opens. One that is damaged is set aside, with its log; that one, and one that is missing,
+ * is made again from the snapshot, or empty where that is damaged too (then that is set aside as well).
+ * @param because why a build that opens is to be made again, when it is
+ * @returns null when the build is as it was, or there is nothing yet to make one from
+ * @throws StoppedEarly, UsageError, DiskError as openBuild: a build that is in use or too new is not damaged
+ */
+export async function recoverBuild(
+  folder: DataFolder,
+  options: Options,
+  because: string | null = null,
+): Promise<Recovery | null> {
+  const there = await exists(folder.build);
+  const found = because ?? (there ? await findDamage(folder, options) : null);
+  if (there && found === null) return null;
+  // Before anything is moved: a snapshot that is in use or too new stops this here.
+  const snapshot = await judgeSnapshot(folder, options);
+  const now = new Date();
+  const aside = [await setAside(`${folder.build}.wal`, now), await setAside(folder.build, now)];
+  if (snapshot === 'damaged')
+    aside.push(await setAside(`${folder.snapshot}.wal`, now), await setAside(folder.snapshot, now));
+  if (snapshot === 'sound') await copySnapshot(folder);
+  await syncDirectory(folder.root);
+  if (!there && snapshot === 'missing') return null;
+  return {
+    reason: found ?? 'the build is missing',
+    base: snapshot === 'sound' ? 'snapshot' : 'nothing',
+    setAside: aside.filter((name) => name !== null),
+  };
+}
+
+/** What is damaged of the build, if it is; other reasons not to open are thrown. */
+async function findDamage(folder: DataFolder, options: Options): Promise<string | null> {
+  try {
+    (await openBuild(folder, options)).close();
+    return null;
+  } catch (error) {
+    if (error instanceof DamagedFile) return error.message;
+    throw error;
+  }
+}
+
+/**
+ * Whether a build can be made from the snapshot.
+ * @throws StoppedEarly when somebody has it open for writing; UsageError when it is too new
+ */
+export async function judgeSnapshot(
+  { snapshot }: DataFolder,
+  options: Options,
+): Promise<'sound' | 'damaged' | 'missing'> {
+  if (!(await exists(snapshot))) return 'missing';
+  try {
+    await verifyDatabase(snapshot, options);
+    const database = await openDatabase(snapshot, { ...options, readOnly: true });
+    await checkVersion(database).finally(() => database.close());
+    return 'sound';
+  } catch (error) {
+    if (error instanceof DamagedFile) return 'damaged';
+    if (!isLockConflict(error)) throw error;
+    throw new StoppedEarly(
+      `the build is to be made again from ${snapshot}, which another program has open for writing`,
+      'Close it there; open it read-only (duckdb -readonly), which disturbs nobody.',
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * Looks at all of a database file that nobody writes: by its checksums, and where one does not match, which may be a
+ * free block's, by reading every table.
+ * @throws DamagedFile
+ */
+export async function verifyDatabase(path: string, options: Options): Promise<void> {
+  const wrong = await findWrongChecksum(path);
+  if (wrong === null) return;
+  const database = await openDatabase(path, { ...options, readOnly: true });
+  try {
+    for (const table of await listTables(database))
+      await database.run(`select bit_xor(hash(t)) from ${table} as t`);
+  } finally {
+    database.close();
+  }
+}
+
+async function listTables(database: Database): Promise<string[]> {
+  const rows = await database.rows<{ name: string }>(
+    `select format('"{}"."{}"', schema_name, table_name) as name from duckdb_tables()
+    where database_name = current_database() and not temporary`,
+  );
+  return rows.map(({ name }) => name);
+}
+
+async function copySnapshot(folder: DataFolder): Promise<void> {
+  const temporary = `${folder.build}.tmp`;
+  await rm(temporary, { force: true });
+  await copyFile(folder.snapshot, temporary, constants.COPYFILE_FICLONE);
+  await chmod(temporary, 0o600);
+  await syncFile(temporary);
+  await rename(temporary, folder.build);
+}
+
+/**
+ * Puts an empty build in the place of the one there is, which is set aside. What no segment can say comes along: the
+ * source, the runs, what they asked.
+ */
+export async function beginEmptyBuild(folder: DataFolder, options: Options): Promise<string[]> {
+  const draft = `${folder.build}.tmp`;
+  for (const path of [draft, `${draft}.wal`]) await rm(path, { force: true });
+  const database = await openBuild({ ...folder, build: draft }, options);
+  try {
+    await database.run(`attach ${quoteText(folder.build)} as former (read_only)`);
+    for (const table of ['source', 'runs', 'requests'])
+      await database.run(`insert into meta.${table} by name from former.meta.${table}`);
+  } finally {
+    database.close();
+  }
+  await syncFile(draft);
+  const now = new Date();
+  const aside = [await setAside(`${folder.build}.wal`, now), await setAside(folder.build, now)];
+  await rename(draft, folder.build);
+  await syncDirectory(folder.root);
+  return aside.filter((name) => name !== null);
+}

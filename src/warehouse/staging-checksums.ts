@@ -1,0 +1,32 @@
+import { createReadStream } from 'node:fs';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { syncFile } from '../landing/segment-files.ts';
+
+/** Beside a segment's staged Parquet files: the CRC-32 of each. DuckDB reads a flipped bit in a column as another value. */
+const checksumFile = 'checksums.json';
+
+/** Notes the checksum of every file of a folder that is to be staged; durable when it resolves. */
+export async function writeChecksums(dir: string): Promise<void> {
+  const path = join(dir, checksumFile);
+  await writeFile(path, JSON.stringify(await sumFiles(dir)), { mode: 0o600 });
+  await syncFile(path);
+}
+
+/** Whether every file of a staged folder is as it was written. */
+export async function isStagedWhole(dir: string): Promise<boolean> {
+  const noted = await readFile(join(dir, checksumFile), 'utf8').catch(() => null);
+  return noted === JSON.stringify(await sumFiles(dir));
+}
+
+async function sumFiles(dir: string): Promise<Record<string, number>> {
+  const sums: Record<string, number> = {};
+  for (const name of (await readdir(dir)).filter((one) => one !== checksumFile).sort()) {
+    let sum = 0;
+    for await (const chunk of createReadStream(join(dir, name), { highWaterMark: 1 << 20 }))
+      sum = crc32(chunk as Buffer, sum);
+    sums[name] = sum;
+  }
+  return sums;
+}

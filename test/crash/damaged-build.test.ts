@@ -1,0 +1,155 @@
+import { readdirSync, rmSync } from 'node:fs';
+import { chmod, cp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { dataFolder } from '../../src/data-folder.ts';
+import { startLoading } from '../../src/pipeline/load-stage.ts';
+import { publishStage, snapshotStage } from '../../src/pipeline/publish-stage.ts';
+import { openSession } from '../../src/pipeline/session.ts';
+import { listArchived } from '../../src/warehouse/archive-files.ts';
+import { listStaged } from '../../src/warehouse/load.ts';
+import { compareEverything } from './content.ts';
+import { damages } from './damage.ts';
+import { expectFailure, hashFile } from './failure.ts';
+import { environmentOf, makePlace, type Place, runProgram } from './program.ts';
+import { createRandom, readSeed } from './random.ts';
+import { startSmallWorld, writeJobs } from './small-world.ts';
+
+vi.setConfig({ testTimeout: 400_000 });
+
+const seed = readSeed();
+const rounds = Number(process.env.LEDGERLAKE_DAMAGES || 36);
+
+/** `ledgerlake publish`, in this process. @returns what it logged @throws what it would end with */
+async function publish({ data }: Place): Promise<string> {
+  const lines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => lines.push(line) });
+  const config = await readConfig({ env: {}, cwd: data });
+  const folder = dataFolder(data);
+  const session = await openSession({ config, folder, log, verb: 'publish', jobs: [], origins: {} });
+  try {
+    await (await startLoading(session)).finish();
+    await publishStage(session);
+    await snapshotStage(session, { exitCode: 0, stoppedBy: null });
+  } finally {
+    await session.end(0, null);
+  }
+  return lines.join('');
+}
+
+/** Three nights that were published and archived, and a fourth that has only landed. */
+async function makeNights(): Promise<Place> {
+  const place = await makePlace();
+  const sandbox = await startSmallWorld(11, { assets: 400, owners: 40, latencyMs: 0 });
+  onTestFinished(() => sandbox.close());
+  await writeJobs(place, sandbox);
+  const env = environmentOf(sandbox);
+  for (let night = 0; night < 4; night += 1) {
+    const verb = night < 3 ? 'run' : 'crawl';
+    const ended = await runProgram([verb, '--log-level', 'warn'], { place, env });
+    expect(ended.code, ended.stderr).toBe(0);
+    sandbox.tick(5);
+  }
+  return place;
+}
+
+async function copyPlace(from: Place): Promise<Place> {
+  const place = await makePlace();
+  await cp(from.data, place.data, { recursive: true });
+  await cp(from.jobs, place.jobs, { recursive: true });
+  return place;
+}
+
+/** When publish wrote something down, not what. */
+const whenWritten = ['meta.segments.published_at'];
+/**
+ * From nothing, a night is published at once, not wave by wave: of a row that two waves brought, the later one counts
+ * as the first. The source is bound by the next run that asks.
+ */
+const afterReplay = [
+  ...['main', 'past'].flatMap((schema) =>
+    ['first_seen_slot', 'changed_slot', 'changed_at'].map((column) => `${schema}.assets.${column}`),
+  ),
+  ...['meta.source.transport', 'meta.source.origin', 'meta.source.bound_at'],
+];
+
+const snapshotOf = ({ data }: Place) => join(data, 'warehouse.duckdb');
+const setAside = ({ data }: Place) => readdirSync(data).filter((name) => name.includes('.set-aside-'));
+
+test(`the build damaged in ${rounds} ways (seed ${seed}): publishing heals it, and the content is that of an undamaged one`, async () => {
+  const nights = await makeNights();
+  const whole = await copyPlace(nights);
+  await publish(whole);
+  const undamaged = snapshotOf(whole);
+  const random = createRandom(seed);
+  const names = Object.keys(damages);
+  const rates: string[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const name = names[round % names.length] as string;
+    const both = round % 4 === 3;
+    const place = await copyPlace(nights);
+    damages[name]?.(join(place.data, 'build.duckdb'), random);
+    if (both) {
+      await chmod(snapshotOf(place), 0o600);
+      damages[names[Math.floor(random() * names.length)] as string]?.(snapshotOf(place), random);
+    }
+    const what = `seed ${seed}, round ${round}: ${name}${both ? ', snapshot too' : ''}`;
+    const said = await publish(place).catch((error) => {
+      throw new Error(what, { cause: error });
+    });
+    const except = both ? [...whenWritten, ...afterReplay] : whenWritten;
+    expect(await compareEverything(undamaged, snapshotOf(place), except), what).toEqual([]);
+    const rate = /"rows":(\d+).*"rows_per_s":(\d+)/.exec(said);
+    if (rate !== null) rates.push(`${rate[1]} rows at ${rate[2]}/s`);
+    if (setAside(place).length > 0) expect(said, what).toMatch(/"level":40.*made again/);
+  }
+  console.log(`replayed: ${rates.join(', ')}`);
+  expect(rates.length).toBeGreaterThan(rounds / 3);
+});
+
+test('a rebuild from the archive makes the same tables and history; it refuses where the archive is too short', async () => {
+  const place = await makeNights();
+  await publish(place);
+  const before = await copyPlace(place);
+  const source = ['meta.source.transport', 'meta.source.origin', 'meta.source.bound_at'];
+  const except = [...whenWritten, ...afterReplay.filter((name) => !source.includes(name))];
+  const rebuilt = await runProgram(['rebuild', '--from-archive', '--json'], { place });
+  expect(rebuilt.code, rebuilt.stderr).toBe(0);
+  expect(JSON.parse(rebuilt.stdout)).toMatchObject({
+    segments: expect.any(Number),
+    rows: expect.any(Number),
+  });
+  expect(await compareEverything(snapshotOf(before), snapshotOf(place), except)).toEqual([]);
+
+  const [first] = await listArchived(join(place.data, 'archive'));
+  rmSync(join(place.data, 'archive', `${first}.pages.parquet`));
+  const hash = hashFile(join(place.data, 'build.duckdb'));
+  expectFailure(await runProgram(['rebuild', '--from-archive'], { place }), 2, /does not reach back/);
+  expect(hashFile(join(place.data, 'build.duckdb'))).toBe(hash);
+  const again = await runProgram(['rebuild'], { place });
+  expect(again.code, again.stderr).toBe(0);
+  expect(await compareEverything(snapshotOf(before), snapshotOf(place), except)).toEqual([]);
+});
+
+test('staged files that were damaged, or that have no checksums, are made again', async () => {
+  const place = await makeNights();
+  const folder = dataFolder(place.data);
+  const ended = await runProgram(['load'], { place });
+  expect(ended.code, ended.stderr).toBe(0);
+  const whole = await copyPlace(place);
+  await publish(whole);
+  const random = createRandom(seed);
+  const files = (await listStaged(folder)).map((segment) => join(folder.staging, String(segment)));
+  expect(files.length).toBeGreaterThan(2);
+  for (const [n, dir] of files.entries()) {
+    const [file] = readdirSync(dir).filter((name) => name.endsWith('.parquet'));
+    if (n === 0) rmSync(join(dir, 'checksums.json'));
+    else damages[n === 1 ? 'a flipped bit' : 'cut anywhere']?.(join(dir, file as string), random);
+  }
+  expect(await publish(place), `seed ${seed}`).toMatch(/staged files are damaged/);
+  expect(await compareEverything(snapshotOf(whole), snapshotOf(place), whenWritten), `seed ${seed}`).toEqual(
+    [],
+  );
+});
