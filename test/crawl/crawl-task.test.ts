@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../src/api/api-errors.ts';
 import { PagingLoop } from '../../src/crawl/crawl-failures.ts';
+import type { CrawlDeps } from '../../src/crawl/crawl-task.ts';
 import { isEnded } from '../../src/landing/reader.ts';
 import { assets, cursorList, newCrawl, newTask, numberedList, type Params } from './crawl.ts';
 
@@ -152,5 +153,63 @@ describe('a batch', () => {
       expect(slices.filter((slice) => slice === slices[broken - 1]).length).toBe(2);
       expect(await crawl.landed()).toMatchObject({ records: 4, nulls: 1 });
     }
+  });
+});
+
+describe('an incremental crawl', () => {
+  const sortBy = { sortBy: 'updated', sortDirection: 'desc' };
+  const task = () => newTask('getAssetsByGroup', { params: { sortBy }, incremental: true, pageSize: 300 });
+  /** Pages that were asked about: page, records, first record. */
+  const newQuestions = (knownFrom: number) => {
+    const asked: unknown[] = [];
+    const isKnown: CrawlDeps['isKnown'] = async (page, records) => {
+      asked.push([page.page, records.length, JSON.parse(records[0]!.bytes.toString()).id]);
+      return page.page >= knownFrom;
+    };
+    return { asked, isKnown };
+  };
+
+  test('ends where the last 200 records of a page are known, and its line says so', async () => {
+    const { asked, isKnown } = newQuestions(2);
+    const crawl = await newCrawl(task(), numberedList(1000), isKnown);
+    expect(await crawl.run()).toBe(null);
+    expect(asked).toEqual([
+      [1, 200, 'asset-100'],
+      [2, 200, 'asset-400'],
+    ]);
+    expect(crawl.asked.map(({ page }) => page)).toEqual([1, 2]);
+    expect((await crawl.landed()).last).toMatchObject({
+      page: 2,
+      incremental: true,
+      end: 'known',
+      next: null,
+    });
+  });
+
+  test('asks about all of a shorter page, and nothing of one that ends it anyhow', async () => {
+    const { asked, isKnown } = newQuestions(9);
+    const crawl = await newCrawl({ ...task(), pageSize: 100 }, numberedList(150), isKnown);
+    expect(await crawl.run()).toBe(null);
+    expect(asked).toEqual([
+      [1, 100, 'asset-0'],
+      [2, 50, 'asset-100'],
+    ]);
+    expect((await crawl.landed()).last).toMatchObject({ page: 3, end: 'exhausted' });
+  });
+
+  test('a question that cannot be answered stops it before the page lands', async () => {
+    const crawl = await newCrawl(task(), numberedList(1000), async ({ page }) => {
+      if (page === 2) throw new Error('cannot be read');
+      return false;
+    });
+    expect(await crawl.run()).toMatchObject({ message: 'cannot be read' });
+    expect(await crawl.landed()).toMatchObject({ pages: new Set([1]) });
+  });
+
+  test('a full crawl asks nothing', async () => {
+    const { asked, isKnown } = newQuestions(1);
+    const crawl = await newCrawl({ ...task(), incremental: false }, numberedList(600), isKnown);
+    expect(await crawl.run()).toBe(null);
+    expect({ asked, pages: crawl.asked.length }).toEqual({ asked: [], pages: 3 });
   });
 });

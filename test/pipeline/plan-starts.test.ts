@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { findOperation } from '../../src/api/catalogue.ts';
 import type { Job } from '../../src/jobs/job-file.ts';
 import type { Target } from '../../src/jobs/targets.ts';
-import { makeTask } from '../../src/jobs/task.ts';
+import { makeIncrementalTask, makeTask } from '../../src/jobs/task.ts';
 import type { PageLine } from '../../src/landing/page-line.ts';
 import type { LandedCrawl } from '../../src/landing/reader.ts';
 import { type CrawlState, orderStarts, planStarts } from '../../src/pipeline/plan-starts.ts';
@@ -260,4 +260,93 @@ test('orderStarts: open, never crawled, oldest checkpoint first', () => {
   });
   const starts = planStarts(lists, [...targets, open], null, state, 'r9');
   expect(orderStarts(starts).map(({ task }) => task.target)).toEqual(['d', 'c', 'b', 'a']);
+});
+
+describe('an incremental job', () => {
+  const day = 86_400_000;
+  const sortBy = { sortBy: 'updated', sortDirection: 'desc' };
+  const job: Job = { ...lists, mode: 'incremental', fullEveryMs: 7 * day, params: { sortBy } };
+  const full = makeTask(job, a);
+  const recent = makeIncrementalTask(job, a);
+  const days = (ago: number) => new Date(now - ago * day).toISOString();
+  const complete = (ago: number, lastIndexedSlot: number | null, pages: number, run = 'r1') => ({
+    ...{ lastIndexedSlot, run, finishedAt: days(ago), pages, records: pages * 2 },
+  });
+  const planned = (fields: Partial<CrawlState>) => {
+    const state = newState(fields);
+    return planStarts(job, [a], null, state, 'r9').map(({ task, resume, goal, expected, ...start }) => ({
+      ...{ incremental: task.incremental, resumes: resume?.crawl ?? null, slot: goal.lastCompleteSlot },
+      ...{ pages: expected?.pages ?? null, saves: start.fullPages, completedAt: start.completedAt },
+    }));
+  };
+
+  test('its two tasks are not those of a full job that sorts', () => {
+    expect(full).toMatchObject({ incremental: false, params: { groupValue: 'a' } });
+    expect('sortBy' in full.params).toBe(false);
+    expect(recent).toMatchObject({ incremental: true, params: { groupValue: 'a', sortBy } });
+    const sorted = makeTask({ ...job, mode: 'full' }, a);
+    expect(new Set([full.id, recent.id, sorted.id]).size).toBe(3);
+    // Another mode does not throw away what was crawled in full.
+    expect(makeTask({ ...job, mode: 'full', params: {} }, a).id).toBe(full.id);
+  });
+
+  test('never crawled: all of it', () =>
+    expect(planned({})).toEqual([
+      { incremental: false, resumes: null, slot: null, pages: null, saves: null, completedAt: null },
+    ]));
+
+  test('a full crawl is there: only what changed, down from the slot that either has seen', () => {
+    const whole = complete(2, 100, 50);
+    expect(planned({ complete: new Map([[full.id, whole]]) })).toEqual([
+      { incremental: true, resumes: null, slot: 100, pages: 1, saves: 50, completedAt: days(2) },
+    ]);
+    const both = new Map([
+      [full.id, whole],
+      [recent.id, complete(1, 200, 3)],
+    ]);
+    expect(planned({ complete: both })).toEqual([
+      { incremental: true, resumes: null, slot: 200, pages: 3, saves: 50, completedAt: days(1) },
+    ]);
+  });
+
+  test('without slots too', () =>
+    expect(planned({ complete: new Map([[full.id, complete(2, null, 50)]]) })).toMatchObject([
+      { incremental: true, slot: null },
+    ]));
+
+  test('the full crawl is as old as full_every: all of it, whose first page must be newer than the last full one', () => {
+    const both = new Map([
+      [full.id, complete(7, 100, 50)],
+      [recent.id, complete(1, 200, 3)],
+    ]);
+    expect(planned({ complete: both })).toMatchObject([{ incremental: false, slot: 100, pages: 50 }]);
+  });
+
+  test('an open crawl goes on, the full one first, whatever is due', () => {
+    const open = (task: { id: string }, crawl: string) => {
+      const [, crawls] = landed(job, a, crawl, {});
+      return [task.id, crawls.map((one) => ({ ...one, task: task.id }))] as const;
+    };
+    const whole = new Map([[full.id, complete(30, 100, 50)]]);
+    expect(planned({ complete: whole, landed: new Map([open(recent, 'r5')]) })).toMatchObject([
+      { incremental: true, resumes: 'r5' },
+    ]);
+    expect(planned({ landed: new Map([open(recent, 'r5'), open(full, 'r6')]) })).toMatchObject([
+      { incremental: false, resumes: 'r6' },
+    ]);
+  });
+
+  test('a target is finished in a round when either of its tasks is', () => {
+    const runs = [ranAs('r8', 75)];
+    const old = complete(2, 100, 50);
+    const now = (run: string) => ({ ...old, run });
+    expect(planned({ runs, complete: new Map([[full.id, now('r8')]]) })).toEqual([]);
+    const seen = new Map([
+      [full.id, old],
+      [recent.id, now('r8')],
+    ]);
+    expect(planned({ runs, complete: seen })).toEqual([]);
+    expect(planned({ runs, complete: new Map([[full.id, old]]) }).length).toBe(1);
+    expect(planned({ runs, failed: new Map([[recent.id, 'r8']]) })).toEqual([]);
+  });
 });

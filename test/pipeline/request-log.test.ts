@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { AttemptEntry } from '../../src/api/client.ts';
-import { openRequestLog, sumCredits } from '../../src/pipeline/request-log.ts';
+import { openRequestLog, sumCredits, sumRequests, sumRequestsByRun } from '../../src/pipeline/request-log.ts';
 
 async function makeLog(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'ledgerlake-requests-'));
@@ -40,6 +40,24 @@ test('every attempt is a line, for the owner only; credits are summed from a mom
   expect(await sumCredits(path, since(1))).toBe(111);
   expect(await sumCredits(path, since(2))).toBe(101);
   expect(await sumCredits(path, since(4))).toBe(0);
+});
+
+test('requests that were saved are no attempts and cost nothing', async () => {
+  const path = await makeLog();
+  add(path, 'r1', attempt(1), attempt(1));
+  const log = openRequestLog(path, 'r2');
+  log.addSaved({ name: 'getAssetsByGroup', pool: 'das' }, 99);
+  log.add({ ...attempt(1), at: new Date().toISOString() });
+  log.close();
+  expect(await sumCredits(path, 0)).toBe(30);
+  expect(await sumRequests(path, 0)).toEqual({ requests: 3, credits: 30, saved: 99 });
+  expect(await sumRequests(path, since(2))).toEqual({ requests: 1, credits: 10, saved: 99 });
+  expect(await sumRequestsByRun(path)).toEqual(
+    new Map([
+      ['r1', { requests: 2, credits: 20, saved: 0 }],
+      ['r2', { requests: 1, credits: 10, saved: 99 }],
+    ]),
+  );
 });
 
 test('no log yet: nothing is spent', async () => expect(await sumCredits(await makeLog(), 0)).toBe(0));
