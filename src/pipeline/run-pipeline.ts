@@ -161,7 +161,7 @@ async function crawlWave(
   { session, client, progress, savings, loads }: WaveDeps,
 ): Promise<StoppedEarly | null> {
   const loading = loads ? await startLoading(session) : null;
-  const known = openKnownRows(session.folder, session.databaseOptions);
+  const known = openKnownRows(session.folder);
   const onPage = (task: Task, page: LandedPage) => {
     progress.onPage(task, page);
     savings.onPage(task, page);

@@ -1,8 +1,9 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
+import { asDiskError } from '../errors.ts';
 import { type LandingRecord, type NewPage, renderLine, renderPage } from '../landing/writer.ts';
-import { type Database, type DatabaseOptions, listColumns, openDatabase } from './database.ts';
+import { type Database, listColumns, openDatabase } from './database.ts';
 import { type Group, listGroups, stagedHash } from './row-groups.ts';
 import { createShapeMacros, maxLineBytes, shapeQuery } from './shape-query.ts';
 import { quoteName } from './sql-text.ts';
@@ -13,7 +14,8 @@ export interface KnownRows {
   /**
    * Whether every record is in its table as it is: with equal hashes of all groups that the answer carries, so
    * without the volatile columns. A record that becomes no row (without a usable key, or unreadable) says nothing:
-   * it is never in the table, and counted as new it would make every night a full walk. Of such records only: false.
+   * it is never in the table, and counted as new it would make every night a full walk. Of such records only: false;
+   * so is a page of unusually long records, which is not looked at.
    */
   ask(page: NewPage, records: readonly LandingRecord[]): Promise<boolean>;
   /** The build may be opened for writing when this resolves. */
@@ -21,41 +23,75 @@ export interface KnownRows {
 }
 
 /**
- * Opens the build read-only with the first question, so that nothing is opened where nothing is asked. One question at
- * a time. The records go through the query that loads them, from two files as a segment has.
+ * Bytes of records that one question may have, and that are looked at together: 200 assets are half a megabyte, and
+ * DuckDB holds about ten times as much while it reads them.
  */
-export function openKnownRows(folder: DataFolder, options: Omit<DatabaseOptions, 'readOnly'>): KnownRows {
+const maxQuestionBytes = 4 << 20;
+const maxBatchBytes = 8 << 20;
+
+/** Enough for that and for the pages of the table it looks through. */
+const memoryLimit = '256MB';
+
+interface Question {
+  bytes: number;
+  page: NewPage;
+  records: readonly LandingRecord[];
+  resolve(known: boolean): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Opens the build read-only with the first question, so that nothing is opened where nothing is asked. An answer
+ * looks through the whole table, so questions that come meanwhile (one a task) are answered together. Their records
+ * go through the query that loads them, from two files as a segment has.
+ */
+export function openKnownRows(folder: DataFolder): KnownRows {
   const files = {
     pages: join(folder.temp, 'known.pages.ndjson'),
     records: join(folder.temp, 'known.ndjson'),
   };
-  const queries = new Map<string, string>();
+  const statements = new Map<string, KnownSql>();
+  const waiting: Question[] = [];
   let opened: Promise<Database> | null = null;
-  let tail: Promise<unknown> = Promise.resolve();
+  let working: Promise<void> | null = null;
 
-  async function answer(page: NewPage, records: readonly LandingRecord[]): Promise<boolean> {
-    opened ??= openBuildToRead(folder, options);
+  async function answerAll(): Promise<void> {
+    for (let first = waiting[0]; first !== undefined; first = waiting[0]) {
+      const { shape } = first.page;
+      const questions = takeBatch(waiting);
+      try {
+        const known = await findKnown(shape, questions);
+        for (const { page, resolve } of questions) resolve(known.has(page.task));
+      } catch (error) {
+        for (const { reject } of questions) reject(error);
+      }
+    }
+    working = null;
+  }
+
+  /** Tasks whose pages of these are known. */
+  async function findKnown(shape: string, questions: readonly Question[]): Promise<Set<string>> {
+    opened ??= openBuildToRead(folder);
     const database = await opened;
-    const sql = queries.get(page.shape) ?? (await knownSql(database, page.shape));
-    queries.set(page.shape, sql);
-    const { block, line } = renderPage(page, records, 0);
-    await writeFile(files.records, block, { mode: 0o600 });
-    await writeFile(files.pages, renderLine(line), { mode: 0o600 });
-    const [row] = await database.rows<{ known: boolean }>(sql, {
-      ...files,
-      largest: maxLineBytes(line.longest),
-    });
-    return row?.known === true;
+    const sql = statements.get(shape) ?? (await knownSql(database, shape));
+    statements.set(shape, sql);
+    const longest = await writePages(files, questions);
+    await database.run(sql.received, { ...files, largest: maxLineBytes(longest) });
+    const rows = await database.rows<{ task: string }>(sql.known);
+    return new Set(rows.map(({ task }) => task));
   }
 
   return {
-    ask(page, records) {
-      const answered = tail.then(() => answer(page, records));
-      tail = answered.catch(() => undefined);
-      return answered;
+    async ask(page, records) {
+      const bytes = records.reduce((sum, record) => sum + record.bytes.length, 0);
+      if (bytes > maxQuestionBytes) return false;
+      return new Promise((resolve, reject) => {
+        waiting.push({ bytes, page, records, resolve, reject });
+        working ??= answerAll();
+      });
     },
     async close() {
-      await tail;
+      await working;
       // An open that failed was told to the one who asked.
       const database = await opened?.catch(() => null);
       database?.close();
@@ -64,30 +100,75 @@ export function openKnownRows(folder: DataFolder, options: Omit<DatabaseOptions,
   };
 }
 
-async function openBuildToRead(
-  folder: DataFolder,
-  options: Omit<DatabaseOptions, 'readOnly'>,
-): Promise<Database> {
-  const database = await openDatabase(folder.build, { ...options, readOnly: true });
+/** The questions that are answered next: those of the first one's shape, as many as may be looked at together. */
+function takeBatch(waiting: Question[]): Question[] {
+  const [first] = waiting;
+  let bytes = 0;
+  const fits = (question: Question) => {
+    if (question.page.shape !== first?.page.shape || bytes + question.bytes > maxBatchBytes) return false;
+    bytes += question.bytes;
+    return true;
+  };
+  const batch = waiting.filter(fits);
+  const chosen = new Set(batch);
+  waiting.splice(0, waiting.length, ...waiting.filter((question) => !chosen.has(question)));
+  return batch;
+}
+
+async function openBuildToRead(folder: DataFolder): Promise<Database> {
+  const options = { memoryLimit, threads: 1, tempDir: folder.temp, readOnly: true };
+  const database = await openDatabase(folder.build, options);
   await createShapeMacros(database);
   return database;
 }
 
-/** `known`: whether the rows of all tables that a shape's records go to are in them; NULL when there are no rows. */
-async function knownSql(database: Database, shape: string): Promise<string> {
+/** Writes pages as a segment holds them. @returns bytes of the longest record. @throws DiskError */
+async function writePages(
+  files: { pages: string; records: string },
+  questions: readonly Question[],
+): Promise<number> {
+  const rendered = questions.map(({ page, records }) => renderPage(page, records, 0));
+  try {
+    await writeFile(files.records, Buffer.concat(rendered.map(({ block }) => block)), { mode: 0o600 });
+    await writeFile(files.pages, rendered.map(({ line }) => renderLine(line)).join(''), { mode: 0o600 });
+  } catch (error) {
+    throw asDiskError(error);
+  }
+  return Math.max(...rendered.map(({ line }) => line.longest));
+}
+
+interface KnownSql {
+  /**
+   * $pages, $records, $largest: makes `received`, the narrow columns of the pages' rows. A table of its own, so that
+   * DuckDB knows how few they are and looks through the big table for them, instead of holding that in memory.
+   */
+  received: string;
+  /** Tasks all of whose rows are in their table as they are. */
+  known: string;
+}
+
+async function knownSql(database: Database, shape: string): Promise<KnownSql> {
   const [spec, ...others] = readTableSpecs().filter(({ shapes }) => shapes.includes(shape));
   if (spec === undefined || others.length > 0)
     throw new Error(`records of shape ${shape} do not go to exactly one table`);
-  const columns = await listColumns(database, spec.name);
-  const staged = await shapeQuery(database, spec, shape);
+  const groups = listGroups(spec, await listColumns(database, spec.name));
   const keys = spec.key.map(quoteName);
-  return `
-    select bool_and(t.seen_at is not null and ${listGroups(spec, columns).map(isUnchanged).join(' and ')}) as known
-    from (${staged}) s
-    left join ${spec.name} t on ${keys.map((key) => `t.${key} = s.${key}`).join(' and ')}
-    where ${keys.map((key) => `s.${key} is not null`).join(' and ')}`;
+  const narrow = groups.flatMap((group) => [`${group.carried} as carries_${group.name}`, stagedHash(group)]);
+  return {
+    received: `
+      create or replace temp table received as
+      select ${['task', ...keys, ...narrow].join(', ')}
+      from (${await shapeQuery(database, spec, shape)})
+      where ${keys.map((key) => `${key} is not null`).join(' and ')}`,
+    known: `
+      select s.task
+      from received s
+      left join ${spec.name} t on ${keys.map((key) => `t.${key} = s.${key}`).join(' and ')}
+      group by s.task
+      having bool_and(t.seen_at is not null and ${groups.map(isUnchanged).join(' and ')})`,
+  };
 }
 
 function isUnchanged(group: Group): string {
-  return `(not ${group.carried} or s.${stagedHash(group)} is not distinct from t.${group.hash})`;
+  return `(not s.carries_${group.name} or s.${stagedHash(group)} is not distinct from t.${group.hash})`;
 }

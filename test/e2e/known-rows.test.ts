@@ -173,3 +173,35 @@ test('what was received but not published is not known', async () => {
   list.slot = 140;
   expect((await list.night()).asked).toEqual([1]);
 });
+
+test('targets whose pages come at the same time are told apart; a page of very long records is not looked at', async () => {
+  const groups = range(0, 6).map((n) => idOf(100 + n));
+  const long = `,"content":{"metadata":{"name":"${'x'.repeat(5_000_000)}"}}`;
+  const listOf = (group: number, owner: string) =>
+    range(0, 20).map((n) => asset(group * 20 + n, owner, group === 0 && n === 0 ? long : ''));
+  const lists = new Map(groups.map((group, n) => [group, listOf(n, ann)]));
+  const asked: string[] = [];
+  let slot = 100;
+  const place = await openCannedPlace(
+    (_, { page = 1, groupValue, limit }) => {
+      asked.push(`${groups.indexOf(groupValue)}/${page}`);
+      const items = lists.get(groupValue)!.slice((page - 1) * limit, page * limit);
+      return `{"last_indexed_slot":${slot},"items":[${items}]}`;
+    },
+    {
+      'jobs/lists.yaml': `describe: test
+method: getAssetsByGroup
+params: { groupKey: collection }
+for_each: { groupValue: { values: [${groups}] } }
+mode: incremental
+page_size: 10
+`,
+    },
+  );
+  await place.mustRun();
+  slot = 110;
+  for (const n of [2, 4]) lists.set(groups[n]!, listOf(n, bob));
+  asked.length = 0;
+  await place.mustRun();
+  expect(asked.sort()).toEqual(['0/1', '0/2', '1/1', '2/1', '2/2', '2/3', '3/1', '4/1', '4/2', '4/3', '5/1']);
+});
