@@ -63,7 +63,7 @@ async function crawlPage(start: TaskStart, deps: CrawlDeps, walk: Walk, position
         last_slot: facts.lastSlot,
       };
       const line = (await reachesKnown(task, listed, page, deps)) ? endAsKnown(listed) : listed;
-      if (asked < maxAsked && isBehind(task.operation, facts, line.end, { ...walk, ...goal })) return null;
+      if (asked < maxAsked && isBehind(task, facts, line.end, { ...walk, ...goal })) return null;
       refuseLoop(page, walk.seen);
       refuseDeadEnd(task, page, line);
       await landPage(deps, task, line, page);

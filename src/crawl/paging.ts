@@ -1,6 +1,6 @@
 import type { Operation } from '../api/operation.ts';
 import type { Since } from '../jobs/job-file.ts';
-import type { IdRange } from '../jobs/task.ts';
+import type { IdRange, Task } from '../jobs/task.ts';
 import type { EndReason, Position } from '../landing/page-line.ts';
 
 /** What one page tells about how to go on. */
@@ -144,10 +144,11 @@ export interface SlotBounds {
 
 /**
  * Whether a page comes from a replica that is behind, where that matters: a feed's page below its cursor, a first
- * page below what the source was seen at, a page that would end the list below all others.
+ * page below what the source was seen at, a page that would end the list below all others, and every such page of an
+ * incremental crawl: there what is missing on top lifts the list over the page's number, and rows are passed by.
  */
 export function isBehind(
-  { paging }: Operation,
+  { operation: { paging }, incremental }: Pick<Task, 'operation' | 'incremental'>,
   { slot, page }: Pick<PageFacts, 'slot' | 'page'>,
   end: EndReason | null,
   { seenSlot, cursorSlot, lowestSlot }: SlotBounds & Pick<PagingGoal, 'seenSlot'>,
@@ -155,5 +156,5 @@ export function isBehind(
   if (slot === null) return false;
   if (paging === 'feed') return cursorSlot !== null && slot < cursorSlot;
   if (page === 1) return seenSlot !== null && slot < seenSlot;
-  return end !== null && lowestSlot !== null && slot < lowestSlot;
+  return (end !== null || incremental) && lowestSlot !== null && slot < lowestSlot;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cursorList, newCrawl, newTask, type Params } from './crawl.ts';
+import { assets, cursorList, newCrawl, newTask, type Params } from './crawl.ts';
 
 const list = () => newTask('getAssetsByGroup', { params: { groupKey: 'collection' } });
 /** Answers as `list` does at these slots, request by request; the last one stays. */
@@ -74,6 +74,20 @@ describe('the page that would end a list, below all others of the crawl', () => 
     expect(await crawl.run()).toBe(null);
     expect(crawl.asked.length).toBe(3);
   });
+});
+
+test('an incremental crawl asks again for a page from behind, for what is on it stands elsewhere now', async () => {
+  const sortBy = { sortBy: 'updated', sortDirection: 'desc' };
+  const task = newTask('getAssetsByGroup', { incremental: true, params: { sortBy } });
+  // Behind, the list has not got its newest row, so the same number names other rows.
+  const crawl = await newCrawl(task, ({ page }, nth) => {
+    const lag = nth === 2 ? 1 : 0;
+    const items = assets(2 * Number(page) - 2 + lag, Math.min(6, 2 * Number(page) + lag));
+    return { last_indexed_slot: 100 - lag, items };
+  });
+  expect(await crawl.run()).toBe(null);
+  expect(crawl.asked.map(({ page }) => page)).toEqual([1, 2, 2, 3, 4]);
+  expect(await crawl.landed()).toMatchObject({ records: 6, minSlot: 100 });
 });
 
 test('an incremental crawl does not take the word of a replica behind for the end', async () => {

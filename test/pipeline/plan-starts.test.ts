@@ -270,7 +270,7 @@ describe('an incremental job', () => {
   const recent = makeIncrementalTask(job, a);
   const days = (ago: number) => new Date(now - ago * day).toISOString();
   const complete = (ago: number, lastIndexedSlot: number | null, pages: number, run = 'r1') => ({
-    ...{ lastIndexedSlot, run, finishedAt: days(ago), pages, records: pages * 2 },
+    ...{ lastIndexedSlot, seenSlot: lastIndexedSlot, run, finishedAt: days(ago), pages, records: pages * 2 },
   });
   const planned = (fields: Partial<CrawlState>) => {
     const state = newState(fields);
