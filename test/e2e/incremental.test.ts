@@ -4,10 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
 import { startProgram } from '../crash/program.ts';
-import { expectAsset } from './expected-rows.ts';
-import { hideContent } from './ledger-oracle.ts';
+import { listedDifferences } from './listed-rows.ts';
 import { openWorkplace, type Workplace } from './night.ts';
-import { differences, type Row, readQuarantine, readTable } from './table-rows.ts';
+import { readQuarantine } from './table-rows.ts';
 
 // Whole nights of the program; the requests are counted where they arrive.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
@@ -68,26 +67,8 @@ async function closeCollection({ sandbox, place }: Collection): Promise<void> {
   await place.remove();
 }
 
-/** Cached prices move without the list saying so: only a full crawl brings those of assets that stand still. */
-function withoutPrices({ price_per_token: _price, price_currency: _currency, ...row }: Row): Row {
-  return row;
-}
-
-/** Rows of the assets that the list gives now, as it gives them. */
-function listedRows({ world }: Sandbox): Map<string, Row> {
-  const truth = world.truth();
-  const rows = [...truth.assets()].flatMap(({ id, burnt, record, contentHiddenInLists }): [string, Row][] => {
-    const { row } = expectAsset(contentHiddenInLists ? hideContent(record) : record);
-    return burnt || row === null ? [] : [[id, withoutPrices(row)]];
-  });
-  return new Map(rows);
-}
-
-/** Every listed asset is in the table as the ledger says; what left the list is the full crawl's to find. */
 async function expectListed({ sandbox, place }: Collection): Promise<void> {
-  const listed = listedRows(sandbox);
-  const rows = [...(await readTable(place, 'assets', 'id'))].filter(([id]) => listed.has(id));
-  expect(differences(listed, new Map(rows.map(([id, row]) => [id, withoutPrices(row)])))).toEqual([]);
+  expect(await listedDifferences(sandbox, place)).toEqual([]);
 }
 
 describe('a collection of 10,000 assets, nights one after another', () => {
@@ -140,6 +121,8 @@ describe('a collection of 10,000 assets, nights one after another', () => {
     const text = await collection.place.cli('status', 'list');
     const slots = `full as of slot ${job.complete_as_of}, changes seen to ${job.changes_seen_to}, next full crawl after `;
     expect(text.stdout.split(slots).length, `${text.stdout}${text.stderr}`).toBe(3);
+    const elsewhere = await collection.place.cli('status', '--json', '--jobs-dir', 'nowhere');
+    expect(JSON.parse(elsewhere.stdout).jobs).toEqual([{ ...job, next_full_due: null }]);
     const runs = JSON.parse((await collection.place.cli('runs', '--json')).stdout) as Record<
       string,
       unknown
