@@ -64,7 +64,7 @@ async function crawlPage(start: TaskStart, deps: CrawlDeps, walk: Walk, position
       };
       const line = (await reachesKnown(task, listed, page, deps)) ? endAsKnown(listed) : listed;
       if (asked < maxAsked && isBehind(task, facts, line.end, { ...walk, ...goal })) return null;
-      refuseLoop(page, walk.seen);
+      refuseLoop(page, position, walk.seen);
       refuseDeadEnd(task, page, line);
       await landPage(deps, task, line, page);
       return { ...moved, position: line.next };

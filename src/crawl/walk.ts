@@ -69,9 +69,13 @@ export function countPage({ count, depth, deepest }: Restart): Restart {
     : { count: 0, depth: depth + 1, deepest: depth + 1 };
 }
 
-/** The same bytes or the same cursor twice in one walk is a circle: a server that ignores the cursor goes on for ever. */
-export function refuseLoop(page: ReceivedPage, seen: Set<string>): void {
-  const { records, cursor, more } = page;
+/**
+ * The same bytes or the same cursor twice in one walk is a circle: a server that ignores the cursor goes on for ever.
+ * A walk by ids does not go by the cursors it is given.
+ */
+export function refuseLoop(page: ReceivedPage, position: Position, seen: Set<string>): void {
+  const { records, more } = page;
+  const cursor = isKeyPosition(position) ? null : page.cursor;
   if (records.length === 0 && more !== true) return;
   for (const [what, value] of [
     ['records', records.length === 0 ? null : hashContent(records)],

@@ -112,12 +112,13 @@ function emptyPlan(job: Job, config: Config): JobPlan {
 function sumStarts(job: Job, config: Config, starts: readonly PlannedStart[]): JobPlan {
   const plan = emptyPlan(job, config);
   const price = config.credits[job.operation.name] ?? job.operation.credits;
-  const fewest = job.operation.paging === 'keyset' ? 2 : 1;
   for (const { task, resume, expected } of starts) {
     plan.tasks += 1;
     if (task.incremental) plan.incremental += 1;
     if (resume !== null) plan.open += 1;
     if (expected === null) plan.unknown += 1;
+    // A list ends with an empty page, which a range of it may begin with.
+    const fewest = job.operation.paging === 'keyset' && task.range === null ? 2 : 1;
     plan.requests += Math.max(1, (expected?.pages ?? fewest) - (resume?.pages.size ?? 0));
     plan.diskBytes += (expected?.records ?? 0) * (recordBytes[job.operation.shape] ?? 500);
   }

@@ -132,6 +132,7 @@ async function readPublished(folder: DataFolder, config: Config, job: string | n
     readOnly: true,
   });
   try {
+    await database.script(readSql('status/target-status.sql'));
     const jobs = await database.rows<Undated<JobStatus>>(readSql('status/jobs.sql'));
     if (job !== null && !jobs.some((known) => known.job === job))
       throw new UsageError(

@@ -1,0 +1,129 @@
+-- How far every target is, from its checkpoints: sql/status/jobs.sql and targets.sql read it.
+-- grain: one row a target
+-- A target that is crawled in ranges of ids is complete when all of them are, and as far as the one that is least far.
+-- state: of its latest crawls
+-- complete_as_of: all data of the target up to this slot is in
+-- changes_slot: changes up to this slot are in; says nothing of rows that left
+-- quarantined: records of the latest crawl, or all that are in meta.quarantine when those are more
+-- last_full: when its last full crawl ended
+create or replace temp view target_status as
+with part as (
+  select
+    *,
+    if(range = '', 1, split_part(range, '/', 2)::bigint) as parts,
+    last_value(split_part(range, '/', 2)) over every_crawl = split_part(range, '/', 2) as is_current
+  from meta.checkpoints
+  window every_crawl as (
+    partition by job, target order by crawl rows between unbounded preceding and unbounded following
+  )
+),
+latest as (
+  -- The newest crawl of the target, or of each of the ranges it is crawled in now.
+  select *
+  from part
+  where is_current
+  qualify row_number() over (partition by job, target, range order by crawl desc, state = 'complete' desc) = 1
+),
+complete_part as (
+  select
+    job,
+    target,
+    parts,
+    max(last_indexed_slot) filter (where kind <> 'incremental') as slot,
+    max(last_indexed_slot) as changes_slot,
+    bool_or(kind = 'incremental') as is_incremental,
+    max(finished_at) as finished_at,
+    max(finished_at) filter (where kind <> 'incremental') as full_at
+  from part
+  where state = 'complete'
+  group by
+    job,
+    target,
+    parts,
+    range
+),
+complete_whole as (
+  select
+    job,
+    target,
+    min(slot) as slot,
+    min(changes_slot) as changes_slot,
+    bool_or(is_incremental) as is_incremental,
+    max(finished_at) as finished_at,
+    min(full_at) as full_at
+  from complete_part
+  group by
+    job,
+    target,
+    parts
+  having count(*) = parts
+),
+complete as (
+  -- Crawled whole once and in ranges another time, it is as far as the better of them.
+  select
+    job,
+    target,
+    max(slot) as slot,
+    max(changes_slot) as changes_slot,
+    bool_or(is_incremental) as is_incremental,
+    max(finished_at) as finished_at,
+    max(full_at) as full_at
+  from complete_whole
+  group by
+    job,
+    target
+),
+quarantined as (
+  -- An incremental crawl did not look at what an earlier one found.
+  select
+    c.job,
+    c.target,
+    count(distinct (q.table_name, coalesce(q.key, q.raw))) as records
+  from meta.quarantine as q
+  join (
+    select job, target, task
+    from part
+    where is_current
+    qualify row_number() over (partition by job, target, range, kind order by crawl desc) = 1
+  ) as c using (task)
+  group by
+    c.job,
+    c.target
+),
+now as (
+  select
+    job,
+    target,
+    case
+      when bool_or(state = 'failed') then 'failed'
+      when count(*) filter (where state = 'complete') = any_value(parts) then 'complete'
+      else 'open'
+    end as state,
+    sum(pages)::bigint as pages,
+    sum(records)::bigint as records,
+    sum(quarantined)::bigint as quarantined,
+    max(finished_at) as finished_at,
+    coalesce(min(reason) filter (where state = 'failed'), min(reason)) as reason
+  from latest
+  group by
+    job,
+    target
+)
+select
+  n.job,
+  n.target,
+  n.state,
+  c.job is not null as was_complete,
+  c.slot as complete_as_of,
+  c.changes_slot,
+  coalesce(c.is_incremental, false) as is_incremental,
+  c.finished_at as last_complete,
+  c.full_at as last_full,
+  n.pages,
+  n.records,
+  greatest(n.quarantined, q.records) as quarantined,
+  n.finished_at,
+  n.reason
+from now as n
+left join complete as c using (job, target)
+left join quarantined as q using (job, target)
