@@ -103,16 +103,14 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
   try {
     let stopped: StoppedEarly | null = null;
     for (const wave of listWaves(options.jobs)) {
-      const starts = await session.mending(() => planWave(session, wave));
       for (const { name } of wave) progress.addTasks(name, 0);
-      for (const { task } of starts) progress.addTasks(task.job, 1);
-      savings.expect(starts);
-      stopped = await crawlWave(starts, {
-        session,
-        client,
-        progress,
-        savings,
-        loads: options.verb === 'run',
+      // A build that turns out to be damaged while it is crawled is made again, and the wave planned anew goes on.
+      stopped = await session.mending(async () => {
+        const starts = await planWave(session, wave);
+        for (const { task } of starts) progress.addTasks(task.job, 1);
+        savings.expect(starts);
+        const loads = options.verb === 'run';
+        return crawlWave(starts, { session, client, progress, savings, loads });
       });
       if (options.verb === 'run') addPublished(published, await publishStage(session));
       if (stopped !== null) break;
