@@ -65,6 +65,11 @@ export const commandList: readonly CommandEntry[] = [
     load: () => import('./tables.ts'),
   },
   {
+    name: 'clean',
+    describe: 'Remove what is older than keep_raw_days, and leftovers',
+    load: () => import('./clean.ts'),
+  },
+  {
     name: 'rebuild',
     describe: 'Make the tables again from what was received',
     load: () => import('./rebuild.ts'),

@@ -1,6 +1,6 @@
-import { link, mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { link, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { listSegments, pageFile, recordFile, syncDirectory } from './segment-files.ts';
+import { listSegments, pageFile, recordFile, syncDirectory, writeSynced } from './segment-files.ts';
 import { createLandingLog, type LandingRecord, type NewPage } from './writer.ts';
 
 /**
@@ -30,16 +30,6 @@ export async function landOutside(
   // Two at once may have taken one number: the folder's name is only unique by the draft's own.
   await rename(draft, join(incoming, `${segment}${draft.slice(-7)}`));
   await syncDirectory(incoming);
-}
-
-async function writeSynced(path: string, text: string): Promise<void> {
-  const handle = await open(path, 'wx', 0o600);
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 export interface IncomingOptions {

@@ -50,3 +50,14 @@ export function exists(path: string): Promise<boolean> {
     () => false,
   );
 }
+
+/** Writes a file of the owner's, over one that is there; durable when it resolves. */
+export async function writeSynced(path: string, text: string): Promise<void> {
+  const handle = await open(path, 'w', 0o600);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -9,6 +9,7 @@ import { type Database, type DatabaseOptions, openDatabase } from '../warehouse/
 import { publish } from '../warehouse/publish.ts';
 import { beginEmptyBuild, judgeSnapshot, recoverBuild } from '../warehouse/recover-build.ts';
 import { closeReplay, openReplay, planBatches } from '../warehouse/replay.ts';
+import { readRemoved } from '../warehouse/retention.ts';
 import { loaderMemory } from './load-stage.ts';
 import { publishOptions } from './publish-stage.ts';
 
@@ -43,6 +44,11 @@ export async function mendBuild(context: MendContext, because: string | null = n
       { reason: recovery.reason, set_aside: recovery.setAside, base: recovery.base },
       'the build is made again from its base and every segment received since',
     );
+  if (recovery?.base === 'nothing' && (await readRemoved(folder.archive)) !== null)
+    log.warn(
+      { archive: folder.archive },
+      'the archive does not reach back to the first segment: rows that were last seen before are gone',
+    );
   const landed = recovery === null ? [] : await listSegments(folder.landing);
   return replaySegments(context, await listArchived(folder.archive), landed);
 }
@@ -63,17 +69,22 @@ export async function rebuild(context: MendContext, fromArchive: boolean): Promi
     return mendBuild(context, 'a rebuild was asked for');
   }
   const [archived, landed] = [await listArchived(folder.archive), await listSegments(folder.landing)];
-  const received = new Set([...archived, ...landed]);
-  const { all } = await readKnown(context);
-  const gone = [...all].filter((segment) => !received.has(segment)).sort((a, b) => a - b);
-  if (gone.length > 0)
-    throw new UsageError(
-      `the archive does not reach back to the first segment: ${gone.length} are gone, from ${new Date(gone[0] as number).toISOString()} on`,
-      'Nothing was changed. `ledgerlake rebuild` begins with the snapshot; a larger warehouse.keep_raw_days keeps more.',
-    );
+  await refuseShortArchive(context, new Set([...archived, ...landed]));
   const setAside = await beginEmptyBuild(folder, databaseOptions);
   log.warn({ set_aside: setAside }, 'the build is made again from nothing and every segment ever received');
   return replaySegments(context, archived, landed);
+}
+
+/** @throws UsageError when a segment that was published is neither archived nor landed any more */
+async function refuseShortArchive(context: MendContext, received: ReadonlySet<number>): Promise<void> {
+  const { all } = await readKnown(context);
+  const gone = [...all].filter((segment) => !received.has(segment)).sort((a, b) => a - b);
+  const removed = (await readRemoved(context.folder.archive)) ?? gone.at(-1);
+  if (removed === undefined) return;
+  throw new UsageError(
+    `the archive does not reach back to the first segment: what was received up to ${new Date(removed).toISOString()} is not in it`,
+    'Nothing was changed. `ledgerlake rebuild` begins with the snapshot; a larger warehouse.keep_raw_days keeps more.',
+  );
 }
 
 /**

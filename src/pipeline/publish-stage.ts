@@ -7,6 +7,7 @@ import { addCounts, type PublishOptions, type PublishResult, publish } from '../
 import { publishRuns } from '../warehouse/publish-runs.ts';
 import { replaceSnapshot } from '../warehouse/snapshot.ts';
 import { startLoading } from './load-stage.ts';
+import { findExpired, removeExpired, thinCheckpoints } from './retention-stage.ts';
 import { readRunLog } from './run-log.ts';
 import type { Session } from './session.ts';
 
@@ -49,8 +50,8 @@ export function addPublished(total: Published, one: PublishResult): void {
 }
 
 /**
- * Notes the run in `meta`, replaces the readers' snapshot, and archives the segments that it holds and nothing
- * waits for.
+ * Notes the run in `meta`, replaces the readers' snapshot, archives the segments that it holds and nothing waits for,
+ * and removes what is older than `warehouse.keep_raw_days` and not needed.
  */
 export async function snapshotStage(
   session: Session,
@@ -71,6 +72,7 @@ export async function snapshotStage(
   const { settled, setAside } = await session.mending(async () => {
     const settled = await session.withBuild(async (build) => {
       await publishRuns(build, folder, runs);
+      await thinCheckpoints(build, session);
       const rows = await build.rows<{ segment: bigint }>('select segment from meta.segments where settled');
       return new Set(rows.map(({ segment }) => Number(segment)));
     });
@@ -80,6 +82,7 @@ export async function snapshotStage(
   for (const file of setAside)
     log.warn({ file }, 'somebody opened the snapshot for writing: its log was set aside, open it read-only');
   await archiveSettled(session, settled);
+  await removeExpired(session, await findExpired(session, settled));
 }
 
 async function archiveSettled(session: Session, settled: ReadonlySet<number>): Promise<void> {

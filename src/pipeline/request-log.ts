@@ -129,6 +129,20 @@ async function* readRequestLog(path: string): AsyncGenerator<RequestEntry> {
   }
 }
 
+/**
+ * Runs whose last line is older than a moment (Unix ms): their lines can go when a snapshot has their sums, without
+ * changing what any other run or billing month is said to have cost.
+ */
+export async function listOldRequests(path: string, before: number): Promise<ReadonlySet<string>> {
+  const from = new Date(before).toISOString();
+  const last = new Map<string, string>();
+  for await (const { run, at } of readRequestLog(path)) {
+    const known = last.get(run);
+    if (known === undefined || known < at) last.set(run, at);
+  }
+  return new Set([...last].flatMap(([run, at]) => (at < from ? run : [])));
+}
+
 async function endsWithNewline(path: string): Promise<boolean> {
   const handle = await open(path, 'r');
   try {

@@ -106,3 +106,12 @@ export function openRound(runs: readonly RunEntry[], job: string): string | null
   }
   return first;
 }
+
+/** Runs that began before a moment (Unix ms) and that no job's unfinished round needs. The last run stays. Pure. */
+export function listOldRuns(runs: readonly RunEntry[], before: number): ReadonlySet<string> {
+  const from = new Date(before).toISOString();
+  const jobs = new Set(runs.flatMap((entry) => entry.jobs));
+  const needed = [...jobs].flatMap((job) => openRound(runs, job) ?? []);
+  const first = [...needed, runs.at(-1)?.run ?? ''].sort()[0] as string;
+  return new Set(runs.flatMap(({ run, startedAt }) => (startedAt < from && run < first ? run : [])));
+}

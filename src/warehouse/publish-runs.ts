@@ -14,15 +14,18 @@ export interface RunRow {
   stoppedBy: string | null;
 }
 
-/** Brings `meta.runs` and `meta.requests` up to the run log and the request log, whose content they repeat. */
+/**
+ * Brings `meta.runs` and `meta.requests` up to the run log and the request log. What the logs do not have any more
+ * stays in the tables.
+ */
 export async function publishRuns(
   build: Database,
   folder: DataFolder,
   runs: readonly RunRow[],
 ): Promise<void> {
   await build.transaction(async () => {
-    await build.run('delete from meta.runs');
     for (const run of runs) {
+      await build.run('delete from meta.runs where run_id = $run', { run: run.run });
       await build.run(
         `insert into meta.runs (run_id, verb, jobs, started_at, finished_at, exit_code, stopped_by)
         values ($run, $verb, $jobs::varchar[], $startedAt::timestamptz, $finishedAt::timestamptz, $exitCode::integer, $stoppedBy::varchar)`,
@@ -30,7 +33,12 @@ export async function publishRuns(
       );
     }
     if (!(await hasBytes(folder.requests))) return;
-    await build.run('delete from meta.requests');
+    await build.run(
+      `delete from meta.requests where run_id in (
+        select run from read_json($requests, format = 'newline_delimited', columns = {run: 'VARCHAR'})
+      )`,
+      { requests: folder.requests },
+    );
     await build.run(readSql('publish/requests.sql'), { requests: folder.requests });
   });
   await build.run('checkpoint');

@@ -1,0 +1,111 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { rename, stat } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { pipeline } from 'node:stream/promises';
+import { syncDirectory, syncFile } from '../landing/segment-files.ts';
+import { type Database, openDatabase } from '../warehouse/database.ts';
+import {
+  listExpired,
+  listOldCheckpoints,
+  removeArchived,
+  removeCheckpoints,
+  sizeArchived,
+} from '../warehouse/retention.ts';
+import { billingPeriodStart } from './budget.ts';
+import { listOldRequests } from './request-log.ts';
+import { listOldRuns, readRunLog } from './run-log.ts';
+import type { Session } from './session.ts';
+
+/** What is older than `warehouse.keep_raw_days` and needed by nothing. */
+export interface Expired {
+  /** Archived segments. */
+  segments: number[];
+  /** Bytes of their files. */
+  archiveBytes: number;
+  /** Runs whose lines leave the request log, and the run log; the tables keep their rows. */
+  requestRuns: ReadonlySet<string>;
+  runs: ReadonlySet<string>;
+}
+
+type Context = Pick<Session, 'folder' | 'config' | 'databaseOptions' | 'log'>;
+
+/** Unix ms before which raw records, and what goes with them, may go. */
+function keepFrom({ config }: Pick<Context, 'config'>): number {
+  return Date.now() - config.warehouse.keepRawDays * 86_400_000;
+}
+
+/** @param settled segments that the snapshot holds and nothing waits for */
+export async function findExpired(context: Context, settled: ReadonlySet<number>): Promise<Expired> {
+  const { folder, config, databaseOptions } = context;
+  const from = keepFrom(context);
+  const database = await openDatabase(':memory:', databaseOptions);
+  try {
+    const segments = await listExpired(database, folder, settled, from);
+    const sizes = await Promise.all(segments.map((segment) => sizeArchived(folder.archive, segment)));
+    const period = billingPeriodStart(new Date(), config.billingDay);
+    return {
+      segments,
+      archiveBytes: sizes.reduce((sum, size) => sum + size, 0),
+      requestRuns: await listOldRequests(folder.requests, Math.min(from, period)),
+      runs: listOldRuns(await readRunLog(folder.runs), from),
+    };
+  } finally {
+    database.close();
+  }
+}
+
+/** Removes what `findExpired` found. The snapshot must have been replaced since: it keeps the rows of the logs. */
+export async function removeExpired({ folder, log }: Context, expired: Expired): Promise<void> {
+  const { segments, archiveBytes, requestRuns, runs } = expired;
+  if (segments.length > 0) {
+    await removeArchived(folder.archive, segments);
+    log.info({ segments: segments.length, bytes: archiveBytes }, 'removed from the archive');
+  }
+  await removeLines(folder.requests, requestRuns, folder.root);
+  await removeLines(folder.runs, runs, folder.root);
+}
+
+/** Removes the complete checkpoints that later ones have replaced. @returns how many */
+export async function thinCheckpoints(build: Database, context: Context): Promise<number> {
+  const places = await listOldCheckpoints(build, context.folder, keepFrom(context));
+  await removeCheckpoints(build, places);
+  return places.length;
+}
+
+/** How many checkpoints `thinCheckpoints` would remove. */
+export async function countOldCheckpoints(build: Database, context: Context): Promise<number> {
+  return (await listOldCheckpoints(build, context.folder, keepFrom(context))).length;
+}
+
+/**
+ * Writes a log anew without the lines of some runs. A `call` that ends at this very moment may lose its line: its
+ * credits are then not accounted for.
+ */
+async function removeLines(path: string, runs: ReadonlySet<string>, dir: string): Promise<void> {
+  if (runs.size === 0) return;
+  const draft = `${path}.tmp`;
+  const lines = createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY });
+  await pipeline(
+    async function* () {
+      for await (const line of lines) if (!runs.has(runOf(line))) yield `${line}\n`;
+    },
+    createWriteStream(draft, { mode: 0o600 }),
+  );
+  await syncFile(draft);
+  await rename(draft, path);
+  await syncDirectory(dir);
+}
+
+/** The run a line is of; of half a line that a kill left, none. */
+function runOf(line: string): string {
+  return /"run":"([^"]*)"/.exec(line)?.[1] ?? '';
+}
+
+/** Bytes of a log's lines of some runs. */
+export async function sizeLines(path: string, runs: ReadonlySet<string>): Promise<number> {
+  if (runs.size === 0) return 0;
+  const lines = createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY });
+  let bytes = 0;
+  for await (const line of lines) if (runs.has(runOf(line))) bytes += Buffer.byteLength(line) + 1;
+  return Math.min(bytes, (await stat(path)).size);
+}
