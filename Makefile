@@ -34,8 +34,9 @@ demo: build ## Two nights against the sample API, from nothing to SQL and Parque
 	@scripts/demo.sh
 
 ROWS ?= 1000000
-bench: install ## How fast pages are split and tables published (ROWS=1000000)
+bench: install ## How fast pages are split, lists walked and tables published (ROWS=1000000)
 	npx tsx bench/split.ts
+	npx tsx bench/partitions.ts
 	npx tsx bench/publish.ts --rows $(ROWS)
 
 clean: ## Remove what build and demo made; data/ and node_modules/ stay

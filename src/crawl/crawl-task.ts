@@ -4,8 +4,6 @@ import type { Task } from '../jobs/task.ts';
 import type { EndReason, Position } from '../landing/page-line.ts';
 import type { LandedCrawl } from '../landing/reader.ts';
 import type { LandingLog, LandingRecord, NewPage } from '../landing/writer.ts';
-import { crawlBatch } from './crawl-batch.ts';
-import { crawlPages } from './crawl-pages.ts';
 import type { PagingGoal } from './paging.ts';
 
 /** A task with what is known of it before this run touches it. */
@@ -54,13 +52,4 @@ export interface LandedPage {
   end: EndReason | null;
   records: number;
   bytes: number;
-}
-
-/**
- * Crawls one task to its end, from where it stopped. Every page it goes on from has landed when it resolves or rejects.
- * @throws RangesRefused when the source cannot give a range of ids
- */
-export async function crawlTask(start: TaskStart, deps: CrawlDeps): Promise<void> {
-  if (start.task.operation.paging === 'batch') await crawlBatch(start, deps);
-  else await crawlPages(start, deps);
 }

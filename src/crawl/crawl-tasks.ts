@@ -1,8 +1,10 @@
 import PQueue from 'p-queue';
 import { ApiError } from '../api/api-errors.ts';
 import type { Task } from '../jobs/task.ts';
+import { crawlBatch } from './crawl-batch.ts';
 import { BoundsIgnored, BrokenCursor, PagingLoop, RangesRefused } from './crawl-failures.ts';
-import { type CrawlDeps, crawlTask, type TaskStart } from './crawl-task.ts';
+import { crawlPages } from './crawl-pages.ts';
+import type { CrawlDeps, TaskStart } from './crawl-task.ts';
 
 export interface CrawlTasksDeps extends CrawlDeps {
   /** Tasks under way at once; the client's pools decide how many requests that is. */
@@ -97,4 +99,13 @@ async function landFailure({ task, crawl }: TaskStart, deps: CrawlDeps, reason: 
     reason,
     failed_at: new Date().toISOString(),
   });
+}
+
+/**
+ * Crawls one task to its end, from where it stopped. Every page it goes on from has landed when it resolves or rejects.
+ * @throws RangesRefused when the source cannot give a range of ids
+ */
+export async function crawlTask(start: TaskStart, deps: CrawlDeps): Promise<void> {
+  if (start.task.operation.paging === 'batch') await crawlBatch(start, deps);
+  else await crawlPages(start, deps);
 }

@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { findOperation } from '../../src/api/catalogue.ts';
-import { type CrawlDeps, crawlTask, type TaskStart } from '../../src/crawl/crawl-task.ts';
+import type { CrawlDeps, TaskStart } from '../../src/crawl/crawl-task.ts';
+import { crawlTask } from '../../src/crawl/crawl-tasks.ts';
 import type { Task } from '../../src/jobs/task.ts';
 import type { LandedCrawl } from '../../src/landing/reader.ts';
 import { readLanding, recoverLanding } from '../../src/landing/reader.ts';
