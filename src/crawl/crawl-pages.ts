@@ -62,7 +62,7 @@ async function crawlPage(start: TaskStart, deps: CrawlDeps, walk: Walk, position
         ...step,
         last_slot: facts.lastSlot,
       };
-      const line = (await reachesKnown(task, listed, page, deps)) ? endAsKnown(listed) : listed;
+      const line = (await reachesKnown(start, listed, page, deps)) ? endAsKnown(listed) : listed;
       if (asked < maxAsked && isBehind(task, facts, line.end, { ...walk, ...goal })) return null;
       refuseLoop(page, position, walk.seen);
       refuseDeadEnd(task, page, line);
@@ -91,12 +91,14 @@ function describeStep(
 
 /** Whether an incremental crawl, which would go on after this page, has come down to what is known. */
 async function reachesKnown(
-  task: Task,
+  { task, goal }: TaskStart,
   line: NewPage,
   { records }: ReceivedPage,
   { isKnown }: CrawlDeps,
 ): Promise<boolean> {
-  return task.incremental && line.end === null && (await isKnown(line, records.slice(-knownRows)));
+  return (
+    task.incremental && line.end === null && (await isKnown(line, records.slice(-knownRows), goal.seenSlot))
+  );
 }
 
 function endAsKnown(line: NewPage): NewPage {

@@ -40,7 +40,7 @@ export interface CrawlDeps {
    * Whether these records of a page are in the tables as they are, by what the answer says of them. Asked before the
    * page lands, because the answer decides what its line says: data and checkpoint become true together.
    */
-  isKnown(page: NewPage, records: readonly LandingRecord[]): Promise<boolean>;
+  isKnown(page: NewPage, records: readonly LandingRecord[], seenSlot: number | null): Promise<boolean>;
   /** A page has landed. */
   onPage(task: Task, page: LandedPage): void;
 }

@@ -157,14 +157,16 @@ function planIncremental(
   const whole = state.complete.get(full.id);
   const open = [full, recent].find((task) => findOpen(task, state) !== undefined);
   const isDue = whole === undefined || state.now - Date.parse(whole.finishedAt) >= (job.fullEveryMs ?? 0);
-  if ((open ?? (isDue ? full : recent)) === full) return planOne(full, null, state, run);
   const last = state.complete.get(recent.id);
+  const seenSlot = newer(whole?.seenSlot, last?.seenSlot);
+  if ((open ?? (isDue ? full : recent)) === full)
+    return planOne(full, null, state, run).map((start) => ({ ...start, goal: { ...start.goal, seenSlot } }));
   return planOne(recent, null, state, run).map((start) => ({
     ...start,
     // Changes up to either are in.
     goal: {
       lastCompleteSlot: newer(whole?.lastIndexedSlot, last?.lastIndexedSlot),
-      seenSlot: newer(whole?.seenSlot, last?.seenSlot),
+      seenSlot,
       coveredSlot: null,
     },
     expected: last ?? { pages: 1, records: job.pageSize },

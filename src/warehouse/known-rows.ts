@@ -6,18 +6,19 @@ import { type LandingRecord, type NewPage, renderLine, renderPage } from '../lan
 import { type Database, listColumns, openDatabase } from './database.ts';
 import { type Group, listGroups, stagedHash } from './row-groups.ts';
 import { createShapeMacros, maxLineBytes, shapeQuery } from './shape-query.ts';
-import { quoteName } from './sql-text.ts';
+import { quoteName, quoteText } from './sql-text.ts';
 import { readTableSpecs } from './table-spec.ts';
 
 /** Answers whether records that were just received say anything new; knows what is published, nothing else. */
 export interface KnownRows {
   /**
    * Whether every record is in its table as it is: with equal hashes of all groups that the answer carries, so
-   * without the volatile columns. A record that becomes no row (without a usable key, or unreadable) says nothing:
+   * without the volatile columns. A row that changed in the table after `seenSlot`, the highest slot of the target's
+   * last crawl, is not known: another job brought it, which says nothing of the rows below it. A record that becomes no row (without a usable key, or unreadable) says nothing:
    * it is never in the table, and counted as new it would make every night a full walk. Of such records only: false;
    * so is a page of unusually long records, which is not looked at.
    */
-  ask(page: NewPage, records: readonly LandingRecord[]): Promise<boolean>;
+  ask(page: NewPage, records: readonly LandingRecord[], seenSlot: number | null): Promise<boolean>;
   /** The build may be opened for writing when this resolves. */
   close(): Promise<void>;
 }
@@ -36,6 +37,7 @@ interface Question {
   bytes: number;
   page: NewPage;
   records: readonly LandingRecord[];
+  seenSlot: number | null;
   resolve(known: boolean): void;
   reject(error: unknown): void;
 }
@@ -77,16 +79,16 @@ export function openKnownRows(folder: DataFolder): KnownRows {
     statements.set(shape, sql);
     const longest = await writePages(files, questions);
     await database.run(sql.received, { ...files, largest: maxLineBytes(longest) });
-    const rows = await database.rows<{ task: string }>(sql.known);
+    const rows = await database.rows<{ task: string }>(sql.known(questions));
     return new Set(rows.map(({ task }) => task));
   }
 
   return {
-    async ask(page, records) {
+    async ask(page, records, seenSlot) {
       const bytes = records.reduce((sum, record) => sum + record.bytes.length, 0);
       if (bytes > maxQuestionBytes) return false;
       return new Promise((resolve, reject) => {
-        waiting.push({ bytes, page, records, resolve, reject });
+        waiting.push({ bytes, page, records, seenSlot, resolve, reject });
         working ??= answerAll();
       });
     },
@@ -143,8 +145,8 @@ interface KnownSql {
    * DuckDB knows how few they are and looks through the big table for them, instead of holding that in memory.
    */
   received: string;
-  /** Tasks all of whose rows are in their table as they are. */
-  known: string;
+  /** Tasks all of whose rows are in their table as they are, and were when their target was last seen. */
+  known(questions: readonly Question[]): string;
 }
 
 async function knownSql(database: Database, shape: string): Promise<KnownSql> {
@@ -160,13 +162,22 @@ async function knownSql(database: Database, shape: string): Promise<KnownSql> {
       select ${['task', ...keys, ...narrow].join(', ')}
       from (${await shapeQuery(database, spec, shape)})
       where ${keys.map((key) => `${key} is not null`).join(' and ')}`,
-    known: `
+    known: (questions) => `
       select s.task
       from received s
+      join (values ${questions.map(askedRow).join(', ')}) asked (task, seen_slot) on asked.task = s.task
       left join ${spec.name} t on ${keys.map((key) => `t.${key} = s.${key}`).join(' and ')}
       group by s.task
-      having bool_and(t.seen_at is not null and ${groups.map(isUnchanged).join(' and ')})`,
+      having bool_and(
+        t.seen_at is not null
+        and (t.changed_slot <= asked.seen_slot) is not false
+        and ${groups.map(isUnchanged).join(' and ')}
+      )`,
   };
+}
+
+function askedRow({ page, seenSlot }: Question): string {
+  return `(${quoteText(page.task)}, ${seenSlot}::bigint)`;
 }
 
 function isUnchanged(group: Group): string {

@@ -176,9 +176,9 @@ test('what was received but not published is not known', async () => {
 
 test('targets whose pages come at the same time are told apart; a page of very long records is not looked at', async () => {
   const groups = range(0, 6).map((n) => idOf(100 + n));
-  const long = `,"content":{"metadata":{"name":"${'x'.repeat(5_000_000)}"}}`;
+  const long = `,"content":{"metadata":{"name":"${'x'.repeat(450_000)}"}}`;
   const listOf = (group: number, owner: string) =>
-    range(0, 20).map((n) => asset(group * 20 + n, owner, group === 0 && n === 0 ? long : ''));
+    range(0, 20).map((n) => asset(group * 20 + n, owner, group === 0 && n < 10 ? long : ''));
   const lists = new Map(groups.map((group, n) => [group, listOf(n, ann)]));
   const asked: string[] = [];
   let slot = 100;
@@ -204,4 +204,42 @@ page_size: 10
   asked.length = 0;
   await place.mustRun();
   expect(asked.sort()).toEqual(['0/1', '0/2', '1/1', '2/1', '2/2', '2/3', '3/1', '4/1', '4/2', '4/3', '5/1']);
+});
+
+test('rows that another job brought since are not known: they say nothing of those below them', async () => {
+  let records = range(0, 50).map((n) => asset(n));
+  let slot = 100;
+  const asked: number[] = [];
+  const place = await openCannedPlace(
+    (method, { page = 1, limit }) => {
+      if (method === 'getAssetsByGroup') asked.push(page);
+      // The creator made the first ten.
+      const all = method === 'getAssetsByGroup' ? records : records.slice(0, 10);
+      return `{"last_indexed_slot":${slot},"items":[${all.slice((page - 1) * limit, page * limit)}]}`;
+    },
+    {
+      'jobs/creator.yaml': `describe: test
+method: getAssetsByCreator
+params: { creatorAddress: ${ann} }
+`,
+      'jobs/list.yaml': `describe: test
+method: getAssetsByGroup
+params: { groupKey: collection, groupValue: ${collection} }
+mode: incremental
+after: [creator]
+page_size: 10
+`,
+    },
+  );
+  const night = async (at: number) => {
+    slot = at;
+    asked.length = 0;
+    await place.mustRun();
+    return [...asked];
+  };
+  expect(await night(100)).toEqual([1, 2, 3, 4, 5, 6]);
+  records = range(0, 50).map((n) => asset(n, n < 15 ? bob : ann));
+  expect(await night(110)).toEqual([1, 2, 3]);
+  expect(await place.rows(`select count(*) as n from assets where owner = '${bob}'`)).toEqual([{ n: '15' }]);
+  expect(await night(120)).toEqual([1]);
 });

@@ -276,6 +276,7 @@ describe('an incremental job', () => {
     const state = newState(fields);
     return planStarts(job, [a], null, state, 'r9').map(({ task, resume, goal, expected, ...start }) => ({
       ...{ incremental: task.incremental, resumes: resume?.crawl ?? null, slot: goal.lastCompleteSlot },
+      ...{ seenSlot: goal.seenSlot },
       ...{ pages: expected?.pages ?? null, saves: start.fullPages, completedAt: start.completedAt },
     }));
   };
@@ -292,20 +293,44 @@ describe('an incremental job', () => {
 
   test('never crawled: all of it', () =>
     expect(planned({})).toEqual([
-      { incremental: false, resumes: null, slot: null, pages: null, saves: null, completedAt: null },
+      {
+        incremental: false,
+        resumes: null,
+        slot: null,
+        seenSlot: null,
+        pages: null,
+        saves: null,
+        completedAt: null,
+      },
     ]));
 
   test('a full crawl is there: only what changed, down from the slot that either has seen', () => {
     const whole = complete(2, 100, 50);
     expect(planned({ complete: new Map([[full.id, whole]]) })).toEqual([
-      { incremental: true, resumes: null, slot: 100, pages: 1, saves: 50, completedAt: days(2) },
+      {
+        incremental: true,
+        resumes: null,
+        slot: 100,
+        seenSlot: 100,
+        pages: 1,
+        saves: 50,
+        completedAt: days(2),
+      },
     ]);
     const both = new Map([
       [full.id, whole],
       [recent.id, complete(1, 200, 3)],
     ]);
     expect(planned({ complete: both })).toEqual([
-      { incremental: true, resumes: null, slot: 200, pages: 3, saves: 50, completedAt: days(1) },
+      {
+        incremental: true,
+        resumes: null,
+        slot: 200,
+        seenSlot: 200,
+        pages: 3,
+        saves: 50,
+        completedAt: days(1),
+      },
     ]);
   });
 
@@ -319,7 +344,9 @@ describe('an incremental job', () => {
       [full.id, complete(7, 100, 50)],
       [recent.id, complete(1, 200, 3)],
     ]);
-    expect(planned({ complete: both })).toMatchObject([{ incremental: false, slot: 100, pages: 50 }]);
+    expect(planned({ complete: both })).toMatchObject([
+      { incremental: false, slot: 100, seenSlot: 200, pages: 50 },
+    ]);
   });
 
   test('an open crawl goes on, the full one first, whatever is due', () => {
