@@ -156,6 +156,7 @@ async function publishNight(folder: DataFolder, run: string): Promise<void> {
     run,
     memoryBytes: parseMemory(option.memory),
     quarantineLimit: 0.01,
+    acceptVanished: [],
   });
   build.close();
   const peakMb = Math.round(

@@ -89,6 +89,28 @@ comment on column meta.coverage.state is 'covered or gap.';
 comment on column meta.coverage.cursor is 'Where a gap goes on.';
 comment on column meta.coverage.run_id is 'Run that last moved it.';
 
+create table if not exists meta.absent (
+  table_name varchar not null,
+  key varchar not null,
+  lookup varchar not null,
+  job varchar not null,
+  target varchar not null,
+  slot bigint,
+  missed_at timestamptz not null,
+  asked_run varchar,
+  null_run varchar
+);
+comment on table meta.absent is 'Rows that a complete crawl of their target did not show: each is looked up before it is called gone.';
+comment on column meta.absent.table_name is 'Table of the row.';
+comment on column meta.absent.key is 'Its key.';
+comment on column meta.absent.lookup is 'Operation that is asked about it.';
+comment on column meta.absent.job is 'Job whose crawl missed it first.';
+comment on column meta.absent.target is 'Target of that crawl.';
+comment on column meta.absent.slot is 'Slot of that crawl: all data up to it was listed.';
+comment on column meta.absent.missed_at is 'When that crawl ended.';
+comment on column meta.absent.asked_run is 'Run that last asked about it.';
+comment on column meta.absent.null_run is 'First run that was told there is nothing; the second closes the row.';
+
 create table if not exists meta.segments (
   segment bigint not null,
   shape varchar not null,

@@ -55,11 +55,15 @@ function describeProgram(args: string[]): Argv {
   return program;
 }
 
-/** Of an option given twice the last counts; only the command's own `[name..]` is a list. */
+/** Options that may be given more than once. */
+const repeatable = ['accept-vanished', 'acceptVanished'];
+
+/** Of an option given twice the last counts; only the command's own `[name..]` and `repeatable` ones are lists. */
 function withoutRepeats(command: string, argv: Record<string, unknown>): Record<string, unknown> {
   const list = /\[(\w+)\.\.\]/.exec(command)?.[1];
+  const lists = new Set([list, '_', ...repeatable]);
   const once = (name: string, value: unknown) =>
-    Array.isArray(value) && name !== list && name !== '_' ? value.at(-1) : value;
+    Array.isArray(value) && !lists.has(name) ? value.at(-1) : value;
   return Object.fromEntries(Object.entries(argv).map(([name, value]) => [name, once(name, value)]));
 }
 

@@ -15,6 +15,7 @@ select
   shape,
   page,
   position ->> '$.cursor' as cursor,
+  (position ->> '$.page')::bigint as page_number,
   next ->> '$.cursor' as next_cursor,
   "end" as end_reason,
   slot,

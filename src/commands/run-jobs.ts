@@ -5,12 +5,16 @@ import type { CommandModule } from './command-list.ts';
 import { type Context, openContext } from './context.ts';
 import { openEndpoints, originsOf } from './endpoints.ts';
 import { exportSnapshot } from './export.ts';
-import { budgetOptions, type RunArgs, readBudget } from './run-options.ts';
+import { budgetOptions, type RunArgs, readAccepted, readBudget } from './run-options.ts';
 
 /** `ledgerlake run [job…]`: crawl, load, publish, export. */
 export const runCommand: CommandModule = {
   describeOptions: (command) =>
     budgetOptions(command)
+      .option('accept-vanished', {
+        type: 'string',
+        describe: 'Let this job, or job/target, lose as many rows as it says it did',
+      })
       .example('$0 run', 'All jobs, once')
       .example('$0 run collections --max-credits 5000', 'One job, within a budget; run again to go on')
       .example('$0 run --until 6h --json', 'Nightly, from a scheduler'),
@@ -42,6 +46,7 @@ async function runJobs(verb: 'run' | 'crawl', args: RunArgs): Promise<number> {
       place,
       origins: originsOf(place),
       limits,
+      acceptVanished: readAccepted([args.acceptVanished ?? []].flat(), jobs),
       showProgress: context.showProgress,
       afterSnapshot: async () => {
         await exportSnapshot(context, null);
@@ -69,7 +74,7 @@ export function renderReport(report: RunReport, { folder }: Pick<Context, 'folde
     lines.push(`  ${job}: ${done}/${tasks} targets${failures}, ${pages} pages, ${records} records`);
   }
   for (const [table, counts] of Object.entries(report.published.tables)) {
-    if (counts.seen === 0) continue;
+    if (counts.seen + counts.gone === 0) continue;
     const parts = Object.entries(counts).flatMap(([name, n]) =>
       n > 0 && name !== 'seen' ? `${n} ${name}` : [],
     );

@@ -9,6 +9,7 @@ export interface RunArgs extends GlobalArgs {
   maxRequests?: number;
   maxCredits?: number;
   until?: string;
+  acceptVanished?: string | string[];
 }
 
 /** Options that bound what a run may spend. */
@@ -48,4 +49,20 @@ function readDuration(text: string): number {
   if (amount === undefined)
     throw new UsageError(`--until takes a duration, not "${text}"`, 'For example: --until 6h');
   return Number(amount) * unitMs[unit as keyof typeof unitMs];
+}
+
+/** `--accept-vanished <job>[/<target>]`. @throws UsageError for a job that the run is not for */
+export function readAccepted(
+  values: readonly string[],
+  jobs: readonly { name: string }[],
+): readonly string[] {
+  const names = jobs.map(({ name }) => name);
+  for (const value of values) {
+    if (names.includes(value.split('/')[0] as string)) continue;
+    throw new UsageError(
+      `--accept-vanished takes a job of this run, or job/target, not "${value}"`,
+      `Jobs of this run: ${names.join(', ')}.`,
+    );
+  }
+  return values;
 }

@@ -19,25 +19,35 @@ export interface Published {
   tables: Record<string, MergeCounts>;
 }
 
-/** What publish is told by the run and its config. */
-export function publishOptions({ run, config }: Pick<Session, 'run' | 'config'>): PublishOptions {
+/** What publish is told by the run and its config. @param acceptVanished jobs and targets the brake lets pass */
+export function publishOptions(
+  { run, config }: Pick<Session, 'run' | 'config'>,
+  acceptVanished: readonly string[] = [],
+): PublishOptions {
   return {
     run,
     memoryBytes: parseMemory(config.warehouse.memoryLimit),
     quarantineLimit: config.warehouse.quarantineLimit,
+    acceptVanished,
   };
 }
 
 /** Applies everything staged to the tables. Staged files that were damaged are made again first. */
-export async function publishStage(session: Session): Promise<PublishResult> {
+export async function publishStage(
+  session: Session,
+  acceptVanished: readonly string[] = [],
+): Promise<PublishResult> {
   const { folder } = session;
   const damaged = await removeDamagedStaging(folder);
   if (damaged.length > 0) {
     session.log.warn({ segments: damaged }, 'staged files are damaged: they are made again');
     await (await startLoading(session)).finish();
   }
-  const result = await session.withBuild((build) => publish(build, folder, publishOptions(session)));
-  const tables = Object.fromEntries(Object.entries(result.tables).filter(([, counts]) => counts.seen > 0));
+  const publishing = publishOptions(session, acceptVanished);
+  const result = await session.withBuild((build) => publish(build, folder, publishing));
+  const tables = Object.fromEntries(
+    Object.entries(result.tables).filter(([, counts]) => counts.seen + counts.gone > 0),
+  );
   session.log.info({ crawls: result.published, refused: result.refused.length, tables }, 'published');
   return result;
 }

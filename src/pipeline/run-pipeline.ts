@@ -14,6 +14,7 @@ import { openForJobSql, runJobSql } from '../warehouse/job-sql.ts';
 import { openKnownRows } from '../warehouse/known-rows.ts';
 import { type BudgetLimits, billingPeriodStart, createBudget } from './budget.ts';
 import { startLoading } from './load-stage.ts';
+import { planConfirm } from './plan-confirm.ts';
 import { orderStarts, type PlannedStart, planStarts } from './plan-starts.ts';
 import { createProgress, type JobProgress, type Progress } from './progress.ts';
 import { addPublished, type Published, publishStage, snapshotStage } from './publish-stage.ts';
@@ -36,6 +37,8 @@ export interface RunOptions {
   /** Origin by transport: what the folder is bound to. */
   origins: Readonly<Record<string, string>>;
   limits: Omit<BudgetLimits, 'monthlyLeft'>;
+  /** Jobs and targets (`job/target`) that may lose more rows at once than the brake lets pass. */
+  acceptVanished: readonly string[];
   showProgress: boolean;
   /** What comes after the snapshot, inside the run's lock: the export. */
   afterSnapshot(session: Session): Promise<void>;
@@ -102,18 +105,29 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
   const published: Published = { crawls: 0, refused: [], tables: {} };
   try {
     let stopped: StoppedEarly | null = null;
-    for (const wave of listWaves(options.jobs)) {
-      for (const { name } of wave) progress.addTasks(name, 0);
+    const loads = options.verb === 'run';
+    const crawlAndPublish = async (plan: () => Promise<PlannedStart[]>) => {
       // A build that turns out to be damaged while it is crawled is made again, and the wave planned anew goes on.
-      stopped = await session.mending(async () => {
-        const starts = await planWave(session, wave);
+      const stopped = await session.mending(async () => {
+        const starts = await plan();
         for (const { task } of starts) progress.addTasks(task.job, 1);
         savings.expect(starts);
-        const loads = options.verb === 'run';
         return crawlWave(starts, { session, client, progress, savings, loads });
       });
-      if (options.verb === 'run') addPublished(published, await publishStage(session));
+      if (loads) addPublished(published, await publishStage(session, options.acceptVanished));
+      return stopped;
+    };
+    for (const wave of listWaves(options.jobs)) {
+      for (const { name } of wave) progress.addTasks(name, 0);
+      stopped = await crawlAndPublish(() => planWave(session, wave));
       if (stopped !== null) break;
+    }
+    // What vanished is looked up in the same run, until nothing waits or the API will not say.
+    while (loads && stopped === null) {
+      const before = published.crawls;
+      if ((await planConfirm(session)).length > 0)
+        stopped = await crawlAndPublish(() => planConfirm(session));
+      if (published.crawls === before) break;
     }
     refuseForbidden([...progress.jobs.values()]);
     const failed = [...progress.jobs.values()].some((job) => job.failed > 0);

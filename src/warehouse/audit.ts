@@ -1,5 +1,7 @@
 import type { DataFolder } from '../data-folder.ts';
+import { findVanished } from './absence.ts';
 import type { Database } from './database.ts';
+import type { PublishOptions } from './publish.ts';
 import { listSql, readSql } from './sql-text.ts';
 import { listFiles, type StagedSegment } from './staged-segments.ts';
 import { readTableSpecs } from './table-spec.ts';
@@ -7,13 +9,13 @@ import { readTableSpecs } from './table-spec.ts';
 /**
  * Write, audit, publish: looks at the ready crawls' staged rows before they touch a table. Takes the crawls that
  * fail out of `ready` and notes them in `refused`.
- * @param quarantineLimit share of a crawl's records, but at least 50 records, that may be quarantined
+ * @param limits `quarantineLimit`: share of a crawl's records, but at least 50 records, that may be quarantined
  */
 export async function auditReadyCrawls(
   database: Database,
   folder: DataFolder,
   staged: readonly StagedSegment[],
-  quarantineLimit: number,
+  { quarantineLimit, acceptVanished }: Pick<PublishOptions, 'quarantineLimit' | 'acceptVanished'>,
 ): Promise<{ job: string; target: string; reason: string }[]> {
   await database.script(`
     create or replace temp table refused (task varchar, crawl varchar, refusal varchar);
@@ -43,6 +45,7 @@ export async function auditReadyCrawls(
       { files: own },
     );
   }
+  await findVanished(database, folder, staged, acceptVanished);
   await database.script(`
     update crawl set state = 'refused' from refused where refused.task = crawl.task and refused.crawl = crawl.crawl;
     delete from ready where exists (from refused where refused.task = ready.task and refused.crawl = ready.crawl);`);

@@ -12,9 +12,14 @@ export interface MergeCounts {
   confirmed: number;
   /** From answers older than what the table has: counted, never applied. */
   stale: number;
+  /** Rows that left the table: not among the ones seen. */
+  gone: number;
 }
 
-export const noRows: MergeCounts = { seen: 0, inserted: 0, changed: 0, amended: 0, confirmed: 0, stale: 0 };
+export const noRows: MergeCounts = {
+  ...{ seen: 0, inserted: 0, changed: 0, amended: 0, confirmed: 0, stale: 0 },
+  gone: 0,
+};
 
 /**
  * Memory to plan for a row of a slice, bytes, by what becomes of it (bench/publish.ts at 300MB): every row has narrow
@@ -100,7 +105,7 @@ async function judgeSlice(
     count('amended'),
   ] as const;
   const confirmed = fresh - inserted - changed - amended;
-  return { seen, inserted, changed, amended, confirmed, stale: seen - fresh, mixed: count('mixed') };
+  return { seen, inserted, changed, amended, confirmed, stale: seen - fresh, gone: 0, mixed: count('mixed') };
 }
 
 async function applyVerdict(

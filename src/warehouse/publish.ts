@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
 import { listSegments, pageFile } from '../landing/segment-files.ts';
+import { settleAbsent } from './absence.ts';
 import { appendRows } from './append-rows.ts';
 import { auditReadyCrawls } from './audit.ts';
 import type { Database } from './database.ts';
@@ -17,6 +18,8 @@ export interface PublishOptions {
   memoryBytes: number;
   /** Share of a crawl's records that may be quarantined (at least 50) before it is not published. */
   quarantineLimit: number;
+  /** Jobs and targets (`job/target`) that may lose more rows at once than the brake lets pass. */
+  acceptVanished: readonly string[];
 }
 
 export interface PublishResult {
@@ -64,7 +67,7 @@ async function publishReady(
   }: PublishOptions & { staged: readonly StagedSegment[]; result: PublishResult },
 ): Promise<void> {
   await database.run(readSql('publish/asked.sql'), { page_files: await listPageFiles(folder) });
-  result.refused.push(...(await auditReadyCrawls(database, folder, staged, options.quarantineLimit)));
+  result.refused.push(...(await auditReadyCrawls(database, folder, staged, options)));
   for (const spec of readTableSpecs()) {
     const segments = staged.filter(({ shape }) => spec.shapes.includes(shape));
     const chosen = await (spec.publish === 'merge' ? withReadyRows : notAppended)(database, segments);
@@ -76,7 +79,9 @@ async function publishReady(
     addCounts(result.tables, spec.name, counts);
   }
   await database.script(readSql('publish/coverage.sql'));
-  await database.transaction(() => commitState(database, folder, staged));
+  const gone = await database.transaction(() => commitState(database, folder, staged));
+  for (const [table, rows] of Object.entries(gone))
+    addCounts(result.tables, table, { ...noRows, gone: rows });
   await database.run('checkpoint');
   result.published += await countRows(database, 'ready');
 }
@@ -96,6 +101,7 @@ async function countRows(database: Database, table: string): Promise<number> {
 /** Makes `landed` and `crawl`; returns the staged segments. Every segment with records must be staged. */
 async function findCrawls(database: Database, folder: DataFolder, run: string): Promise<StagedSegment[]> {
   const pageFiles = await listPageFiles(folder);
+  await database.script(readSql('publish/macros.sql'));
   await database.run(readSql('publish/landed.sql'), { page_files: pageFiles });
   await database.run(readSql('publish/crawl.sql'), { run });
   const staged = new Set(await listStaged(folder));
@@ -138,22 +144,24 @@ async function notAppended(database: Database, segments: readonly StagedSegment[
   return segments.filter(({ segment }) => !known.has(segment));
 }
 
-/** Checkpoints, coverage, quarantine and segments, in the caller's transaction. */
+/** Checkpoints, coverage, rows that left, quarantine and segments, in the caller's transaction. @returns rows that left */
 async function commitState(
   database: Database,
   folder: DataFolder,
   staged: readonly StagedSegment[],
-): Promise<void> {
+): Promise<Record<string, number>> {
   await database.script(readSql('publish/checkpoints.sql'));
   await database.script(`
     delete from meta.coverage;
     insert into meta.coverage (job, target, low_slot, high_slot, state, cursor, run_id)
     select job, target, low_slot, high_slot, state, cursor, run_id from coverage;`);
+  const gone = await settleAbsent(database, folder, staged);
   await quarantineMisfits(database, folder, staged);
   await database.script(
     `update crawl set state = 'published' from ready where ready.task = crawl.task and ready.crawl = crawl.crawl`,
   );
   await database.script(readSql('publish/segments.sql'));
+  return gone;
 }
 
 /** What the ready crawls found that does not fit, once a target: an incremental crawl sees what others saw again. */
@@ -170,7 +178,7 @@ async function quarantineMisfits(
       `insert into meta.quarantine (table_name, task, crawl, page, slot, key, column_name, reason, raw)
       with found as (
         select task, crawl, page, slot, misfit.column_name, misfit.reason, misfit.raw,
-          coalesce(key, nullif(regexp_extract(misfit.raw, '"(?:id|address|signature)" *: *"([^"]+)"', 1), '')) as key
+          coalesce(key, mentioned_key(misfit.raw)) as key
         from (
           select task, crawl, page, slot, nullif(concat_ws('/', ${spec.key.join(', ')}), '') as key, unnest(misfits) as misfit
           from read_parquet($files)

@@ -44,7 +44,7 @@ async function receive(crawl: string, pages: readonly FeedPage[], targets = ['']
   for (const segment of await listUnloaded(folder)) await loader.loadSegment(segment);
   memory.close();
   const build = await openBuild(folder, options);
-  await publish(build, folder, { run: crawl, memoryBytes: 256e6, quarantineLimit: 0.01 });
+  await publish(build, folder, { run: crawl, memoryBytes: 256e6, quarantineLimit: 0.01, acceptVanished: [] });
   build.close();
 }
 

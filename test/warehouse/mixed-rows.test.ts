@@ -53,7 +53,7 @@ async function publishAll<T>(query: string): Promise<T[]> {
   for (const segment of await listUnloaded(folder)) await loader.loadSegment(segment);
   memory.close();
   const build = await openBuild(folder, options);
-  await publish(build, folder, { run: 'z', memoryBytes: 256e6, quarantineLimit: 0.01 });
+  await publish(build, folder, { run: 'z', memoryBytes: 256e6, quarantineLimit: 0.01, acceptVanished: [] });
   const rows = await build.rows<T>(query);
   build.close();
   return rows;
@@ -83,7 +83,12 @@ test('two crawls of one task with the same page numbers in one segment keep thei
 test('nothing is published before it is loaded', async () => {
   await land([{ task: 'a', crawl: 'r1', slot: 10, record: { id } }]);
   const build = await openBuild(folder, options);
-  const early = publish(build, folder, { run: 'z', memoryBytes: 256e6, quarantineLimit: 0.01 });
+  const early = publish(build, folder, {
+    run: 'z',
+    memoryBytes: 256e6,
+    quarantineLimit: 0.01,
+    acceptVanished: [],
+  });
   await expect(early).rejects.toThrow('before it is loaded');
   build.close();
   expect(await publishAll('select count(*) as n from assets')).toEqual([{ n: 1n }]);

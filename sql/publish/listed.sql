@@ -1,0 +1,28 @@
+-- The ready crawls that also say what a target does not have: complete walks by key, and lists that one answer
+-- holds. Page numbers on a moving list miss rows that are there; feeds and incremental crawls end before the rest.
+-- grain: one row a crawl
+-- Table `unread` (task, crawl, key): records that were quarantined whole. One without a key may be any row.
+create or replace temp table listed as
+with page as (
+  select
+    task,
+    crawl,
+    bool_or(page_number is not null) as by_number,
+    count(*) filter (where records > 0) as filled
+  from landed
+  where kind = 'page'
+  group by
+    task,
+    crawl
+)
+select r.*
+from ready as r
+join page as p using (task, crawl)
+where r.kind = 'full'
+  and r.slices = 0
+  and r.end_reason = 'exhausted'
+  and (not p.by_number or p.filled <= 1)
+  and not exists (
+    from unread as u
+    where u.task = r.task and u.crawl = r.crawl and u.key is null
+  );
