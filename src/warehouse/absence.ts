@@ -154,6 +154,8 @@ async function queueLookUps(
     await database.run(`delete from meta.absent where table_name = ${name}
       and exists (from ${spec.name} t where ${keyText(spec, 't')} = meta.absent.key and t.seen_at > meta.absent.missed_at)`);
   await database.run(`delete from meta.absent where table_name = ${name}
+    and exists (from looked_up l where l.lookup = meta.absent.lookup and l.key = meta.absent.key and l.found)`);
+  await database.run(`delete from meta.absent where table_name = ${name}
     and not exists (from ${table.name} t where ${keyText(table, 't')} = meta.absent.key)`);
   await database.run(`update meta.absent set
       asked_run = l.run_id,

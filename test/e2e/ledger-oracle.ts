@@ -19,8 +19,8 @@ export interface ExpectedTables {
 }
 
 /**
- * @param before what the tables held: rows that no list gives any more stay as they were, and the lists do not say
- *   that the content they leave out has changed
+ * @param before what the tables held: assets that no list gives any more were looked up, and the lists do not say that
+ *   the content they leave out has changed
  */
 export function expectTables(truth: Truth, before?: ExpectedTables): ExpectedTables {
   const assets = new Map(before?.assets);
@@ -29,14 +29,17 @@ export function expectTables(truth: Truth, before?: ExpectedTables): ExpectedTab
     for (const column of quarantined) quarantine.add(`${table} ${key} ${column ?? 'whole'}`);
   };
   for (const { id, burnt, record, contentHiddenInLists } of truth.assets()) {
-    if (burnt) continue;
+    // No list shows it any more: the rows there are were looked up.
+    if (burnt && !assets.has(id)) continue;
     const full = expectAsset(record);
-    const row = contentHiddenInLists ? hiddenRow(record, full.row, assets.get(id)) : full.row;
+    const row = contentHiddenInLists && !burnt ? hiddenRow(record, full.row, assets.get(id)) : full.row;
     note('assets', full);
     if (row !== null) assets.set(id, row);
   }
   const owners = new Set([...assets.values()].map(({ owner }) => owner));
-  const tokenAccounts = new Map(before?.tokenAccounts);
+  // What an owner's list shows no more is gone; an owner that no job asks about keeps what it had.
+  const kept = [...(before?.tokenAccounts ?? [])].filter(([, { owner }]) => !owners.has(owner as string));
+  const tokenAccounts = new Map(kept);
   for (const { address, owner, record } of truth.tokenAccounts()) {
     if (!owners.has(owner)) continue;
     const expected = expectTokenAccount(record);
