@@ -71,12 +71,12 @@ async function expectListed({ sandbox, place }: Collection): Promise<void> {
   expect(await listedDifferences(sandbox, place)).toEqual([]);
 }
 
-describe('a collection of 10,000 assets, nights one after another', () => {
+describe('a collection of 6,000 assets, nights one after another', () => {
   let collection: Collection;
   let fullRequests = 0;
   beforeAll(async () => {
-    // 200 a page: pages and changes stand to each other as with 50,000 assets and pages of 1,000.
-    collection = await openCollection({ assets: 10_000 }, 200);
+    // 120 a page: pages and changes stand to each other as with 50,000 assets and pages of 1,000.
+    collection = await openCollection({ assets: 6000 }, 120);
     return () => closeCollection(collection);
   });
 
