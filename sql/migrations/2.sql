@@ -21,3 +21,6 @@ update meta.checkpoints set range = '';
 
 alter table meta.requests add column saved bigint;
 update meta.requests set saved = 0;
+
+-- Unknown: the hashes are made again when the folder is opened.
+alter table meta.schema_version add column hashed_by varchar;

@@ -6,6 +6,8 @@ import { recoverLanding } from '../landing/reader.ts';
 import { listSegments } from '../landing/segment-files.ts';
 import { bindSource, openBuild, unbindEmpty } from '../warehouse/build.ts';
 import type { Database, DatabaseOptions } from '../warehouse/database.ts';
+import { listStaged, removeStaged } from '../warehouse/load.ts';
+import { hasOwnHashes, rehash } from '../warehouse/rehash.ts';
 import { takeRunLock } from '../warehouse/run-lock.ts';
 import { takeIncomingPages } from './incoming-pages.ts';
 import { type MendContext, mendBuild } from './mend-build.ts';
@@ -67,6 +69,11 @@ export async function openSession(options: SessionOptions): Promise<Session> {
         // A mistyped first URL received nothing, so it binds nothing.
         if ((await listSegments(folder.landing)).length === 0) await unbindEmpty(database);
         await bindSource(database, options.origins);
+        if (!(await hasOwnHashes(database))) {
+          log.info("the record hashes are another DuckDB version's: they are made again");
+          for (const segment of await listStaged(folder)) await removeStaged(folder, segment);
+          await rehash(database);
+        }
         await takeIncomingPages(database, folder, log);
       } finally {
         database.close();

@@ -53,8 +53,12 @@ export async function createSchema(database: Database): Promise<void> {
       if (spec.history) await database.script(historySql(spec));
     }
     for (const view of listSql('views')) await database.script(readSql(`views/${view}.sql`));
-    await database.run('delete from meta.schema_version');
-    await database.run('insert into meta.schema_version values ($version)', { version: schemaVersion });
+    await database.run(
+      version === null
+        ? 'insert into meta.schema_version values ($version, version())'
+        : 'update meta.schema_version set version = $version',
+      { version: schemaVersion },
+    );
   });
 }
 

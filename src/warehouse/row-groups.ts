@@ -57,16 +57,19 @@ export function listGroups(spec: TableSpec, columns: readonly string[]): Group[]
   return [base, ...named];
 }
 
-/** Select-list items that a shape's rows get for this table at load: a hash of each group without its volatile columns. */
+/** A hash of a group's columns, without those that change in place. */
+export function groupHash(spec: TableSpec, group: Group): string {
+  const stable = group.columns.filter((column) => !group.volatile.includes(column));
+  const terms = stable.map((column) =>
+    spec.unordered.includes(column) ? `list_sort(${quoteName(column)})` : quoteName(column),
+  );
+  const keys = group.name === 'base' ? spec.key.map(quoteName) : [];
+  return `hash(${[...keys, ...terms].join(', ')})`;
+}
+
+/** Select-list items that a shape's rows get for this table at load: the hash of each group. */
 export function stagedHashes(spec: TableSpec, columns: readonly string[]): string[] {
-  return listGroups(spec, columns).map((group) => {
-    const stable = group.columns.filter((column) => !group.volatile.includes(column));
-    const terms = stable.map((column) =>
-      spec.unordered.includes(column) ? `list_sort(${quoteName(column)})` : quoteName(column),
-    );
-    const keys = group.name === 'base' ? spec.key.map(quoteName) : [];
-    return `hash(${[...keys, ...terms].join(', ')}) as ${stagedHash(group)}`;
-  });
+  return listGroups(spec, columns).map((group) => `${groupHash(spec, group)} as ${stagedHash(group)}`);
 }
 
 /** Name of a group's hash in staging. */
