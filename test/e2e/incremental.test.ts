@@ -227,7 +227,8 @@ test('a full crawl when it is due, and when the job is another; a new order is n
   await collection.writeJob({ params: `${byAction}, options: { showUnverifiedCollections: true }` });
   expect(isFull(await collection.night())).toBe(true);
   const kinds = await collection.place.rows(
-    `select kind, count(*) as n from meta.checkpoints where state = 'complete' group by kind order by kind`,
+    `select kind, count(*) as n from meta.checkpoints
+    where job = 'list' and state = 'complete' group by kind order by kind`,
   );
   expect(kinds).toEqual([
     { kind: 'full', n: '3' },
