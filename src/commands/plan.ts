@@ -46,7 +46,7 @@ export function renderPlan(plan: readonly JobPlan[]): string {
   const lines = plan.map((job) => {
     if (job.waitsFor !== null)
       return `${job.job}: its targets are known when ${job.waitsFor} has been published`;
-    const parts = [`${job.tasks} targets`];
+    const parts = [`${job.tasks} tasks`];
     if (job.incremental > 0) parts.push(`${job.incremental} only for what changed`);
     if (job.open > 0) parts.push(`${job.open} go on`);
     parts.push(
@@ -60,7 +60,7 @@ export function renderPlan(plan: readonly JobPlan[]): string {
   });
   const total = sumPlan(plan);
   lines.push(
-    `total: ${total.tasks} targets, ${total.unknown.length > 0 ? 'at least ' : 'about '}${total.requests} requests, ${total.credits} credits`,
+    `total: ${total.tasks} tasks, ${total.unknown.length > 0 ? 'at least ' : 'about '}${total.requests} requests, ${total.credits} credits`,
   );
   return lines.join('\n');
 }

@@ -71,7 +71,7 @@ export function renderReport(report: RunReport, { folder }: Pick<Context, 'folde
   const lines = [`run ${report.run}: ${report.requests} requests, ${report.credits} credits${saved}`];
   for (const [job, { done, tasks, failed, pages, records }] of Object.entries(report.jobs)) {
     const failures = failed > 0 ? `, ${failed} failed` : '';
-    lines.push(`  ${job}: ${done}/${tasks} targets${failures}, ${pages} pages, ${records} records`);
+    lines.push(`  ${job}: ${done}/${tasks} tasks${failures}, ${pages} pages, ${records} records`);
   }
   for (const [table, counts] of Object.entries(report.published.tables)) {
     if (counts.seen + counts.gone === 0) continue;

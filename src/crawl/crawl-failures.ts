@@ -5,7 +5,15 @@ export class PagingLoop extends Error {}
 export class BrokenCursor extends Error {}
 
 /** An answer holds ids from outside what was asked for, or in another order. Fails the target where no restart helps. */
-export class BoundsIgnored extends Error {}
+export class BoundsIgnored extends Error {
+  /** Whether it is the bound that lies ahead that was passed: the source may keep to the other one only. */
+  readonly isPassed: boolean;
+
+  constructor(isPassed: boolean) {
+    super('the API gave ids from outside the range it was asked for, or in another order');
+    this.isPassed = isPassed;
+  }
+}
 
 /** The source cannot give a range of ids in order: the target is walked whole. */
 export class RangesRefused extends Error {}

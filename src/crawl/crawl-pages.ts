@@ -135,18 +135,26 @@ function moveOn(
 
 /**
  * The walk after a failure that it survives: the API no longer knows the cursor.
- * @throws RangesRefused where the first page of a range shows that the source has no ranges; what failed otherwise
+ * @throws RangesRefused where a range shows that the source has none; what failed otherwise
  */
 function goOnAfter(error: unknown, task: Task, walk: Walk, position: Position): Walk {
-  if (task.range !== null && walk.page === 1 && (error instanceof BoundsIgnored || isRejected(error)))
-    throw new RangesRefused((error as Error).message);
+  if (showsNoRanges(error, task, walk)) throw new RangesRefused((error as Error).message);
   const again = isPositionRefused(error, task, position) ? restartWalk(task, walk) : null;
   if (again === null) throw error;
   return again;
 }
 
-function isRejected(error: unknown): boolean {
-  return error instanceof ApiError && (error.kind === 'rejected' || /sort|pagination/i.test(error.said));
+/**
+ * A bound that is refused or not kept where it is sent for the first time: `after` on a range's first page (on the
+ * second of the first range, which begins without it), `before` on any, as a page far below it does not show it.
+ */
+function showsNoRanges(error: unknown, { range }: Task, { page }: Walk): boolean {
+  if (range === null) return false;
+  const isFirst = page === 1 || (page === 2 && range.after === null);
+  if (error instanceof BoundsIgnored) return isFirst || error.isPassed;
+  return (
+    isFirst && error instanceof ApiError && (error.kind === 'rejected' || /sort|pagination/i.test(error.said))
+  );
 }
 
 function isPositionRefused(error: unknown, { operation, range }: Task, position: Position): boolean {
@@ -174,7 +182,7 @@ function readLastKey(task: Task, walk: Walk, position: Position, { records }: Re
     byKey || walk.lastKey === null ? position : positionAfter(walk.lastKey, { limit: 0 }, ascending);
   const inOrder = isInOrder(ids.listed, ascending, bounds);
   if (byKey && !inOrder)
-    throw new BoundsIgnored('the API gave ids from outside the range it was asked for, or in another order');
+    throw new BoundsIgnored(ascending && isInOrder(ids.listed, ascending, { after: position.after }));
   if (!byKey && (!inOrder || (walk.lastKey === null && walk.restart.depth > 0))) return null;
   return furthestId(ids, ascending) ?? (byKey ? null : walk.lastKey);
 }

@@ -13,7 +13,7 @@ export interface TaskStart {
   crawl: string;
   /** Its pages that have landed, when an earlier run was stopped in the middle. */
   resume: LandedCrawl | null;
-  /** Feeds: the gap this crawl begins at, instead of the head. */
+  /** Feeds: the gap this crawl is for, and where it begins: at the gap, or at the head where nothing leads there. */
   from?: { slot: number; position: Position };
   goal: Pick<PagingGoal, 'lastCompleteSlot' | 'seenSlot' | 'coveredSlot'>;
   /** Batch operations: the ids to ask for; not looked at when a list is frozen already. */

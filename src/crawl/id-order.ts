@@ -9,8 +9,8 @@ export interface PageIds {
 
 /** Bounds that a server was asked to stay between, exclusive. */
 export interface IdBounds {
-  after?: string;
-  before?: string;
+  after?: string | undefined;
+  before?: string | undefined;
 }
 
 const idText = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;

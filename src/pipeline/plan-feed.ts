@@ -48,8 +48,8 @@ export function planFeed(task: Task, state: CrawlState, run: string, headFinishe
 }
 
 /** Only the head leads to a gap without a cursor. */
-function fromGap(task: Task, slot: number, cursor: string | null): Pick<PlannedStart, 'from'> {
-  return cursor === null ? {} : { from: { slot, position: { limit: task.pageSize, cursor } } };
+function fromGap({ pageSize }: Task, slot: number, cursor: string | null): Pick<PlannedStart, 'from'> {
+  return { from: { slot, position: { limit: pageSize, ...(cursor === null ? {} : { cursor }) } } };
 }
 
 /** How far down a crawl has come, or had to begin: after a restart at the head its last page says less. */

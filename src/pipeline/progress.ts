@@ -89,7 +89,7 @@ export function renderProgress(jobs: ReadonlyMap<string, JobProgress>, elapsedMs
   return [...jobs]
     .map(([name, job]) => {
       const parts = [
-        `${job.done}/${job.tasks} targets`,
+        `${job.done}/${job.tasks} tasks`,
         `${job.pages} pages`,
         `${job.records} records`,
         `${Math.round(job.records / seconds)}/s`,

@@ -82,6 +82,18 @@ describe('a source that has no ranges is found out by a first page', () => {
   });
 });
 
+test('the first range sends `after` on its second page, and finds out there that it is ignored', async () => {
+  const crawl = await newCrawl(range(1), idList(ids, { ignores: ['after'] }));
+  expect(await crawl.run()).toBeInstanceOf(RangesRefused);
+  expect(crawl.asked.length).toBe(2);
+});
+
+test('a source that keeps to `after` only is found out where a range ends', async () => {
+  const crawl = await newCrawl(range(2), idList(ids, { ignores: ['before'] }));
+  expect(await crawl.run()).toBeInstanceOf(RangesRefused);
+  expect(crawl.asked.length).toBe(3);
+});
+
 test('a later page out of order fails the range: rows may be missing', async () => {
   const answer = idList(ids);
   const crawl = await newCrawl(range(2), (params, nth) =>

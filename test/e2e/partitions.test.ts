@@ -131,6 +131,7 @@ describe('a provider without the id sort', () => {
     ['refuses it', (params) => ('sortBy' in params ? 'unknown parameter `sortBy`' : params)],
     ['ignores it and the bounds', without],
     ['ignores the bounds', ({ after: _, before: __, ...known }) => known],
+    ['ignores one bound', ({ before: _, ...known }) => known],
   ])(
     'that %s is walked singly, in the same run, and not tried again until the job changes',
     async (_, change) => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { findOperation } from '../../src/api/catalogue.ts';
 import type { Job } from '../../src/jobs/job-file.ts';
 import type { Target } from '../../src/jobs/targets.ts';
-import { makeIncrementalTask, makeTask } from '../../src/jobs/task.ts';
+import { makeIncrementalTask, makeRangeTasks, makeTask, makeUnsplitTask } from '../../src/jobs/task.ts';
 import type { PageLine } from '../../src/landing/page-line.ts';
 import type { LandedCrawl } from '../../src/landing/reader.ts';
 import { type CrawlState, orderStarts, planStarts } from '../../src/pipeline/plan-starts.ts';
@@ -244,6 +244,112 @@ describe('a feed whose parts touch', () => {
     ]);
     const from = planStarts(feed, one, null, state, 'r9').at(-1)?.from;
     expect(from).toEqual({ slot: 200, position: { limit: 2, cursor: 'there' } });
+  });
+});
+
+describe('a feed whose crawls begin again or share slots', () => {
+  const key = 'feed/';
+  const pageAt = (fields: Partial<PageLine>) =>
+    ({ page: 2, end: null, last_slot: 50, slot: 90, ...fields }) as unknown as PageLine;
+  const openAt = (crawl: string, fields: Partial<LandedCrawl>) => landed(feed, one[0]!, crawl, fields)[1][0];
+  const planOf = (crawls: LandedCrawl[], fields: Partial<CrawlState> = {}) =>
+    plan(feed, newState({ landed: new Map([[crawls[0]!.task, crawls]]), ...fields })).slice(1);
+
+  test('one that began again at the head goes down to below where it had been', () => {
+    const restarted = openAt('r1', { reachedSlot: 50, last: pageAt({ last_slot: 80 }) });
+    const coverage = new Map([
+      [
+        key,
+        [
+          { lowSlot: 0, highSlot: 20 },
+          { lowSlot: 51, highSlot: 90 },
+        ],
+      ],
+    ]);
+    expect(planOf([restarted], { coverage })).toMatchObject([{ resumes: 'r1', coveredSlot: 20 }]);
+  });
+
+  test('a gap that a crawl from the head is under way to is not begun again', () => {
+    const first = pageAt({ page: 1, from_slot: 40 });
+    const underWay = openAt('r1-gap-40', { first, reachedSlot: 80, last: pageAt({ last_slot: 80 }) });
+    const gaps = new Map([[key, [{ highSlot: 40, cursor: 'gone' }]]]);
+    expect(planOf([underWay], { gaps })).toMatchObject([{ crawl: 'r1-gap-40' }]);
+    const passed = { ...underWay, reachedSlot: 30, last: pageAt({ last_slot: 30 }) };
+    expect(planOf([passed], { gaps })).toMatchObject([{ crawl: 'r1-gap-40' }, { crawl: 'r9-gap-40' }]);
+  });
+
+  test('a gap that no cursor leads to is looked for from the head', () => {
+    const gaps = new Map([[key, [{ highSlot: 40, cursor: null }]]]);
+    const state = newState({ gaps, coverage: new Map([[key, [{ lowSlot: 0, highSlot: 30 }]]]) });
+    const [, gap] = planStarts(feed, one, null, state, 'r9');
+    expect(gap).toMatchObject({ crawl: 'r9-gap-40', from: { slot: 40, position: { limit: 2 } } });
+    expect(gap?.goal.coveredSlot).toBe(30);
+  });
+
+  test('of two that stand at one slot one goes on', () => {
+    const first = pageAt({ page: 1, slot: 50 });
+    const both = ['r1', 'r2'].map((crawl) => openAt(crawl, { first }));
+    expect(planOf(both)).toMatchObject([
+      { crawl: 'r1', coveredSlot: null },
+      { crawl: 'r2', coveredSlot: 50 },
+    ]);
+  });
+
+  test('a gap crawl whose first page came from behind is no place to stop at', () => {
+    const first = pageAt({ page: 1, slot: 60, from_slot: 70 });
+    const behind = openAt('r1-gap-70', { first, end: 'covered' } as Partial<LandedCrawl>);
+    const head = openAt('r2', { first: pageAt({ page: 1, slot: 200 }), reachedSlot: 100 });
+    expect(planOf([behind, head])).toMatchObject([{ crawl: 'r2', coveredSlot: null }]);
+  });
+});
+
+describe('a job with partitions', () => {
+  const sortBy = { sortBy: 'id', sortDirection: 'asc' };
+  const job: Job = { ...lists, partitions: 3, params: { sortBy } };
+  const ranges = makeRangeTasks(job, a);
+  const whole = makeUnsplitTask(job, a);
+  const planned = (fields: Partial<CrawlState>, of = job) =>
+    planStarts(of, [a], null, newState(fields), 'r9').map(({ task, crawl, resume }) => ({
+      ...{ range: task.range?.number ?? null, crawl, resumes: resume?.crawl ?? null },
+    }));
+  const fresh = (range: number | null) => ({ range, crawl: 'r9', resumes: null });
+
+  test('its tasks are not those of a job without, nor of another number', () => {
+    const others = [makeTask({ ...job, partitions: 1 }, a), makeTask({ ...job, params: {} }, a)];
+    const fewer = { ...job, partitions: 2 };
+    const tasks = [...ranges, whole, ...others, ...makeRangeTasks(fewer, a), makeUnsplitTask(fewer, a)];
+    expect(new Set(tasks.map(({ id }) => id)).size).toBe(tasks.length);
+    expect(whole.params).toEqual({ groupValue: 'a' });
+  });
+
+  test('every range, which share what is found out about the source', () => {
+    expect(planned({})).toEqual([1, 2, 3].map(fresh));
+    const [one, two] = planStarts(job, [a], null, newState(), 'r9');
+    expect(one?.split).toBe(two?.split);
+    expect(one?.split).toMatchObject({
+      refused: false,
+      whole: { crawl: 'r9-whole', task: { id: whole.id } },
+    });
+  });
+
+  test('a range at a time: what is finished in the round is left out, what is open goes on', () => {
+    const [task, [crawl]] = landed(lists, a, 'r1', { task: ranges[1]!.id });
+    expect(task).toBe(ranges[1]!.id);
+    const complete = new Map([[ranges[0]!.id, completeBy('r1')]]);
+    const state = { complete, landed: new Map([[task, [crawl!]]]), runs: [ranAs('r1', 75)] };
+    expect(planned(state)).toEqual([{ range: 2, crawl: 'r1', resumes: 'r1' }, fresh(3)]);
+  });
+
+  test.each(['complete', 'failed', 'open'])('the whole, once that was walked: %s', (how) => {
+    const state = {
+      complete: { complete: new Map([[whole.id, completeBy('r1')]]) },
+      failed: { failed: new Map([[whole.id, 'r1']]) },
+      open: { landed: new Map([landed(lists, a, 'r1-whole', { task: whole.id })]) },
+    }[how] as Partial<CrawlState>;
+    const resumed = { range: null, crawl: 'r1-whole', resumes: 'r1-whole' };
+    expect(planned(state)).toEqual([how === 'open' ? resumed : fresh(null)]);
+    expect(planned(state, { ...job, partitions: 2 })).toEqual([1, 2].map(fresh));
+    expect(planned({ ...state, runs: [ranAs('r1', 75)] }).length).toBe(how === 'open' ? 1 : 0);
   });
 });
 
