@@ -5,7 +5,7 @@ select
   target,
   low_slot,
   high_slot,
-  cursor is not null as resumable
+  cursor
 from meta.coverage
 where state = 'gap'
 order by

@@ -55,8 +55,10 @@ export function renderStatus(status: Status): string {
   }
   for (const gap of status.gaps)
     lines.push(
-      `gap: ${gap.job} slots ${gap.low_slot} to ${gap.high_slot} are not in; the next run goes on there`,
+      `gap: ${gap.job} slots ${gap.low_slot} to ${gap.high_slot} are not in; the next run goes on ${gap.cursor === null ? 'from the head' : `at cursor ${gap.cursor}`}`,
     );
+  if (status.absent > 0)
+    lines.push(`${status.absent} rows left their lists and wait to be looked up once more (meta.absent)`);
   const { landed, lastRun } = status;
   if (landed.crawls > 0)
     lines.push(

@@ -3,6 +3,7 @@ import type { DataFolder } from '../data-folder.ts';
 import type { Job } from '../jobs/job-file.ts';
 import { resolveIds, resolveTargets } from '../jobs/targets.ts';
 import { readLanding } from '../landing/reader.ts';
+import { requireSchema } from '../warehouse/build.ts';
 import { openDatabase } from '../warehouse/database.ts';
 import { openForJobSql, runJobSql } from '../warehouse/job-sql.ts';
 import { type CrawlState, type PlannedStart, planStarts } from './plan-starts.ts';
@@ -60,6 +61,7 @@ export async function planJobs(
     ? await openForJobSql({ ...folder, build: folder.snapshot }, options)
     : await openDatabase(':memory:', options);
   try {
+    if (hasSnapshot) await requireSchema(database);
     const state = hasSnapshot ? await readCrawlState(database, folder) : await readUnpublished(folder);
     const plans: JobPlan[] = [];
     for (const job of jobs) {

@@ -3,6 +3,7 @@ import type { Config } from '../config.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
 import { crawlKey, isEnded, readLanding } from '../landing/reader.ts';
+import { requireSchema } from '../warehouse/build.ts';
 import { openDatabase } from '../warehouse/database.ts';
 import { readSql } from '../warehouse/sql-text.ts';
 import { billingPeriodStart } from './budget.ts';
@@ -45,7 +46,8 @@ export interface Gap {
   target: string;
   low_slot: bigint;
   high_slot: bigint;
-  resumable: boolean;
+  /** Where the next run asks again; null where only the head leads there. */
+  cursor: string | null;
 }
 
 export interface Status {
@@ -54,6 +56,8 @@ export interface Status {
   /** Targets of the job asked for. */
   targets: TargetStatus[] | null;
   gaps: Gap[];
+  /** Rows that left their lists and wait to be looked up once more. */
+  absent: number;
   /** From the landing log: received, not published yet. */
   landed: { crawls: number; open: number; records: number };
   lastRun: RunEntry | null;
@@ -84,7 +88,7 @@ export async function readStatus(
     throw new UsageError(`nothing was run in ${folder.root} yet`, 'Begin with `ledgerlake run`.');
   const published: Published = hasSnapshot
     ? await readPublished(folder, config, job)
-    : { jobs: [], targets: null, gaps: [], done: new Set<string>() };
+    : { jobs: [], targets: null, gaps: [], absent: 0, done: new Set<string>() };
   const { done } = published;
   const spent = await sumRequests(folder.requests, billingPeriodStart(new Date(), config.billingDay));
   const due = (name: string, last: Date | null) => nextFull(last, fullEveryMs.get(name));
@@ -96,6 +100,7 @@ export async function readStatus(
     targets:
       published.targets?.map((one) => ({ ...one, next_full_due: due(job ?? '', one.last_full) })) ?? null,
     gaps: published.gaps,
+    absent: published.absent,
     landed: {
       crawls: crawls.length,
       open: crawls.filter((crawl) => !isEnded(crawl) && crawl.failed === null).length,
@@ -120,6 +125,7 @@ interface Published {
   jobs: Undated<JobStatus>[];
   targets: Undated<TargetStatus>[] | null;
   gaps: Gap[];
+  absent: number;
   done: ReadonlySet<string>;
 }
 
@@ -132,6 +138,7 @@ async function readPublished(folder: DataFolder, config: Config, job: string | n
     readOnly: true,
   });
   try {
+    await requireSchema(database);
     await database.script(readSql('status/target-status.sql'));
     const jobs = await database.rows<Undated<JobStatus>>(readSql('status/jobs.sql'));
     if (job !== null && !jobs.some((known) => known.job === job))
@@ -142,7 +149,9 @@ async function readPublished(folder: DataFolder, config: Config, job: string | n
     const done = await database.rows<{ task: string; crawl: string }>(
       `select task, crawl from meta.checkpoints where state = 'complete'`,
     );
+    const [absent] = await database.rows<{ n: bigint }>('select count(*) as n from meta.absent');
     return {
+      absent: Number(absent?.n ?? 0n),
       done: new Set(done.map(crawlKey)),
       jobs: job === null ? jobs : jobs.filter((known) => known.job === job),
       targets:

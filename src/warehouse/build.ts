@@ -77,6 +77,15 @@ export async function checkVersion(database: Database): Promise<number | null> {
   );
 }
 
+/** Refuses a snapshot that is not brought forward yet: only the next publish replaces it. @throws UsageError */
+export async function requireSchema(snapshot: Database): Promise<void> {
+  if ((await checkVersion(snapshot)) === schemaVersion) return;
+  throw new UsageError(
+    'the snapshot was made by an older ledgerlake',
+    'Run `ledgerlake publish` (or `run`) once: it brings the folder forward and asks the API nothing.',
+  );
+}
+
 /** Schema version of a build or snapshot; null for an empty database. */
 export async function readVersion(database: Database): Promise<number | null> {
   const [known] = await database.rows<{ n: bigint }>(

@@ -1,10 +1,11 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type DataFolder, dataFolder, makeDataFolder } from '../../src/data-folder.ts';
 import { openBuild, schemaVersion } from '../../src/warehouse/build.ts';
 import { type Database, openDatabase } from '../../src/warehouse/database.ts';
+import { startCli } from '../run-cli.ts';
 
 const options = { memoryLimit: '256MB', threads: 1 };
 
@@ -86,4 +87,15 @@ test('a build that a newer version made is refused, unchanged', async () => {
   const before = await readFile(folder.build);
   await expect(withBuild(folder, readModel)).rejects.toMatchObject({ exitCode: 2 });
   expect((await readFile(folder.build)).equals(before)).toBe(true);
+});
+
+test('what only reads tells how to bring an old snapshot forward', async () => {
+  const folder = await makeFolder();
+  await makeOldBuild(folder);
+  await copyFile(folder.build, folder.snapshot);
+  for (const args of [['status'], ['plan', '--jobs-dir', 'jobs']]) {
+    const { code, stderr } = await startCli([...args, '--data-dir', folder.root], { cwd: process.cwd() })
+      .ended;
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('ledgerlake publish') });
+  }
 });
