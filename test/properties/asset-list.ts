@@ -21,6 +21,8 @@ interface Habits {
 }
 
 export interface ListParams {
+  groupKey: string;
+  groupValue: string;
   limit: number;
   cursor?: string;
   page?: number;
@@ -79,8 +81,7 @@ export function createAssetList(seed: number, walks: Walks = 'cursors'): AssetLi
     const state = truth.stateAt(id, slot)!;
     return recordText(id, state, state.where === 'elsewhere' ? elsewhere : collection, content);
   };
-  const say = (what: string, slot: number, ids: readonly string[]) =>
-    trace.push(`at ${replicas.now()}, as of ${slot}: ${what}: ${ids.map((id) => id.slice(0, 6)).join(' ')}`);
+  const say = (what: string, slot: number) => trace.push(`at ${replicas.now()}, as of ${slot}: ${what}`);
   return {
     ...{ seed, collection, elsewhere, content: habits.content, expires: cursors.expire, trace },
     ...{ ids: truth.ids, has: truth.has, stateAt: truth.stateAt },
@@ -91,9 +92,11 @@ export function createAssetList(seed: number, walks: Walks = 'cursors'): AssetLi
       const slot = replicas.answerAt();
       const short = !replicas.isCalm() && draw.chance(habits.short);
       const size = short && walks === 'cursors' ? draw.between(1, limit) : limit;
+      const { groupKey, groupValue, ...asked } = params;
+      say(JSON.stringify(asked), slot);
       const start = walks === 'numbers' ? withoutCursor(params) : readStart(params, habits, cursors.read);
       const ids = sliceList(truth, start, slot, size);
-      say(JSON.stringify(params), slot, ids);
+      trace.push(`  ${shorten(ids)}`);
       const last = ids.at(-1);
       const isWalk = walks === 'cursors' && start.page === undefined && start.bounded !== true;
       const next = isWalk && last !== undefined ? `,"cursor":"${cursors.write(last)}"` : '';
@@ -106,7 +109,7 @@ export function createAssetList(seed: number, walks: Walks = 'cursors'): AssetLi
     lookUp(ids) {
       move();
       const slot = replicas.answerAt();
-      say('look-up', slot, ids);
+      say(`look-up ${shorten(ids)}`, slot);
       return ids.map((id) => {
         if ((truth.stateAt(id, slot)?.where ?? 'gone') === 'gone') return 'null';
         return show(id, slot, true).replace('{', `{"last_indexed_slot":${slot},`);
@@ -120,6 +123,10 @@ export function createAssetList(seed: number, walks: Walks = 'cursors'): AssetLi
     now: replicas.now,
     shownAt: (id) => shown.get(id) ?? new Set(),
   };
+}
+
+function shorten(ids: readonly string[]): string {
+  return ids.map((id) => id.slice(0, 6)).join(' ');
 }
 
 function drawHabits(draw: Draw): Habits {

@@ -55,6 +55,25 @@ function checkInvented({ lists, feeds }: MovingPlace, tables: Tables): Violation
   return strangers.map((row) => ({ seed: 0, of: 'all', what: `nobody knows ${JSON.stringify(row)}` }));
 }
 
+/** A calm night is complete: no target fails in it, or only such whose cursors have expired. */
+export function checkComplete(
+  { lists, feeds }: MovingPlace,
+  { code, stderr }: NightEnded,
+  mayFail: 'none may fail' | 'expired cursors may fail' = 'none may fail',
+): Violation[] {
+  if (code === 0) return [];
+  const told = stderr.split('\n').filter((line) => line.startsWith('{') && line.includes('"reason"'));
+  const failed = told.flatMap((line): Violation[] => {
+    const { job, target, reason } = JSON.parse(line) as Record<'job' | 'target' | 'reason', string>;
+    if (mayFail === 'expired cursors may fail' && reason.includes('Invalid cursor')) return [];
+    const list = lists.find(({ collection }) => collection === target);
+    const seed = (list ?? feeds.find(({ address }) => address === target))?.seed ?? 0;
+    return [{ seed, of: list === undefined ? 'feed' : 'list', what: `${job} failed: ${reason}` }];
+  });
+  const isComplete = code === 3 && failed.length === 0 && mayFail === 'expired cursors may fail';
+  return isComplete ? [] : [...failed, { seed: 0, of: 'all', what: `a calm night ended with ${code}` }];
+}
+
 /**
  * After calm nights the tables are what the ledgers are.
  * @param began slot of each feed when the last night began

@@ -14,7 +14,7 @@ export interface Cursors {
 }
 
 /** Whether ledgers may refuse their own cursors. */
-const mayExpire = false;
+const mayExpire = true;
 
 export function createCursors(draw: Draw, replicas: Replicas): Cursors {
   const opaque = draw.chance(0.5);

@@ -55,13 +55,14 @@ export function createSignatureFeed(seed: number): SignatureFeed {
     page({ limit, cursor }) {
       move();
       const slot = replicas.answerAt();
+      trace.push(
+        `at ${replicas.now()}, as of ${slot}: ${cursor === undefined ? 'head' : `below ${cursor.slice(0, 12)}`}`,
+      );
       const [below] = cursor === undefined ? [] : [readPlace(cursors.read(cursor))];
       const items = all
         .filter((item) => item.slot <= slot && (below === undefined || newestFirst(below, item) < 0))
         .slice(0, limit);
-      trace.push(
-        `at ${replicas.now()}, as of ${slot}: below ${below?.slot ?? 'the top'}: ${items.map((item) => item.slot).join(' ')}`,
-      );
+      trace.push(`  ${items.map((item) => item.slot).join(' ')}`);
       const next = items.length < limit ? null : cursors.write(writePlace(items.at(-1)!));
       const value = {
         items: items.map((item) => ({ ...item, blockTime: 1_700_000_000 + item.slot })),
