@@ -43,11 +43,12 @@ followed as (
 told as (
   select job, target, low_slot, high_slot, run
   from followed
-  where covers
+  -- A page that stays within the slot it was asked for in covers none: an island of no slots would split a gap.
+  where covers and low_slot <= high_slot
   union all
   select job, target, low_slot, high_slot, run_id
   from meta.coverage
-  where state = 'covered'
+  where state = 'covered' and low_slot <= high_slot
 ),
 -- Each interval once: of two equal ones it would be chance which begins an island, and the other would join the
 -- island below.

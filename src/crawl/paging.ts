@@ -112,7 +112,8 @@ function endReason(
   if (operation.paging === 'pages') return null;
   const walksByCursor = operation.paging !== 'keyset' || position.cursor !== undefined;
   if (walksByCursor && page.cursor === null) return 'exhausted';
-  if (operation.paging === 'feed') return feedEnd(page, goal);
+  if (operation.paging === 'feed')
+    return isHeadBehind(position, page, goal) ? 'unchanged' : feedEnd(page, goal);
   return isUnchanged(page, goal) ? 'unchanged' : null;
 }
 
@@ -120,6 +121,11 @@ function endReason(
 function isUnchanged({ page, slot }: PageFacts, { lastCompleteSlot, seenSlot }: PagingGoal): boolean {
   if (page !== 1 || slot === null || lastCompleteSlot === null) return false;
   return slot <= lastCompleteSlot && slot >= (seenSlot ?? slot);
+}
+
+/** A feed's head from below what is covered has nothing new; going down from there would leave what lies between. */
+function isHeadBehind(position: Position, { slot }: PageFacts, { coveredSlot }: PagingGoal): boolean {
+  return position.cursor === undefined && slot !== null && coveredSlot !== null && slot < coveredSlot;
 }
 
 /**
@@ -154,7 +160,7 @@ export function isBehind(
   { seenSlot, cursorSlot, lowestSlot }: SlotBounds & Pick<PagingGoal, 'seenSlot'>,
 ): boolean {
   if (slot === null) return false;
-  if (paging === 'feed') return cursorSlot !== null && slot < cursorSlot;
+  if (paging === 'feed') return end === 'unchanged' || (cursorSlot !== null && slot < cursorSlot);
   if (page === 1) return seenSlot !== null && slot < seenSlot;
   return (end !== null || incremental) && lowestSlot !== null && slot < lowestSlot;
 }

@@ -77,10 +77,10 @@ function coveredBelow(
   return slots.length === 0 ? null : slots.reduce((most, slot) => Math.max(most, slot));
 }
 
-/** Where a crawl began, unless a replica behind answered there and covered nothing, and where an open one stands. */
+/** Where a crawl began, unless a replica behind answered there and nobody went on, and where an open one stands. */
 function listBegun(crawl: LandedCrawl): number[] {
-  const { first, reachedSlot } = crawl;
-  if (first === null) return [];
+  const { first, last, reachedSlot } = crawl;
+  if (first === null || last?.end === 'unchanged') return [];
   const began = first.from_slot ?? first.slot;
   return [
     ...(began === null || (first.slot ?? 0) < began ? [] : [began]),

@@ -89,6 +89,13 @@ test('an operation with cursors only ends without one, on the first page too', (
 });
 
 describe('nextStep of a feed', () => {
+  test('a head from below what is covered has nothing new, and goes no further down', () => {
+    const below = page({ cursor: 'c', slot: 95, lastSlot: 95 });
+    const aim = goal({ coveredSlot: 100 });
+    expect(nextStep(feed, { limit: 10 }, below, aim)).toEqual({ next: null, end: 'unchanged' });
+    expect(nextStep(feed, { limit: 10, cursor: 'b' }, below, aim).end).toBe('covered');
+  });
+
   const dayAgo = now / 1000 - 86_400;
   test.each<[string, Partial<PageFacts>, Partial<PagingGoal>, string | null]>([
     ['goes on', { lastSlot: 50 }, {}, null],

@@ -202,6 +202,12 @@ describe('a feed', () => {
     ]);
   });
 
+  test('nobody relies on a head from behind: it went down from nowhere', () => {
+    const from = (end: string) => plan(feed, newState({ landed: new Map([head('r1', { end })]) }))[0];
+    expect(from('covered')).toMatchObject({ coveredSlot: 90 });
+    expect(from('unchanged')).toMatchObject({ coveredSlot: null });
+  });
+
   test('finished in this round, nothing open: nothing to do', () => {
     const state = newState({ landed: new Map([head('r1', { end: 'covered' })]), runs: [ranAs('r1', 75)] });
     expect(plan(feed, state)).toEqual([]);

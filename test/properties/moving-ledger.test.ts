@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, type TestContext, test } from 'vitest';
 import { readSeed } from '../crash/random.ts';
 import { checkAskedAgain, checkComplete, checkEnd, checkNight, type Violation } from './check-night.ts';
 import { drawNights, type MovingPlace, type NightEnded, openMovingPlace } from './moving-place.ts';
@@ -31,7 +31,10 @@ function report(place: MovingPlace, nights: readonly NightEnded[], found: readon
 }
 
 /** Several nights over moving ledgers, then calm ones; fails at the first that leaves something wrong. */
-async function simulate(own: readonly number[]): Promise<void> {
+async function simulate(
+  own: readonly number[],
+  onTestFinished: TestContext['onTestFinished'],
+): Promise<void> {
   const place = await openMovingPlace({ seeds: own });
   onTestFinished(() => place.close());
   const nights: NightEnded[] = [];
@@ -63,10 +66,11 @@ const folders = Array.from({ length: Math.ceil(seeds / perFolder) }, (_, n) =>
   seedsFrom(first + n * perFolder, Math.min(perFolder, seeds - n * perFolder)),
 );
 
-test.each(folders.map((own) => ({ from: own[0]!, to: own.at(-1)!, own })))(
+// Side by side: a folder's nights mostly wait, for retries and for replicas to catch up.
+test.concurrent.for(folders.map((own) => ({ from: own[0]!, to: own.at(-1)!, own })))(
   'ledgers $from to $to move while they are crawled, killed and cut short',
-  ({ own }) => simulate(own),
-  300_000,
+  ({ own }, { onTestFinished: atEnd }) => simulate(own, atEnd),
+  600_000,
 );
 
 test('a provider that has page numbers only is seen to miss records that were there all the time', async () => {
@@ -86,8 +90,8 @@ test('a provider that has page numbers only is seen to miss records that were th
 /** Whether the row was in its list throughout the crawl: one that was not may be missing. */
 function isPromised({ lists }: MovingPlace, { checkpoints }: Tables, { id }: AssetRow): boolean {
   const list = lists.find((one) => one.has(id))!;
-  const { min_slot, max_slot } = checkpoints.find(({ target }) => target === list.collection)!;
-  return list.isListedThroughout(id, min_slot, max_slot);
+  const own = checkpoints.filter(({ target, range }) => target === list.collection && range === '');
+  return own.some(({ min_slot, max_slot }) => list.isListedThroughout(id, min_slot, max_slot));
 }
 
 /** A signature, and the covered interval it is in. */
@@ -109,7 +113,7 @@ function findCovered({ signatures, coverage }: Tables): { signature: SignatureRo
 test('the oracle notices one wrong row', async () => {
   const place = await openMovingPlace({ seeds: seedsFrom(first, 30) });
   onTestFinished(() => place.close());
-  expect((await place.run({ kind: 'full' })).code).toBe(0);
+  expect([0, 3]).toContain((await place.run({ kind: 'full' })).code);
   const tables = (await place.read())!;
   expect(checkNight(place, tables, tables)).toEqual([]);
   const asset = tables.assets.find((row) => isPromised(place, tables, row))!;

@@ -30,7 +30,7 @@ export interface SignatureFeed {
 export const feedStart = 1000;
 
 /** Shares of answers that come from a replica that is behind. */
-const feedLag = [0, 0.2, 0.6];
+const feedLag = [0, 0, 0.1, 0.3];
 
 export function createSignatureFeed(seed: number): SignatureFeed {
   const draw = createDraw(seed * 2 + 1);

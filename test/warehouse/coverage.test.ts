@@ -206,6 +206,14 @@ test('a page within the slot it was asked for in covers nothing new, and hands i
   expect(await coverage()).toEqual(['gap 0–60 at cursor-a-2', 'covered 61–100']);
 });
 
+test('a head from behind, all of one slot, is no island in the gap', async () => {
+  await receive('a', [{ page: 1, slot: 100, last: 60 }]);
+  const before = ['gap 0–60 at cursor-a-1', 'covered 61–100'];
+  expect(await coverage()).toEqual(before);
+  await receive('b', [{ page: 1, slot: 59, last: 59, end: 'unchanged' }]);
+  expect(await coverage()).toEqual(before);
+});
+
 test('a page that ends a feed at `since` leaves no gap below it, whatever slots it shares', async () => {
   await receive('a', [
     { page: 1, slot: 100, last: 60 },
