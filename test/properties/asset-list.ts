@@ -56,6 +56,8 @@ export interface AssetList extends Pick<AssetTruth, 'ids' | 'has' | 'stateAt' | 
   /** From now on only the slot moves, and every answer is the newest. */
   calm(): void;
   now(): number;
+  /** Nights in which a look-up was told that there is no such asset. */
+  unknownIn(id: string): ReadonlySet<number>;
   /** Slots at which answers showed the asset. */
   shownAt(id: string): ReadonlySet<number>;
   /** Oldest first, a line an answer. */
@@ -70,6 +72,8 @@ export function createAssetList(seed: number, walks: Walks = 'cursors'): AssetLi
   const [collection, elsewhere] = [drawAddress(draw), drawAddress(draw)];
   const truth = createAssetTruth(draw);
   const shown = new Map<string, Set<number>>();
+  const unknown = new Map<string, Set<number>>();
+  let night = 0;
   const trace: string[] = [];
   for (let n = 0; n < habits.size; n += 1) truth.create(replicas.now());
   const move = () => {
@@ -111,16 +115,21 @@ export function createAssetList(seed: number, walks: Walks = 'cursors'): AssetLi
       const slot = replicas.answerAt();
       say(`look-up ${shorten(ids)}`, slot);
       return ids.map((id) => {
-        if ((truth.stateAt(id, slot)?.where ?? 'gone') === 'gone') return 'null';
+        if ((truth.stateAt(id, slot)?.where ?? 'gone') === 'gone') {
+          unknown.set(id, (unknown.get(id) ?? new Set()).add(night));
+          return 'null';
+        }
         return show(id, slot, true).replace('{', `{"last_indexed_slot":${slot},`);
       });
     },
     sleep() {
+      night += 1;
       cursors.sleep();
       for (let n = draw.between(0, 8); n > 0; n -= 1) move();
     },
     calm: replicas.calm,
     now: replicas.now,
+    unknownIn: (id) => unknown.get(id) ?? new Set(),
     shownAt: (id) => shown.get(id) ?? new Set(),
   };
 }

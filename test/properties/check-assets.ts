@@ -1,16 +1,21 @@
 import type { AssetList } from './asset-list.ts';
-import type { AssetRow, CheckpointRow } from './warehouse-rows.ts';
+import type { AssetRow, CheckpointRow, VersionRow } from './warehouse-rows.ts';
 
 /** Everything that is wrong with the rows of one list, a sentence each. */
 export function checkAssets(
   list: AssetList,
   rows: readonly AssetRow[],
+  versions: readonly VersionRow[],
   checkpoints: readonly CheckpointRow[],
 ): string[] {
+  const slots = new Map(rows.map(({ id, slot }) => [id, slot]));
+  // One that left later may be missing.
+  for (const { id, gone_reason, valid_to_slot } of versions)
+    if (gone_reason !== null) slots.set(id, Math.max(slots.get(id) ?? -1, valid_to_slot!));
   return [
     ...checkOnce(rows),
     ...rows.flatMap((row) => checkRow(list, row)),
-    ...checkpoints.flatMap((checkpoint) => checkPresence(list, rows, checkpoint)),
+    ...checkpoints.flatMap((checkpoint) => checkPresence(list, slots, checkpoint)),
   ];
 }
 
@@ -53,10 +58,9 @@ function differences(row: AssetRow, expected: Partial<AssetRow>): string[] {
 /** What was in the list throughout a complete crawl is there, as new as the crawl. */
 function checkPresence(
   list: AssetList,
-  rows: readonly AssetRow[],
+  slots: ReadonlyMap<string, number>,
   { min_slot, max_slot, range }: CheckpointRow,
 ): string[] {
-  const slots = new Map(rows.map(({ id, slot }) => [id, slot]));
   return list
     .ids()
     .filter((id) => list.isListedThroughout(id, min_slot, max_slot) && isWithin(id, range))
@@ -77,10 +81,16 @@ function isWithin(id: string, range: string): boolean {
   return value >= start(number! - 1n) && value < start(number!);
 }
 
-/** Nothing goes back between two nights. */
-export function checkProgress(before: readonly AssetRow[], after: readonly AssetRow[]): string[] {
+/** Nothing goes back between two nights, unless it was gone. */
+export function checkProgress(
+  before: readonly AssetRow[],
+  after: readonly AssetRow[],
+  versions: readonly VersionRow[],
+): string[] {
   const now = new Map(after.map((row) => [row.id, row]));
+  const gone = new Set(versions.filter(({ gone_reason }) => gone_reason !== null).map(({ id }) => id));
   return before.flatMap(({ id, slot, content_slot, first_seen_slot }) => {
+    if (gone.has(id)) return [];
     const row = now.get(id);
     if (row === undefined) return [`${id} has left`];
     const back = row.slot < slot || (row.content_slot ?? -1) < (content_slot ?? -1);
@@ -89,17 +99,22 @@ export function checkProgress(before: readonly AssetRow[], after: readonly Asset
   });
 }
 
-/** After a calm night the rows are what the list is now. */
+/** After calm nights the rows are what the list is now, and what left it is known to have left. */
 export function checkCalm(list: AssetList, rows: readonly AssetRow[]): string[] {
   const byId = new Map(rows.map((row) => [row.id, row]));
-  const now = list.now();
   return list.ids().flatMap((id) => {
-    const truth = list.stateAt(id, now)!;
-    if (truth.where !== 'listed') return [];
+    const { where, owner, name } = list.stateAt(id, list.now())!;
     const row = byId.get(id);
-    if (row === undefined) return [`${id} is listed and not there`];
-    const expected = { owner: truth.owner, burnt: false, collection: list.collection };
-    const problems = differences(row, list.content ? { ...expected, name: truth.name } : expected);
-    return problems.map((what) => `${id} at the end: ${what}`);
+    if (row === undefined) return where === 'listed' ? [`${id} is listed and not there`] : [];
+    // What is elsewhere is looked at no more: its owner may be another by now.
+    const expected: Record<typeof where, Partial<AssetRow> | null> = {
+      listed: { owner, burnt: false, collection: list.collection, ...(list.content ? { name } : {}) },
+      burnt: { burnt: true },
+      elsewhere: { burnt: false, collection: list.elsewhere },
+      gone: null,
+    };
+    const now = expected[where];
+    if (now === null) return [`${id} is gone and still there`];
+    return differences(row, now).map((what) => `${id} at the end: ${what}`);
   });
 }

@@ -13,6 +13,7 @@ export function checkHistory(
   const wrong = [...histories].flatMap(([id, own]) => [
     ...own.flatMap((version) => checkVersion(list, version)),
     ...checkChain(own),
+    ...own.filter(({ gone_reason }) => gone_reason !== null).flatMap((version) => checkGone(list, version)),
     ...checkCurrent(own, current.get(id)),
   ]);
   return [...without, ...wrong];
@@ -32,6 +33,13 @@ function checkVersion(list: AssetList, version: VersionRow): string[] {
   const name = content_slot === null ? null : list.stateAt(id, content_slot)?.name;
   if (version.name !== name) problems.push(`name is ${version.name}, not ${name}`);
   return problems.map((what) => `the version of ${id} from ${valid_from_slot}: ${what}`);
+}
+
+/** Only what two nights were told to be unknown is called gone. */
+function checkGone(list: AssetList, { id, gone_reason, valid_to_slot }: VersionRow): string[] {
+  const nights = list.unknownIn(id).size;
+  if (gone_reason === 'unknown' && nights >= 2) return [];
+  return [`${id} is gone at ${valid_to_slot} (${gone_reason}), unknown in ${nights} nights`];
 }
 
 /** Versions follow each other without a hole, half-open, and each is another than the one before. */

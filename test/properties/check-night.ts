@@ -21,8 +21,8 @@ export function checkNight(place: MovingPlace, tables: Tables, before: Tables | 
     const versions = own(tables.versions);
     const checkpoints = tables.checkpoints.filter(({ target }) => target === list.collection);
     const problems = [
-      ...checkAssets(list, rows, checkpoints),
-      ...checkProgress(own(before?.assets ?? []), rows),
+      ...checkAssets(list, rows, versions, checkpoints),
+      ...checkProgress(own(before?.assets ?? []), rows, versions),
       ...checkHistory(list, rows, versions),
       ...checkPast(own(before?.versions ?? []), versions),
     ];

@@ -69,8 +69,8 @@ const folders = Array.from({ length: Math.ceil(seeds / perFolder) }, (_, n) =>
 // Side by side: a folder's nights mostly wait, for retries and for replicas to catch up.
 test.concurrent.for(folders.map((own) => ({ from: own[0]!, to: own.at(-1)!, own })))(
   'ledgers $from to $to move while they are crawled, killed and cut short',
+  { timeout: 600_000 },
   ({ own }, { onTestFinished: atEnd }) => simulate(own, atEnd),
-  600_000,
 );
 
 test('a provider that has page numbers only is seen to miss records that were there all the time', async () => {
