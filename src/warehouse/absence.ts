@@ -169,11 +169,11 @@ async function queueLookUps(
     group by key`);
 }
 
-/** Moves rows to `past`. @param gone a query of (key, slot, at, reason) @returns how many there were */
+/** Moves rows to `past`; what was true at a slot ended after it. @param gone a query of (key, slot, at, reason) @returns how many there were */
 async function closeRows(database: Database, spec: TableSpec, gone: string): Promise<number> {
   await database.run(`create or replace temp table gone as ${gone}`);
   await database.run(`insert into past.${spec.name} by name
-    select t.*, greatest(g.slot, t.changed_slot) as valid_to_slot, greatest(g.at, t.changed_at) as valid_to, g.reason as gone_reason
+    select t.*, greatest(g.slot, t.slot + 1) as valid_to_slot, greatest(g.at, t.changed_at) as valid_to, g.reason as gone_reason
     from ${spec.name} t join gone g on g.key = ${keyText(spec, 't')}`);
   return await database.change(
     `delete from ${spec.name} where ${keyText(spec, spec.name)} in (select key from gone)`,

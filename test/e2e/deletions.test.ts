@@ -112,6 +112,23 @@ test('an asset that left its list is looked up: burnt and moved ones stay, one u
   expect(await place.rows(`select owner from assets_at_slot(115) where id = '${key('Lost')}'`)).toEqual([]);
 }, 120_000);
 
+test('a row that was true at the lowest slot of the crawl that missed it ended after that slot', async () => {
+  const script = createScript();
+  const place = await openCannedPlace(script.answer, assetJob);
+  script.set(assets(100, asset('Kept'), asset('Lost')));
+  await place.mustRun();
+  for (const slot of [110, 120]) {
+    // The replica that ends the list is still where the row was seen.
+    const getAssetsByGroup: Answers[string] = ({ cursor }) =>
+      cursor === undefined
+        ? { last_indexed_slot: slot, items: [asset('Kept')], cursor: 'end' }
+        : { last_indexed_slot: 100, items: [] };
+    script.set({ getAssetsByGroup, ...lookUp() });
+    await place.mustRun();
+  }
+  expect(await gone(place)).toEqual([{ name: 'Lost', from: '100', to: '101', reason: 'unknown' }]);
+}, 60_000);
+
 test('a null that follows an answer is a first null again', async () => {
   const script = createScript();
   const place = await openCannedPlace(script.answer, assetJob);

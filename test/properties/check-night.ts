@@ -77,16 +77,19 @@ export function checkComplete(
 /**
  * After calm nights the tables are what the ledgers are.
  * @param began slot of each feed when the last night began
+ * @param goneIsKnown as of `checkCalm`
  */
 export function checkEnd(
   place: MovingPlace,
   tables: Tables,
   began: ReadonlyMap<SignatureFeed, number>,
+  goneIsKnown: boolean,
 ): Violation[] {
   const lists = place.lists.flatMap((list) => {
     // Page numbers promise nothing beyond what was seen.
     if (place.jobOfList(list) === 'recent') return [];
-    return checkCalm(list, tables.assets).map((what) => ({ seed: list.seed, of: 'list' as const, what }));
+    const problems = checkCalm(list, tables.assets, goneIsKnown);
+    return problems.map((what) => ({ seed: list.seed, of: 'list' as const, what }));
   });
   const feeds = place.feeds.flatMap((feed) => {
     const job = place.jobOf(feed);
