@@ -59,6 +59,12 @@ from arrived
 left join misfit_count using (task, crawl)
 qualify row_number() over (partition by job, target, range_name, kind, min_slot order by crawl desc) = 1;
 
+-- What an earlier publish said of crawls that are still in the log.
+create or replace temp table said as
+select task, crawl, reason, quarantined
+from meta.checkpoints
+where state = 'failed';
+
 -- At most one open or failed checkpoint a target (or range of one): its latest crawl, when that is not complete.
 delete from meta.checkpoints
 where state in ('open', 'failed')
@@ -86,20 +92,21 @@ select
   max_slot,
   pages,
   records,
-  coalesce(quarantined, 0),
+  coalesce(m.quarantined, said.quarantined, 0),
   started_at,
   if(state = 'open', null, finished_at),
   run_id,
   task,
   crawl,
-  coalesce(failure, refusal)
+  coalesce(failure, refusal, said.reason)
 from crawl
 left join (
   select task, crawl, min(refusal) as refusal
   from refused
   group by task, crawl
 ) using (task, crawl)
-left join misfit_count using (task, crawl)
+left join misfit_count as m using (task, crawl)
+left join said using (task, crawl)
 where state in ('open', 'failed', 'refused')
   -- A later crawl that is complete has taken its place; the crawls of a feed stand beside each other.
   and (is_feed or not exists (

@@ -70,6 +70,11 @@ export const commandList: readonly CommandEntry[] = [
     load: () => import('./clean.ts'),
   },
   {
+    name: 'reload [table..]',
+    describe: 'Make rows again after a change of the mapping',
+    load: () => import('./reload.ts'),
+  },
+  {
     name: 'rebuild',
     describe: 'Make the tables again from what was received',
     load: () => import('./rebuild.ts'),

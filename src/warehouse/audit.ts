@@ -17,6 +17,26 @@ export async function auditReadyCrawls(
   staged: readonly StagedSegment[],
   { quarantineLimit, acceptVanished }: Pick<PublishOptions, 'quarantineLimit' | 'acceptVanished'>,
 ): Promise<{ job: string; target: string; reason: string }[]> {
+  await auditRows(database, folder, staged, quarantineLimit);
+  await findVanished(database, folder, staged, acceptVanished);
+  await database.script(takeRefused);
+  return database.rows(`
+    select job, target, min(refusal) as reason
+    from refused join crawl using (task, crawl) group by job, target order by job, target`);
+}
+
+/** Crawls that are refused are not ready. */
+export const takeRefused = `
+  update crawl set state = 'refused' from refused where refused.task = crawl.task and refused.crawl = crawl.crawl;
+  delete from ready where exists (from refused where refused.task = ready.task and refused.crawl = ready.crawl);`;
+
+/** Makes `refused`, of the crawls in `ready` whose rows fail an audit, and `misfit_count`. */
+export async function auditRows(
+  database: Database,
+  folder: DataFolder,
+  staged: readonly StagedSegment[],
+  quarantineLimit: number,
+): Promise<void> {
   await database.script(`
     create or replace temp table refused (task varchar, crawl varchar, refusal varchar);
     create or replace temp table misfit_count (task varchar, crawl varchar, quarantined bigint);`);
@@ -45,11 +65,4 @@ export async function auditReadyCrawls(
       { files: own },
     );
   }
-  await findVanished(database, folder, staged, acceptVanished);
-  await database.script(`
-    update crawl set state = 'refused' from refused where refused.task = crawl.task and refused.crawl = crawl.crawl;
-    delete from ready where exists (from refused where refused.task = ready.task and refused.crawl = ready.crawl);`);
-  return database.rows(`
-    select job, target, min(refusal) as reason
-    from refused join crawl using (task, crawl) group by job, target order by job, target`);
 }

@@ -60,7 +60,7 @@ function writeBytes({ history }: TableSpec, { inserted, changed, amended }: Merg
 }
 
 /** Runs of staging files, in landing order, of at most so many rows (one file at least). */
-async function planSlices(
+export async function planSlices(
   database: Database,
   files: readonly string[],
   maxRows: number,

@@ -66,7 +66,7 @@ async function publishReady(
     ...options
   }: PublishOptions & { staged: readonly StagedSegment[]; result: PublishResult },
 ): Promise<void> {
-  await database.run(readSql('publish/asked.sql'), { page_files: await listPageFiles(folder) });
+  await readAsked(database, folder);
   result.refused.push(...(await auditReadyCrawls(database, folder, staged, options)));
   for (const spec of readTableSpecs()) {
     const segments = staged.filter(({ shape }) => spec.shapes.includes(shape));
@@ -99,7 +99,11 @@ async function countRows(database: Database, table: string): Promise<number> {
 }
 
 /** Makes `landed` and `crawl`; returns the staged segments. Every segment with records must be staged. */
-async function findCrawls(database: Database, folder: DataFolder, run: string): Promise<StagedSegment[]> {
+export async function findCrawls(
+  database: Database,
+  folder: DataFolder,
+  run: string,
+): Promise<StagedSegment[]> {
   const pageFiles = await listPageFiles(folder);
   await database.script(readSql('publish/macros.sql'));
   await database.run(readSql('publish/landed.sql'), { page_files: pageFiles });
@@ -115,6 +119,11 @@ async function findCrawls(database: Database, folder: DataFolder, run: string): 
     .filter(({ segment }) => staged.has(Number(segment)))
     .map(({ segment, shape }) => ({ segment: Number(segment), shape }))
     .sort((a, b) => a.segment - b.segment);
+}
+
+/** Makes `asked`: what the look-ups in `ready` asked for. */
+export async function readAsked(database: Database, folder: DataFolder): Promise<void> {
+  await database.run(readSql('publish/asked.sql'), { page_files: await listPageFiles(folder) });
 }
 
 /** DuckDB reads no empty list of files, nor `/dev/null`: an empty log is an empty file. */
@@ -171,6 +180,15 @@ async function quarantineMisfits(
   staged: readonly StagedSegment[],
 ): Promise<void> {
   await database.script(readSql('publish/quarantine.sql'));
+  await insertMisfits(database, folder, staged);
+}
+
+/** What the crawls in `ready` found that does not fit. */
+export async function insertMisfits(
+  database: Database,
+  folder: DataFolder,
+  staged: readonly StagedSegment[],
+): Promise<void> {
   for (const spec of readTableSpecs()) {
     const files = listFiles(folder, spec, staged);
     if (files.length === 0) continue;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
-const program = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+const ownProgram = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
 /** A folder of one test with the folders of one installation in it, removed when the test ends. */
 export interface Place {
@@ -49,10 +49,15 @@ export interface Started {
 export interface StartOptions {
   place: Place;
   env?: Readonly<Record<string, string>>;
+  /** Another copy of the program. */
+  program?: string;
 }
 
 /** Starts the built program as a scheduler would, in its place's folder; nothing of our environment but PATH. */
-export function startProgram(args: readonly string[], { place, env = {} }: StartOptions): Started {
+export function startProgram(
+  args: readonly string[],
+  { place, env = {}, program = ownProgram }: StartOptions,
+): Started {
   const child = spawn(process.execPath, [program, ...args], {
     cwd: place.root,
     env: { PATH: process.env.PATH, ...env },

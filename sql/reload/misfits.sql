@@ -1,0 +1,23 @@
+-- Takes away the quarantine entries of the reloaded crawls, and leaves in `ready` those whose entries count: no later
+-- full crawl of the target has replaced them.
+-- Tables `ready`: sql/reload/ready.sql, less what an audit refused; `misfit_count`: sql/publish/misfits.sql
+delete from meta.quarantine
+where exists (from ready as r where r.task = meta.quarantine.task and r.crawl = meta.quarantine.crawl);
+
+update meta.checkpoints set quarantined = coalesce(m.quarantined, 0)
+from ready as r
+left join misfit_count as m using (task, crawl)
+where meta.checkpoints.task = r.task and meta.checkpoints.crawl = r.crawl and meta.checkpoints.state = 'complete';
+
+create or replace temp table ready as
+select *
+from ready as r
+where is_feed
+  or exists (
+    from meta.checkpoints as c
+    where c.task = r.task and c.crawl = r.crawl and c.state = 'complete'
+  ) and not exists (
+    from meta.checkpoints as c
+    where c.job = r.job and c.target = r.target and c.range = r.range_name
+      and c.state = 'complete' and c.kind = 'full' and c.crawl > r.crawl
+  );

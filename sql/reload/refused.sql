@@ -1,0 +1,16 @@
+-- Crawls whose rows are in the tables, and that an audit refuses now: they stay as they are.
+-- grain: one row a target
+-- Tables `refused`, `crawl`: sql/publish/. A crawl that was refused before, and replaced by a later one, is left out.
+select job, target, min(refusal) as reason
+from refused
+join crawl using (task, crawl)
+where exists (
+  from meta.checkpoints as c
+  where c.task = refused.task and c.crawl = refused.crawl and c.state = 'complete'
+)
+group by
+  job,
+  target
+order by
+  job,
+  target

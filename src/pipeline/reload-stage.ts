@@ -1,0 +1,78 @@
+import { UsageError } from '../errors.ts';
+import { listSegments } from '../landing/segment-files.ts';
+import { listArchived } from '../warehouse/archive-files.ts';
+import { openDatabase } from '../warehouse/database.ts';
+import { listStaged, removeStaged } from '../warehouse/load.ts';
+import { addCounts } from '../warehouse/publish.ts';
+import { type Reloaded, reload } from '../warehouse/reload.ts';
+import { closeReplay, openReplay, planBatches } from '../warehouse/replay.ts';
+import { readTableSpecs } from '../warehouse/table-spec.ts';
+import { loaderMemory } from './load-stage.ts';
+import { publishOptions } from './publish-stage.ts';
+import type { Session } from './session.ts';
+
+/** What a reload came to. */
+export interface ReloadReport extends Reloaded {
+  segments: number;
+  /** Segments that were published but are neither archived nor landed any more: their rows stay as they are. */
+  gone: number;
+}
+
+/**
+ * Makes the rows of some tables again from every published segment that is still there, batch by batch.
+ * @param tables all when empty; tables that take their records from the same shapes come along
+ * @throws UsageError for a table there is none of
+ */
+export async function reloadTables(session: Session, tables: readonly string[]): Promise<ReloadReport> {
+  const { folder, log, databaseOptions } = session;
+  const shapes = listShapes(tables);
+  const total: ReloadReport = { segments: 0, gone: 0, published: 0, refused: [], tables: {}, amended: {} };
+  const published = await readPublished(session, shapes);
+  const there = new Set([...(await listArchived(folder.archive)), ...(await listSegments(folder.landing))]);
+  total.gone = [...published].filter((segment) => !there.has(segment)).length;
+  // What waits in staging was typed by the former mapping.
+  for (const segment of await listStaged(folder)) await removeStaged(folder, segment);
+  for (const batch of await readBatches(session)) {
+    const segments = batch.filter((segment) => published.has(segment));
+    if (segments.length === 0) continue;
+    const replay = await openReplay(folder, segments, { ...databaseOptions, memoryLimit: loaderMemory });
+    const one = await session.withBuild((build) => reload(build, replay, publishOptions(session)));
+    await closeReplay(folder);
+    addReloaded(total, one, segments.length);
+    log.info({ segments: total.segments, of: published.size - total.gone }, 'reloaded');
+  }
+  return total;
+}
+
+function listShapes(tables: readonly string[]): ReadonlySet<string> {
+  const specs = readTableSpecs();
+  const unknown = tables.find((table) => !specs.some(({ name }) => name === table));
+  if (unknown !== undefined)
+    throw new UsageError(
+      `there is no table ${unknown}`,
+      `Tables: ${specs.map(({ name }) => name).join(', ')}.`,
+    );
+  const chosen = tables.length === 0 ? specs : specs.filter(({ name }) => tables.includes(name));
+  return new Set(chosen.flatMap((spec) => spec.shapes));
+}
+
+async function readPublished(session: Session, shapes: ReadonlySet<string>): Promise<ReadonlySet<number>> {
+  const rows = await session.withBuild((build) =>
+    build.rows<{ segment: bigint; shape: string }>('select segment, shape from meta.segments'),
+  );
+  return new Set(rows.flatMap(({ segment, shape }) => (shapes.has(shape) ? Number(segment) : [])));
+}
+
+async function readBatches({ folder, databaseOptions }: Session): Promise<number[][]> {
+  const database = await openDatabase(':memory:', databaseOptions);
+  return planBatches(database, folder).finally(() => database.close());
+}
+
+function addReloaded(total: ReloadReport, one: Reloaded, segments: number): void {
+  total.segments += segments;
+  total.published += one.published;
+  total.refused.push(...one.refused);
+  for (const [table, counts] of Object.entries(one.tables)) addCounts(total.tables, table, counts);
+  for (const [table, n] of Object.entries(one.amended))
+    total.amended[table] = (total.amended[table] ?? 0) + n;
+}

@@ -1,0 +1,95 @@
+import { type Database, listColumns } from './database.ts';
+import { planSlices } from './merge-table.ts';
+import { type Group, listGroups, stagedHash } from './row-groups.ts';
+import { quoteName } from './sql-text.ts';
+import type { TableSpec } from './table-spec.ts';
+
+/** Memory to plan for a row that is written again in place, bytes: its old and its new values. */
+const bytesPerRow = 5600;
+
+/**
+ * Gives rows the values that their own answers have after a change of the mapping: same key, and of each group the
+ * same slot and time. Current and former versions alike; slots, times and versions stay what they are.
+ * @param files staging files, of which a merge table takes the crawls in `ready`
+ * @returns how often the values of a group of a row were written again
+ */
+export async function amendRows(
+  database: Database,
+  spec: TableSpec,
+  files: readonly string[],
+  memoryBytes: number,
+): Promise<number> {
+  const columns = await listColumns(database, spec.name);
+  const groups = listGroups(spec, columns);
+  const relations = spec.history ? [spec.name, `past.${spec.name}`] : [spec.name];
+  let amended = 0;
+  for (const slice of await planSlices(database, files, memoryBytes / bytesPerRow))
+    for (const relation of relations)
+      for (const group of groups) {
+        await database.run(findSql(spec, relation, group), { files: slice });
+        const [row] = await database.rows<{ n: bigint }>('select count(*) as n from amended');
+        if ((row?.n ?? 0n) === 0n) continue;
+        await database.run(amendSql(spec, relation, groups, group), { files: slice });
+        await database.run('checkpoint');
+        amended += Number(row?.n);
+      }
+  return amended;
+}
+
+/** Makes `amended`: rows whose answer is staged and says something else now, and where it stands in the files. */
+function findSql(spec: TableSpec, relation: string, group: Group): string {
+  const keys = spec.key.map(quoteName);
+  const compared = [
+    { staged: stagedHash(group), own: group.hash },
+    ...group.volatile.map((column) => ({ staged: quoteName(column), own: quoteName(column) })),
+  ];
+  const packed = ['file_index := file_index', 'file_row_number := file_row_number'];
+  compared.forEach(({ staged }, n) => {
+    packed.push(`value_${n} := ${staged}`);
+  });
+  return `
+    create or replace temp table amended as
+    with found as (
+      select t.place as target, max_by(s.copy, (s.page, s.n)) as staged,
+        ${compared.map((_, n) => `any_value(t.value_${n}) as value_${n}`).join(', ')}
+      from (
+        select ${keys.join(', ')}, ${group.slot} as answer_slot, seen_at as answered_at, page, n,
+          struct_pack(${packed.join(', ')}) as copy
+        from read_parquet($files, file_row_number = true)
+        ${spec.publish === 'merge' ? 'semi join ready using (task, crawl)' : ''}
+        where ${group.carried} and ${keys.map((key) => `${key} is not null`).join(' and ')}
+      ) s
+      join (
+        select rowid as place, ${keys.join(', ')}, ${group.slot} as answer_slot, ${group.seenAt} as answered_at,
+          ${compared.map(({ own }, n) => `${own} as value_${n}`).join(', ')}
+        from ${relation}
+      ) t
+        on ${keys.map((key) => `t.${key} = s.${key}`).join(' and ')}
+        and t.answer_slot is not distinct from s.answer_slot
+        and t.answered_at = s.answered_at
+      group by t.place
+    )
+    select target, staged.file_index as file, staged.file_row_number as row, staged.value_0 as hash
+    from found
+    where ${compared.map((_, n) => `staged.value_${n} is distinct from value_${n}`).join(' or ')}`;
+}
+
+function amendSql(spec: TableSpec, relation: string, groups: readonly Group[], group: Group): string {
+  const values = new Map(group.columns.map((column) => [column, `w.${quoteName(column)}`]));
+  for (const [column, parts] of spec.joined) {
+    if (!parts.some((part) => group.columns.includes(part))) continue;
+    const texts = parts.map((part) => values.get(part) ?? `t.${quoteName(part)}`);
+    values.set(column, `nullif('{' || concat_ws(',', ${texts.join(', ')}) || '}', '{}')::json`);
+  }
+  values.set(group.hash, 'a.hash');
+  if (groups.length > 1) {
+    const hashes = groups.map(({ hash }) => (hash === group.hash ? 'a.hash' : `t.${hash}`));
+    values.set('record_hash', `hash(${hashes.join(', ')})`);
+  }
+  return `
+    update ${relation} as t
+    set ${[...values].map(([column, value]) => `${quoteName(column)} = ${value}`).join(',\n      ')}
+    from read_parquet($files, file_row_number = true) w
+    join amended a on w.file_index = a.file and w.file_row_number = a.row
+    where t.rowid = a.target`;
+}

@@ -1,0 +1,77 @@
+import type { DataFolder } from '../data-folder.ts';
+import { amendRows } from './amend-rows.ts';
+import { appendRows } from './append-rows.ts';
+import { auditRows, takeRefused } from './audit.ts';
+import type { Database } from './database.ts';
+import { mergeTable } from './merge-table.ts';
+import {
+  addCounts,
+  findCrawls,
+  insertMisfits,
+  type PublishOptions,
+  type PublishResult,
+  publish,
+  readAsked,
+} from './publish.ts';
+import { readSql } from './sql-text.ts';
+import { listFiles, type StagedSegment } from './staged-segments.ts';
+import { readTableSpecs } from './table-spec.ts';
+
+/** What a reload of some segments came to. */
+export interface Reloaded extends PublishResult {
+  /** By table: how often the values of a group of a row were written again. */
+  amended: Record<string, number>;
+}
+
+/**
+ * Applies published segments once more, typed anew after a change of the mapping. Rows whose answer is among them get
+ * its values in place, without a new version; records that did not load before come in as any record does; a crawl
+ * that an audit refused is looked at again. Killed at any point and run again, it changes nothing twice.
+ * @param folder landing and staging hold whole crawls: those to reload, and nothing else
+ */
+export async function reload(
+  database: Database,
+  folder: DataFolder,
+  options: PublishOptions,
+): Promise<Reloaded> {
+  const staged = await findCrawls(database, folder, options.run);
+  // Beside those that an audit refused: what one refused before a later crawl was refused, too.
+  await database.run(readSql('reload/retry.sql'));
+  const [unpublished] = await database.rows(`from crawl where state in ('ready', 'refused') limit 1`);
+  await database.run(readSql('reload/ready.sql'));
+  await readAsked(database, folder);
+  await auditRows(database, folder, staged, options.quarantineLimit);
+  await database.script(takeRefused);
+  const refused = await database.rows<Reloaded['refused'][number]>(readSql('reload/refused.sql'));
+  const result: Reloaded = { published: 0, refused, tables: {}, amended: {} };
+  for (const spec of readTableSpecs()) {
+    const files = listFiles(folder, spec, staged);
+    if (files.length === 0) continue;
+    result.amended[spec.name] = await amendRows(database, spec, files, options.memoryBytes);
+    const counts =
+      spec.publish === 'merge'
+        ? await mergeTable(database, spec, files, options.memoryBytes)
+        : await appendRows(database, spec, files);
+    addCounts(result.tables, spec.name, counts);
+  }
+  await database.transaction(() => replaceMisfits(database, folder, staged));
+  await database.run('checkpoint');
+  if (unpublished !== undefined) addPublish(result, await publish(database, folder, options));
+  return result;
+}
+
+/** Quarantine entries and their counts, of crawls that no later one has replaced. */
+async function replaceMisfits(
+  database: Database,
+  folder: DataFolder,
+  staged: readonly StagedSegment[],
+): Promise<void> {
+  await database.script(readSql('reload/misfits.sql'));
+  await insertMisfits(database, folder, staged);
+}
+
+function addPublish(result: Reloaded, { published, refused, tables }: PublishResult): void {
+  result.published += published;
+  result.refused.push(...refused);
+  for (const [table, counts] of Object.entries(tables)) addCounts(result.tables, table, counts);
+}

@@ -1,0 +1,192 @@
+import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { compareEverything } from '../crash/content.ts';
+import {
+  type Ended,
+  environmentOf,
+  makePlace,
+  type Place,
+  runProgram,
+  startProgram,
+} from '../crash/program.ts';
+import { startSmallWorld, writeJobs } from '../crash/small-world.ts';
+import { readRows } from './night.ts';
+
+vi.setConfig({ testTimeout: 400_000 });
+
+const repository = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Another mapping: `[file in sql/shapes, what it says, what it says instead]`. */
+type Change = readonly [string, string, string];
+
+/** The program with another mapping: a copy of it beside its own `sql/`. */
+async function makeProgram(changes: readonly Change[]): Promise<string> {
+  const { root } = await makePlace();
+  for (const name of ['dist', 'sql', 'package.json'])
+    await cp(join(repository, name), join(root, name), { recursive: true });
+  await symlink(join(repository, 'node_modules'), join(root, 'node_modules'));
+  for (const [file, from, to] of changes) {
+    const path = join(root, 'sql/shapes', file);
+    const text = await readFile(path, 'utf8');
+    expect(text, file).toContain(from);
+    await writeFile(path, text.replace(from, to));
+  }
+  return join(root, 'dist/cli.js');
+}
+
+const snapshotOf = ({ data }: Place) => join(data, 'warehouse.duckdb');
+
+/** Three nights by a program, in a place of their own. @returns exit codes too */
+async function makeNights(program?: string): Promise<{ place: Place; codes: (number | null)[] }> {
+  const place = await makePlace();
+  const sandbox = await startSmallWorld(5, { assets: 400, owners: 30, latencyMs: 0 });
+  onTestFinished(() => sandbox.close());
+  await writeJobs(place, sandbox);
+  const codes: (number | null)[] = [];
+  for (let night = 0; night < 3; night += 1) {
+    const ended = await run(['run', '--log-level', 'warn'], place, program, environmentOf(sandbox));
+    expect([0, 4], ended.stderr).toContain(ended.code);
+    codes.push(ended.code);
+    sandbox.tick(8);
+  }
+  return { place, codes };
+}
+
+function run(args: string[], place: Place, program?: string, env = {}): Promise<Ended> {
+  return startProgram(args, { place, env, ...(program === undefined ? {} : { program }) }).ended;
+}
+
+async function copyPlace(from: Place): Promise<Place> {
+  const place = await makePlace();
+  await cp(from.data, place.data, { recursive: true });
+  return place;
+}
+
+async function mustReload(place: Place, program?: string, ...tables: string[]) {
+  const ended = await run(['reload', ...tables, '--json', '--log-level', 'warn'], place, program);
+  expect(ended.code, ended.stderr).toBe(0);
+  return JSON.parse(ended.stdout) as {
+    segments: number;
+    amended: Record<string, number>;
+    tables: Record<string, { inserted: number; changed: number }>;
+  };
+}
+
+const loud: Change[] = [
+  ['asset/assets.sql', 'r.content.metadata.name as name,', 'upper(r.content.metadata.name) as name,'],
+  ['token_account/token_accounts.sql', "nullif(r.mint, '') as mint,", "lower(nullif(r.mint, '')) as mint,"],
+  [
+    'signature/compression_signatures.sql',
+    'as_time(r.blocktime) as block_time',
+    "as_time(r.blocktime) + interval '1 hour' as block_time",
+  ],
+];
+/** A difference in what is current: not in former versions, nor in what is still to be looked up. */
+const isCurrent = (difference: string) => !/^(past|meta\.absent)\./.test(difference);
+const writtenAt = ['meta.segments.published_at'];
+
+test('rows change in place, former versions too, and back again; a second reload changes nothing', async () => {
+  const { place } = await makeNights();
+  const before = await copyPlace(place);
+  const versions = await readRows<{ n: string }>(snapshotOf(place), 'select count(*) as n from past.assets');
+  expect(Number(versions[0]?.n)).toBeGreaterThan(10);
+  const other = await makeProgram(loud);
+
+  const one = await mustReload(place, other, 'assets');
+  expect(one.amended.assets).toBeGreaterThan(400);
+  expect(one.tables.assets).toMatchObject({ inserted: 0, changed: 0 });
+  const wrong = `select count(*) as n from assets_history where name is distinct from upper(name)`;
+  expect(await readRows(snapshotOf(place), wrong)).toEqual([{ n: '0' }]);
+  const touched = ['name', 'content_hash', 'record_hash'].flatMap((column) => [
+    `main.assets.${column}`,
+    `past.assets.${column}`,
+  ]);
+  expect(await compareEverything(snapshotOf(before), snapshotOf(place), [...writtenAt, ...touched])).toEqual(
+    [],
+  );
+
+  const all = await mustReload(place, other);
+  expect(all.amended).toMatchObject({
+    assets: 0,
+    token_accounts: expect.any(Number),
+    compression_signatures: expect.any(Number),
+  });
+  expect(all.amended.token_accounts).toBeGreaterThan(0);
+  expect(all.amended.compression_signatures).toBeGreaterThan(0);
+  const again = await mustReload(place, other);
+  expect(Object.values(again.amended).every((n) => n === 0)).toBe(true);
+
+  await mustReload(place);
+  expect(await compareEverything(snapshotOf(before), snapshotOf(place), writtenAt)).toEqual([]);
+});
+
+test('what a mapping refused comes in with the next: rows, versions, and crawls that were not published', async () => {
+  // Half of all ids are no ids to it: most records of a list are quarantined, and large lists are refused.
+  const strict = await makeProgram([
+    [
+      'asset/assets.sql',
+      'is_address(r.id) is true as usable,',
+      "(is_address(r.id) is true and r.id < 'A') as usable,",
+    ],
+    [
+      'token_account/token_accounts.sql',
+      "nullif(r.owner, '') as owner,",
+      "lower(nullif(r.owner, '')) as owner,",
+    ],
+  ]);
+  const { place, codes } = await makeNights(strict);
+  expect(codes).toContain(4);
+  const count = async () => {
+    const [row] = await readRows<Record<string, string>>(
+      snapshotOf(place),
+      `select (select count(*) from assets) as assets, (select count(*) from meta.quarantine) as quarantined,
+        (select count(*) from meta.checkpoints where state = 'failed') as failed`,
+    );
+    return Object.fromEntries(Object.entries(row!).map(([name, n]) => [name, Number(n)]));
+  };
+  const before = await count();
+  expect(before.quarantined).toBeGreaterThan(10);
+  expect(before.failed).toBeGreaterThan(0);
+  await mustReload(place);
+  const after = await count();
+  // A few records of the sample ledger fit no mapping.
+  expect(after.failed).toBe(0);
+  expect(after.quarantined).toBeLessThan(before.quarantined! / 4);
+  expect(after.assets).toBeGreaterThan(before.assets! * 2);
+
+  // The archive says the same of what is current when everything in it is applied anew; versions that the former
+  // mapping made, or did not see, stay as they are.
+  const rebuilt = await copyPlace(place);
+  const ended = await runProgram(['rebuild', '--from-archive'], { place: rebuilt });
+  expect(ended.code, ended.stderr).toBe(0);
+  const versions = ['first_seen_slot', 'changed_slot', 'changed_at', 'run_id'];
+  const changes = ['assets', 'token_accounts'].flatMap((table) =>
+    versions.map((column) => `main.${table}.${column}`),
+  );
+  const different = await compareEverything(snapshotOf(rebuilt), snapshotOf(place), [
+    ...writtenAt,
+    ...changes,
+  ]);
+  expect(different.filter(isCurrent)).toEqual([]);
+});
+
+test('a reload that was killed is run again', async () => {
+  const { place } = await makeNights();
+  const before = await copyPlace(place);
+  const other = await makeProgram(loud);
+  for (const msg of ['"msg":"reloaded"', '"reason"']) {
+    const started = startProgram(['reload'], { place, program: other });
+    started.child.stderr?.on('data', () => started.stderr().includes(msg) && started.child.kill('SIGKILL'));
+    await started.ended;
+  }
+  await mustReload(place);
+  expect(await compareEverything(snapshotOf(before), snapshotOf(place), writtenAt)).toEqual([]);
+});
+
+test('a table there is none of is refused', async () => {
+  const place = await makePlace();
+  const ended = await runProgram(['reload', 'asets'], { place });
+  expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no table asets') });
+});
