@@ -1,10 +1,12 @@
 /**
- * How fast pages are split, against `JSON.parse(body.toString())` on the same bytes in the same run:
+ * How fast pages are split and searched for the API key, against `JSON.parse(body.toString())` on the same bytes in
+ * the same run:
  *
  *     npx tsx bench/split.ts
  *
  * Medians of 7, each the mean of enough pages for about 0.2 s.
  */
+import { createKeyEcho } from '../src/api/key-echo.ts';
 import { splitPage } from '../src/landing/split.ts';
 
 const letters = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz123456789';
@@ -107,8 +109,10 @@ const pages = [
   { kind: 'token accounts', key: 'token_accounts', body: page('token_accounts', tokenAccount) },
 ];
 
+const keyEcho = createKeyEcho('3f1c9d7e-8a42-4b6f-9c0d-5e7a1b2c3d4f');
 for (const { kind, key, body } of pages) {
   const ways = {
+    'key search': timeMs(() => keyEcho.isIn(body)),
     splitPage: timeMs(() => splitPage(body, { path: [key], form: 'array' })),
     'JSON.parse': timeMs(() => JSON.parse(body.toString())),
   };

@@ -34,6 +34,9 @@ const apiHints: Record<ApiErrorKind, string> = {
   node_behind: "Run again in a few minutes: the API's index is catching up.",
 };
 
+/** What a reader of answers throws when it can say what is wrong with one: it is asked for again. */
+export class BrokenAnswer extends Error {}
+
 /** One request failed for good; its target fails, the run goes on. Exit 1 where there is no run (`ledgerlake call`). */
 export class ApiError extends LedgerlakeError {
   readonly exitCode = 1;

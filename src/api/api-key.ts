@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { UsageError } from '../errors.ts';
+import { createKeyEcho } from './key-echo.ts';
 import type { Transport } from './operation.ts';
 
 /**
@@ -10,9 +11,9 @@ export interface ApiKey {
   readonly isSet: boolean;
   /** Adds the key where the transport wants it (spec, Authentication): `api-key=` in the query, or a header for wallet. */
   authorize(transport: Transport, target: WireTarget): WireTarget;
-  /** True when the bytes repeat the key, raw, percent-encoded or with JSON's escaped slashes. */
+  /** True when the bytes repeat the key, in any spelling of KeyEcho. */
   isIn(bytes: Buffer): boolean;
-  /** The text with every occurrence of the key (raw, percent-encoded, base64, hex) replaced by `[key]`. */
+  /** The text with every occurrence of the key, in any spelling of KeyEcho, replaced by `[key]`. */
   redact(text: string): string;
 }
 
@@ -24,6 +25,7 @@ export interface WireTarget {
 
 // A shorter "key" (`test`, `sandbox`) is an ordinary word that honest answers contain.
 const minSecretLength = 8;
+const minRedactedLength = 4;
 
 /**
  * Reads the key from LEDGERLAKE_API_KEY, else from the file LEDGERLAKE_API_KEY_FILE names. Empty means unset.
@@ -56,8 +58,7 @@ function closeOver(value: string): ApiKey {
     );
   }
   const encoded = encodeURIComponent(value);
-  const echoes = value.length < minSecretLength ? [] : spellings(value, encoded);
-  const secrets = value.length < 4 ? [] : [...spellings(value, encoded), ...disguises(value)];
+  const echo = value.length < minRedactedLength ? null : createKeyEcho(value);
   return {
     isSet: value !== '',
     authorize(transport, { path, headers }) {
@@ -65,18 +66,7 @@ function closeOver(value: string): ApiKey {
       if (transport === 'wallet') return { path, headers: { ...headers, 'x-api-key': value } };
       return { path: `${path}${path.includes('?') ? '&' : '?'}api-key=${encoded}`, headers };
     },
-    isIn: (bytes) => echoes.some((echo) => bytes.includes(echo)),
-    redact: (text) => secrets.reduce((clean, secret) => clean.replaceAll(secret, '[key]'), text),
+    isIn: (bytes) => value.length >= minSecretLength && echo !== null && echo.isIn(bytes),
+    redact: (text) => echo?.redact(text) ?? text,
   };
-}
-
-function spellings(value: string, encoded: string): string[] {
-  const lower = encoded.replace(/%[0-9A-F]{2}/g, (hex) => hex.toLowerCase());
-  return [...new Set([value, encoded, lower, value.replaceAll('/', '\\/')])];
-}
-
-function disguises(value: string): string[] {
-  const bytes = Buffer.from(value);
-  const base64 = bytes.toString('base64').replace(/=+$/, '');
-  return [base64, bytes.toString('base64url'), bytes.toString('hex'), bytes.toString('hex').toUpperCase()];
 }

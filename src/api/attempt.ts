@@ -1,4 +1,4 @@
-import { ApiStopped } from './api-errors.ts';
+import { ApiStopped, BrokenAnswer } from './api-errors.ts';
 import { classify, type Outcome } from './classify.ts';
 import type { AttemptEntry, Session } from './client.ts';
 import type { HttpAnswer } from './http.ts';
@@ -108,7 +108,8 @@ function settle<T>(
   if (kind === 'aborted') throw signal?.reason ?? new Error(message);
   if (kind === 'throttled' || kind === 'try_again') limiter.settle('throttled', sentAt);
   else if (status !== null) limiter.settle('accepted', sentAt);
-  if (retryAfterMs !== null && retryAfterMs <= maxRetryAfterMs) limiter.hold(retryAfterMs);
+  // With a good answer the header means nothing, and must not keep the whole pool waiting.
+  if (kind !== 'ok' && retryAfterMs !== null && retryAfterMs <= maxRetryAfterMs) limiter.hold(retryAfterMs);
   if (kind === 'ok' || kind === 'no_data' || kind === 'rejected') breaker.answered(operation.pool);
   if (kind === 'ok') return { ok: true, page: page!, receivedAt: new Date(receivedMs) };
 
@@ -131,18 +132,20 @@ function judgeAnswer<T extends { envelope: unknown }>(
   const body = secretMember === undefined ? received : dropSecretMember(received, secretMember);
   const isSuccess = status >= 200 && status < 300;
   const echoesKey = key.isIn(body);
-  const page = isSuccess && !echoesKey ? tryRead(read, body) : undefined;
+  const { page, broken } = isSuccess && !echoesKey ? tryRead(read, body) : {};
   const outcome = classify({
     transport: operation.transport,
     status,
     retryAfter,
-    text: page ? '' : key.redact(body.toString('utf8', 0, judgedBytes)),
+    // Redacted before it is cut: at the cut a part of the key would be left.
+    text: page ? '' : key.redact(body.toString('utf8', 0, echoesKey ? body.length : judgedBytes)),
     sentId: operation.rest ? null : id,
     records: operation.records,
     now: timing.now(),
     ...(page ? { envelope: envelopeOf(page, body) } : {}),
   });
-  const said = isSuccess && echoesKey ? 'the answer repeats the API key and was refused' : outcome.message;
+  const refused = isSuccess && echoesKey ? 'the answer repeats the API key and was refused' : broken;
+  const said = refused ?? outcome.message;
   const judged = { outcome: { ...outcome, message: oneLine(key.redact(said)) }, status, bytes };
   return page && outcome.kind === 'ok' ? { ...judged, page } : judged;
 }
@@ -162,12 +165,12 @@ function envelopeOf({ envelope }: { envelope: unknown }, body: Buffer): unknown 
   }
 }
 
-function tryRead<T>(read: (body: Buffer) => T, body: Buffer): T | undefined {
+/** A body that cannot be read is the server's failure, judged from its text where the reader has no words for it. */
+function tryRead<T>(read: (body: Buffer) => T, body: Buffer): { page?: T; broken?: string } {
   try {
-    return read(body);
-  } catch {
-    // A body that cannot be read is the server's failure, judged from its text.
-    return undefined;
+    return { page: read(body) };
+  } catch (error) {
+    return error instanceof BrokenAnswer ? { broken: error.message } : {};
   }
 }
 

@@ -44,7 +44,9 @@ async function crawlSlice(
     deps,
     { [task.operation.batchParam ?? 'ids']: ids.map(readId) },
     (page, receivedAt) => {
-      const described = describePage(start, deps, page, receivedAt);
+      // Ids that the answer leaves out are as unknown to the source as those it says null to.
+      const nulls = Math.max(page.nulls, ids.length - page.records.length);
+      const described = { ...describePage(start, deps, page, receivedAt), nulls };
       const line = { ...described, page: number, position: null, last_slot: null, next: null, end: null };
       return landPage(deps, task, line, page);
     },

@@ -64,7 +64,7 @@ async function crawlPage(start: TaskStart, deps: CrawlDeps, walk: Walk, position
       };
       const line = (await reachesKnown(start, listed, page, deps)) ? endAsKnown(listed) : listed;
       if (asked < maxAsked && isBehind(task, facts, line.end, { ...walk, ...goal })) return null;
-      refuseLoop(page, position, walk.seen);
+      refuseLoop(task, page, position, walk.seen);
       refuseDeadEnd(task, page, line);
       await landPage(deps, task, line, page);
       return { ...moved, position: line.next };
@@ -196,7 +196,7 @@ function readLast(task: Task, page: ReceivedPage): { lastSlot: number | null; la
     blockTime?: unknown;
   };
   return {
-    lastSlot: Number.isSafeInteger(slot) ? (slot as number) : null,
+    lastSlot: Number.isSafeInteger(slot) && (slot as number) >= 0 ? (slot as number) : null,
     lastTime: Number.isSafeInteger(blockTime) ? (blockTime as number) : null,
   };
 }

@@ -16,6 +16,8 @@ export interface TaskStart {
   /** Feeds: the gap this crawl is for, and where it begins: at the gap, or at the head where nothing leads there. */
   from?: { slot: number; position: Position };
   goal: Pick<PagingGoal, 'lastCompleteSlot' | 'seenSlot' | 'coveredSlot'>;
+  /** An answer that says it is at a higher slot is a broken one. */
+  slotCeiling: number;
   /** Batch operations: the ids to ask for; not looked at when a list is frozen already. */
   ids?: readonly string[];
   /** Ranges of ids: what all ranges of one target share. */

@@ -24,7 +24,7 @@ const nullRecord = Buffer.from('null');
  * An `errors` entry takes the place of a record (API notes, "Lists"), so it lands as a record that is quarantined.
  */
 export function receivePage(operation: Operation, page: SplitPage): ReceivedPage {
-  const result = page.enveloped ? (page.envelope as { result: unknown }).result : page.envelope;
+  const result = resultOf(page);
   const records: LandingRecord[] = page.records.filter((record) => !record.bytes.equals(nullRecord));
   const nulls = page.records.length - records.length;
   if (Array.isArray(at(result, ['errors']))) {
@@ -34,7 +34,7 @@ export function receivePage(operation: Operation, page: SplitPage): ReceivedPage
   return {
     records,
     nulls,
-    slot: firstSlot(result, operation.slotAt),
+    slot: readSlot(operation, page),
     cursor:
       operation.cursorAt === undefined
         ? null
@@ -42,6 +42,15 @@ export function receivePage(operation: Operation, page: SplitPage): ReceivedPage
     more: operation.moreAt === undefined ? null : readFlag(at(result, operation.moreAt)),
     envelope: page.envelopeText,
   };
+}
+
+/** The slot an answer says it reflects; null where it says none. A negative one is none. */
+export function readSlot(operation: Operation, page: SplitPage): number | null {
+  return firstSlot(resultOf(page), operation.slotAt);
+}
+
+function resultOf({ enveloped, envelope }: SplitPage): unknown {
+  return enveloped ? (envelope as { result: unknown }).result : envelope;
 }
 
 /** Row groups that an answer to these parameters speaks of, even by leaving them out. */

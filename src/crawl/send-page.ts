@@ -1,17 +1,18 @@
-import { ApiError } from '../api/api-errors.ts';
+import { ApiError, BrokenAnswer } from '../api/api-errors.ts';
+import type { Operation } from '../api/operation.ts';
 import type { Task } from '../jobs/task.ts';
 import type { Position } from '../landing/page-line.ts';
-import { splitPage } from '../landing/split.ts';
+import { type SplitPage, splitPage } from '../landing/split.ts';
 import type { NewPage } from '../landing/writer.ts';
 import type { CrawlDeps, TaskStart } from './crawl-task.ts';
-import { listCarried, noData, type ReceivedPage, receivePage } from './page.ts';
+import { listCarried, noData, type ReceivedPage, readSlot, receivePage } from './page.ts';
 
 /**
  * Asks for one page. `keep` lands it before another request may take this one's place; what it returns, this returns.
  * @param position parameters that choose the page, as sent
  */
 export async function sendPage<T>(
-  { task }: TaskStart,
+  { task, slotCeiling }: TaskStart,
   { client }: CrawlDeps,
   position: Record<string, unknown>,
   keep: (page: ReceivedPage, receivedAt: Date) => Promise<T>,
@@ -20,7 +21,7 @@ export async function sendPage<T>(
   const params = { ...task.params, ...position };
   const kept: T[] = [];
   try {
-    await client.send(operation, params, (body) => splitPage(body, operation.records), {
+    await client.send(operation, params, (body) => splitAnswer(body, operation, slotCeiling), {
       keep: async (page, receivedAt) => {
         kept.push(await keep(receivePage(operation, page), receivedAt));
       },
@@ -33,6 +34,15 @@ export async function sendPage<T>(
     kept.push(await keep(noData, new Date()));
   }
   return kept[0] as T;
+}
+
+/** @throws MalformedPage, BrokenAnswer for what has to be asked for again */
+function splitAnswer(body: Buffer, operation: Operation, slotCeiling: number): SplitPage {
+  const page = splitPage(body, operation.records);
+  const slot = readSlot(operation, page);
+  if (slot !== null && slot > slotCeiling)
+    throw new BrokenAnswer(`the answer says it is at slot ${slot}, which is years ahead, and was refused`);
+  return page;
 }
 
 export function positionParams({ operation }: Task, position: Position): Record<string, unknown> {

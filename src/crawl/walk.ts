@@ -1,8 +1,9 @@
 import type { Task } from '../jobs/task.ts';
 import type { PageGroup, Position, Restart } from '../landing/page-line.ts';
-import { hashContent } from '../landing/writer.ts';
+import { hashContent, type LandingRecord } from '../landing/writer.ts';
 import { PagingLoop } from './crawl-failures.ts';
 import type { TaskStart } from './crawl-task.ts';
+import { readIds } from './id-order.ts';
 import type { ReceivedPage } from './page.ts';
 import { firstPosition, isAscending, isKeyPosition, positionAfter, type SlotBounds } from './paging.ts';
 
@@ -70,15 +71,22 @@ export function countPage({ count, depth, deepest }: Restart): Restart {
 }
 
 /**
- * The same bytes or the same cursor twice in one walk is a circle: a server that ignores the cursor goes on for ever.
- * A walk by ids does not go by the cursors it is given.
+ * The same records or the same cursor twice in one walk is a circle: a server that ignores the cursor goes on for ever.
+ * A walk by ids does not go by the cursors it is given. Pages that begin and end with the same ids have the same
+ * records, whatever their bytes.
  */
-export function refuseLoop(page: ReceivedPage, position: Position, seen: Set<string>): void {
+export function refuseLoop(
+  { operation }: Task,
+  page: ReceivedPage,
+  position: Position,
+  seen: Set<string>,
+): void {
   const { records, more } = page;
   const cursor = isKeyPosition(position) ? null : page.cursor;
   if (records.length === 0 && more !== true) return;
   for (const [what, value] of [
     ['records', records.length === 0 ? null : hashContent(records)],
+    ['ids', operation.idMember === undefined ? null : describeIds(records, operation.idMember)],
     ['cursor', cursor],
   ]) {
     if (value === null) continue;
@@ -86,6 +94,12 @@ export function refuseLoop(page: ReceivedPage, position: Position, seen: Set<str
       throw new PagingLoop(`the API gave the same ${what} twice: it pages in a circle`);
     seen.add(`${what} ${value}`);
   }
+}
+
+/** What a page's ids are, by its ends; null where fewer than two can be read. */
+function describeIds(records: readonly LandingRecord[], idMember: string): string | null {
+  const { listed } = readIds(records, idMember, 'ends');
+  return listed.length < 2 ? null : `${listed.join(' ')} ${records.length}`;
 }
 
 function startOf({ operation, params, pageSize, range }: Task): Position {

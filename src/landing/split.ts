@@ -60,8 +60,8 @@ interface Found {
  * A byte order mark before the document is passed: RFC 8259 allows it, and asking again, for the same mark,
  * would pay twice.
  *
- * Throws MalformedPage: not UTF-8, not JSON, `result` or a key of the path twice in one object (which of two
- * lists is the answer?), an envelope deeper than MAX_DEPTH.
+ * Throws MalformedPage: not UTF-8, not JSON, `result`, an envelope's `error` or a key of the path twice in one object
+ * (which of two lists is the answer?), an envelope deeper than MAX_DEPTH.
  */
 export function splitPage(body: Buffer, at: RecordsAt): SplitPage {
   const scan = new JsonScanner(body);
@@ -110,13 +110,16 @@ function findRecords(scan: JsonScanner, at: RecordsAt): { found: Found; envelope
   const fromRoot = pathStep(scan, at, 0, atRoot);
   let enveloped = false;
   let rpc = false;
+  let errors = 0;
   scan.members((key) => {
     rpc ||= key === 'jsonrpc';
+    if (key === 'error') errors += 1;
     if (key !== 'result') return fromRoot(key);
     if (enveloped) throw new MalformedPage('a second result', scan.pos);
     enveloped = true;
     locate(scan, at, 0, inResult);
   });
+  if ((enveloped || rpc) && errors > 1) throw new MalformedPage('a second error', scan.pos);
   if (enveloped) return { found: inResult, enveloped };
   // Only at its end is it known that a bare object is itself the records: these few, small answers are read twice.
   if (at.path.length === 0 && !rpc) {

@@ -23,7 +23,15 @@ export function planFeed(task: Task, state: CrawlState, run: string, headFinishe
   const landed = (state.landed.get(task.id) ?? []).filter((crawl) => crawl.failed === null);
   const covered = state.coverage.get(targetKey(task)) ?? [];
   const start = (crawl: string, below: number, more: Partial<PlannedStart> = {}): PlannedStart => ({
-    ...{ task, crawl, resume: null, expected: null, completedAt: null, fullPages: null },
+    ...{
+      task,
+      crawl,
+      resume: null,
+      slotCeiling: state.slotCeiling,
+      expected: null,
+      completedAt: null,
+      fullPages: null,
+    },
     goal: {
       lastCompleteSlot: null,
       seenSlot: null,

@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts';
+import { slotCeiling } from '../crawl/slot-ceiling.ts';
 import type { DataFolder } from '../data-folder.ts';
 import type { Job } from '../jobs/job-file.ts';
 import { resolveIds, resolveTargets } from '../jobs/targets.ts';
@@ -89,6 +90,7 @@ async function readUnpublished(folder: DataFolder): Promise<CrawlState> {
     coverage: new Map(),
     gaps: new Map(),
     landed: groupByTask(await readLanding(folder.landing)),
+    slotCeiling: slotCeiling(null),
     runs: await readRunLog(folder.runs),
     now: Date.now(),
   };

@@ -29,6 +29,8 @@ export interface CrawlState {
   gaps: ReadonlyMap<string, readonly FeedGap[]>;
   /** Crawls in the landing log, by task id. */
   landed: ReadonlyMap<string, readonly LandedCrawl[]>;
+  /** See `slotCeiling`. */
+  slotCeiling: number;
   runs: readonly RunEntry[];
   /** Unix ms at which all this was read. */
   now: number;
@@ -118,6 +120,7 @@ function planOne(task: Task, ids: readonly string[] | null, state: CrawlState, r
       task,
       crawl: open?.crawl ?? run,
       resume: open ?? null,
+      slotCeiling: state.slotCeiling,
       // A batch asks for other ids every night, so an old slot says nothing about it.
       goal: {
         lastCompleteSlot: isBatch ? null : (complete?.lastIndexedSlot ?? null),

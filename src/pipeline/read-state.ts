@@ -1,3 +1,4 @@
+import { slotCeiling } from '../crawl/slot-ceiling.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { type LandedCrawl, readLanding } from '../landing/reader.ts';
 import type { Database } from '../warehouse/database.ts';
@@ -8,15 +9,28 @@ import { readRunLog } from './run-log.ts';
 
 /** Reads what earlier runs left: checkpoints and coverage from the build, open crawls from the landing log. */
 export async function readCrawlState(database: Database, folder: DataFolder): Promise<CrawlState> {
+  const landed = await readLanding(folder.landing);
   return {
     complete: await readComplete(database),
     failed: await readFailed(database),
     coverage: await readCoverage(database),
     gaps: await readGaps(database),
-    landed: groupByTask(await readLanding(folder.landing)),
+    landed: groupByTask(landed),
+    slotCeiling: slotCeiling(await readHighestSlot(database, [...landed.values()])),
     runs: await readRunLog(folder.runs),
     now: Date.now(),
   };
+}
+
+/** The highest slot that any answer said; null when none said one. */
+async function readHighestSlot(database: Database, landed: readonly LandedCrawl[]): Promise<number | null> {
+  const [known] = await database.rows<{ slot: bigint | null }>(
+    `select max(slot) as slot from (
+      select max_slot as slot from meta.checkpoints union all select high_slot from meta.coverage)`,
+  );
+  const slots = landed.flatMap(({ maxSlot }) => maxSlot ?? []);
+  if (known?.slot != null) slots.push(Number(known.slot));
+  return slots.length === 0 ? null : slots.reduce((highest, slot) => Math.max(highest, slot));
 }
 
 async function readComplete(database: Database): Promise<Map<string, CompleteCheckpoint>> {

@@ -5,6 +5,7 @@ import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readApiKey } from '../../src/api/api-key.ts';
 import { UsageError } from '../../src/errors.ts';
+import { echoesOf } from './key-echoes.ts';
 import { canary } from './local-server.ts';
 
 let folder: string;
@@ -71,17 +72,36 @@ describe('where it goes', () => {
 
 describe('echoes', () => {
   const key = readApiKey({ LEDGERLAKE_API_KEY: canary });
-  const encoded = encodeURIComponent(canary);
 
-  test.each([canary, encoded, encoded.toLowerCase(), canary.replaceAll('/', '\\/')])('%s is seen', (echo) => {
-    expect(key.isIn(Buffer.from(`{"a":"x${echo}y"}`))).toBe(true);
-    expect(key.redact(`a ${echo} b ${echo}`)).toBe('a [key] b [key]');
+  test.each(Object.entries(echoesOf(canary)))('%s: is seen, and taken out of texts', (_, echo) => {
+    for (const around of ['', 'x', '{"a":"', 'long before '.repeat(50)]) {
+      expect(key.isIn(Buffer.from(`${around}${echo}"}`))).toBe(true);
+      expect(key.isIn(Buffer.from(`%20\\u0041${around}${echo}`))).toBe(true);
+    }
+    const clean = key.redact(`a ${echo} b ${echo}`);
+    expect(clean).toMatch(/^a .{0,16}\[key\].{0,16} b .{0,16}\[key\].{0,16}$/);
+    expect(key.isIn(Buffer.from(clean))).toBe(false);
   });
 
-  test('texts lose it also as base64 and hex', () => {
-    const bytes = Buffer.from(canary);
-    expect(key.redact(bytes.toString('base64'))).not.toContain(bytes.toString('base64').slice(0, 12));
-    expect(key.redact(bytes.toString('hex'))).toBe('[key]');
+  test('a part of the key, or another one, is none', () => {
+    const other = canary.replace('7f3a', '7f3b');
+    for (const text of [...Object.values(echoesOf(other)), canary.slice(1), canary.slice(0, -1)]) {
+      expect(key.isIn(Buffer.from(text))).toBe(false);
+      expect(key.redact(text)).toBe(text);
+    }
+  });
+
+  test('a key of the fewest characters that count, anywhere in a page', () => {
+    const short = 'Zq8-xK2w';
+    const page = Buffer.from(
+      '{"name":"Ape \\u0026 \\"friends\\" 100%","uri":"https://a.example/%20"},'.repeat(50),
+    );
+    for (const [name, echo] of Object.entries(echoesOf(short)))
+      for (let at = 0; at < 150; at += 1) {
+        const body = Buffer.concat([page.subarray(0, at), Buffer.from(echo), page.subarray(at)]);
+        expect(readApiKey({ LEDGERLAKE_API_KEY: short }).isIn(body), `${name} at ${at}`).toBe(true);
+      }
+    expect(readApiKey({ LEDGERLAKE_API_KEY: short }).isIn(page)).toBe(false);
   });
 
   test('an ordinary word used as a key does not condemn honest answers', () => {

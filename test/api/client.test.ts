@@ -233,6 +233,17 @@ describe('Retry-After', () => {
     expect(time.now() - start).toBe(ms);
   });
 
+  test('with a good answer it means nothing', async () => {
+    const { url } = await startServer((request, response) => {
+      const body = { jsonrpc: '2.0', id: request.id, result: {} };
+      reply(response, 200, body, { 'retry-after': '600' });
+    });
+    const time = jumpingTime();
+    const { client } = clientOf(url, {}, time);
+    for (let n = 0; n < 3; n += 1) await client.send(operation(), {}, readJson);
+    expect(time.slept).toEqual([]);
+  });
+
   test('1e9 seconds are not waited for: 75', async () => {
     const { error, asked, slept } = await failureOf(await always(429, '', { 'retry-after': '1000000000' }));
     expect(error).toMatchObject({ reason: 'throttled', exitCode: 75 });

@@ -2,6 +2,7 @@ import { onTestFinished } from 'vitest';
 import { findOperation } from '../../src/api/catalogue.ts';
 import type { CrawlDeps, TaskStart } from '../../src/crawl/crawl-task.ts';
 import { crawlTask } from '../../src/crawl/crawl-tasks.ts';
+import { slotCeiling } from '../../src/crawl/slot-ceiling.ts';
 import type { Task } from '../../src/jobs/task.ts';
 import type { LandedCrawl } from '../../src/landing/reader.ts';
 import { readLanding, recoverLanding } from '../../src/landing/reader.ts';
@@ -66,7 +67,10 @@ export async function newCrawl(
         onPage: () => undefined,
         isKnown,
       };
-      const error = await crawlTask({ task, crawl: 'run-1', resume, goal, ...start }, deps).then(
+      const error = await crawlTask(
+        { task, crawl: 'run-1', resume, goal, slotCeiling: slotCeiling(110), ...start },
+        deps,
+      ).then(
         () => null,
         (reason: Error) => reason,
       );

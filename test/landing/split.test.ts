@@ -118,6 +118,14 @@ describe('splitPage', () => {
     expect(page.envelope).toEqual(JSON.parse(text));
   });
 
+  it.each([
+    '{"jsonrpc":"2.0","error":{"code":-32000},"error":null,"result":{"items":[]}}',
+    '{"error":{"code":-32000},"result":{"items":[]},"error":null}',
+    '{"jsonrpc":"2.0","error":{"code":-32000},"error":{}}',
+  ])('refuses an envelope with two errors, of which one would be overlooked: %s', (text) => {
+    expect(() => split(text)).toThrow(expect.objectContaining({ name: 'MalformedPage' }));
+  });
+
   it('does not let __proto__ pollute the envelope', () => {
     const { envelope } = split('{"__proto__":{"polluted":1},"items":[]}');
     expect(Object.getPrototypeOf(envelope)).toBe(Object.prototype);
@@ -450,8 +458,11 @@ function expectAgreement(text: string, at: RecordsAt): void {
   try {
     page = split(text, at);
   } catch (error) {
-    // The three refusals of what is JSON; each has its own example above.
-    if (error instanceof MalformedPage && /second result|comes twice|levels around/.test(error.message))
+    // The four refusals of what is JSON; each has its own example above.
+    if (
+      error instanceof MalformedPage &&
+      /second (result|error)|comes twice|levels around/.test(error.message)
+    )
       return;
     throw error;
   }

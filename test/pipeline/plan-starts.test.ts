@@ -39,6 +39,7 @@ function newState(fields: Partial<CrawlState> = {}): CrawlState {
     coverage: new Map(),
     gaps: new Map(),
     landed: new Map(),
+    slotCeiling: 1000,
     runs: [],
     now,
     ...fields,

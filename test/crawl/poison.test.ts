@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest';
+import { ApiError } from '../../src/api/api-errors.ts';
+import { PagingLoop } from '../../src/crawl/crawl-failures.ts';
+import { slotCeiling } from '../../src/crawl/slot-ceiling.ts';
+import { cursorList, newCrawl, newTask } from './crawl.ts';
+
+/** Answers that are well-formed and would do harm if they were believed. */
+const list = () => newTask('getAssetsByGroup', { params: { groupKey: 'collection' } });
+
+describe('slots', () => {
+  test('what was seen and ten years more, or a hundred years where nothing was seen', () => {
+    expect(slotCeiling(400_000_000)).toBe(1_200_000_000);
+    expect(slotCeiling(null)).toBe(10_000_000_000);
+  });
+
+  test.each([2 ** 53 - 1, 2 ** 50, 800_000_111, '999999999999'])(
+    '%s, far above what was seen: asked for again, and the other answer counts',
+    async (slot) => {
+      const crawl = await newCrawl(list(), (params, nth) => ({
+        ...(cursorList(3, 120)(params, nth) as object),
+        ...(nth === 2 ? { last_indexed_slot: slot } : {}),
+      }));
+      expect(await crawl.run()).toBe(null);
+      expect(crawl.asked.map(({ cursor }) => cursor)).toEqual([undefined, '2', '2', '3']);
+      expect(await crawl.landed()).toMatchObject({ records: 3, maxSlot: 120 });
+    },
+  );
+
+  test('in every answer: the target fails and says why', async () => {
+    const crawl = await newCrawl(list(), cursorList(3, 2 ** 50));
+    const error = await crawl.run();
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error?.message).toContain('slot 1125899906842624, which is years ahead');
+    expect(crawl.asked.length).toBe(4);
+  });
+
+  test.each([-5, -1, 1.5, '-5', 2 ** 60])('%s is none', async (slot) => {
+    const crawl = await newCrawl(list(), cursorList(3, slot as number));
+    expect(await crawl.run()).toBe(null);
+    expect(await crawl.landed()).toMatchObject({ records: 3, minSlot: null, maxSlot: null });
+  });
+
+  test('a negative slot at the end of a feed page covers nothing below', async () => {
+    const task = newTask('getLatestCompressionSignatures', { since: { kind: 'pages', pages: 1 } });
+    const crawl = await newCrawl(task, () => ({
+      context: { slot: 110 },
+      value: { items: [{ signature: 'a', slot: -5 }], cursor: 'next' },
+    }));
+    expect(await crawl.run()).toBe(null);
+    expect(await crawl.landed()).toMatchObject({ records: 1, reachedSlot: null });
+  });
+});
+
+describe('endless pages', () => {
+  const id = (n: number) => `Asset${'ABCDEFGHJK'[n]}11111111111111111111111111111111`;
+
+  test.each(['cursor', 'page'])('the same ids with other bytes and another %s', async (style) => {
+    const crawl = await newCrawl(list(), (_, nth) => ({
+      items: [0, 1].map((n) => ({ id: id(n), note: nth })),
+      ...(style === 'cursor' ? { cursor: `c${nth}` } : {}),
+    }));
+    expect(await crawl.run()).toBeInstanceOf(PagingLoop);
+    expect(crawl.asked.length).toBe(2);
+  });
+
+  test('in a circle of three', async () => {
+    const crawl = await newCrawl(list(), (_, nth) => ({
+      items: [0, 1].map((n) => ({ id: id(((nth - 1) % 3) * 2 + n), note: nth })),
+      cursor: `c${nth}`,
+    }));
+    expect(await crawl.run()).toBeInstanceOf(PagingLoop);
+    expect(crawl.asked.length).toBe(4);
+  });
+});
+
+test('ids that a batch leaves out count as unknown, as those it says null to', async () => {
+  const answers = {
+    getAssetBatch: [{ id: 'a' }, null],
+    getAssetProofBatch: { a: { root: 'r' } },
+    getMultipleCompressedAccounts: { context: { slot: 110 }, value: { items: [{ hash: 'a' }] } },
+  };
+  for (const [name, answer] of Object.entries(answers)) {
+    const crawl = await newCrawl(newTask(name, { pageSize: 5 }), () => answer);
+    expect(await crawl.run({ ids: ['a', 'b', 'c', 'd', 'e'] })).toBe(null);
+    expect(await crawl.landed(), name).toMatchObject({ records: 1, nulls: 4 });
+  }
+});
