@@ -33,11 +33,15 @@ docs: install ## Write the generated parts of docs/reference/ again
 demo: build ## Two nights against the sample API, from nothing to SQL and Parquet (about a minute)
 	@scripts/demo.sh
 
-ROWS ?= 1000000
-bench: install ## How fast pages are split, lists walked and tables published (ROWS=1000000)
-	npx tsx bench/split.ts
-	npx tsx bench/partitions.ts
-	npx tsx bench/publish.ts --rows $(ROWS)
+# What users would write instead is compared with, and installed for nothing else.
+peers := bench/peers/node_modules/.package-lock.json
+
+$(peers): bench/peers/package-lock.json
+	npm ci --prefix bench/peers --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+bench: build $(peers) ## Speed against HTTP alone and a naive client, about ten minutes (ARGS=--quick: one)
+	npx tsx bench/run.ts $(ARGS)
 
 clean: ## Remove what build and demo made; data/ and node_modules/ stay
 	rm -rf dist demo-data coverage

@@ -1,0 +1,122 @@
+// The benchmark: what ledgerlake takes, against what no client could be faster than and what a user would write
+// instead, in one run, taking turns. Prints the tables, writes bench/results/<date>.json. docs/performance.md explains.
+//   make bench, or: npx tsx bench/run.ts [--quick] [--rounds 5] [--assets 200000] [--accounts 1000000]
+//     [--targets 5000] [--warehouse 1000000] [--next 200000] [--only assets,start] [--dir /tmp]
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { isMet, listBars } from './bars.ts';
+import { type BenchCase, listAllTargets, listCases, type Options, sizeOf, takeCounts } from './cases.ts';
+import type { Target } from './records.ts';
+import { type BenchResult, type CaseResult, describeMachine } from './results.ts';
+import { renderTables } from './tables.ts';
+
+const sizes = {
+  rounds: 5,
+  assets: 200_000,
+  accounts: 1_000_000,
+  targets: 5000,
+  warehouse: 1_000_000,
+  next: 200_000,
+};
+const quickSizes = {
+  rounds: 1,
+  assets: 20_000,
+  accounts: 100_000,
+  targets: 500,
+  warehouse: 40_000,
+  next: 20_000,
+};
+
+function readOptions(): { options: Options; only: string[] | null; dir: string } {
+  const sizeOptions = Object.fromEntries(
+    Object.keys(sizes).map((name) => [name, { type: 'string' as const }]),
+  );
+  const { values } = parseArgs({
+    options: {
+      ...sizeOptions,
+      quick: { type: 'boolean', default: false },
+      only: { type: 'string' },
+      dir: { type: 'string', default: tmpdir() },
+    },
+  });
+  const given = values as { [name: string]: unknown };
+  const base = Object.entries(values.quick ? quickSizes : sizes);
+  const options = Object.fromEntries(base.map(([name, size]) => [name, Number(given[name] ?? size)]));
+  return { options: options as never, only: values.only?.split(',') ?? null, dir: values.dir };
+}
+
+async function startServer(targets: readonly Target[]) {
+  const script = fileURLToPath(new URL('server.ts', import.meta.url));
+  const server = spawn(process.execPath, ['--import', 'tsx', script], { stdio: ['pipe', 'pipe', 'inherit'] });
+  server.stdin.end(JSON.stringify(targets));
+  const [line] = (await once(server.stdout, 'data')) as [Buffer];
+  return { url: line.toString().trim(), close: () => server.kill() };
+}
+
+/** Every contestant once a round. */
+async function playCase(
+  name: string,
+  one: BenchCase,
+  url: string,
+  rounds: number,
+  dir: string,
+): Promise<CaseResult> {
+  await one.prepare();
+  const players = Object.entries(one.contestants);
+  const result: CaseResult = {
+    title: one.title,
+    floor: one.floor,
+    contestants: Object.fromEntries(players.map(([key, { name }]) => [key, { name, samples: [] }])),
+  };
+  for (let round = 0; round < rounds; round += 1) {
+    const shift = one.inOrder ? 0 : round % players.length;
+    for (const [key, { turn }] of [...players.slice(shift), ...players.slice(0, shift)]) {
+      const place = mkdtempSync(join(dir, `${name}-${key}-`));
+      await takeCounts(url);
+      const { seconds, cpuSeconds, peakMb, rows, left } = await turn(round, place);
+      const { requests, bytes } = await takeCounts(url);
+      const diskMb = left === undefined ? 0 : sizeOf(left) / 1e6;
+      const sample = { seconds, cpuSeconds, peakMb, rows, requests, receivedMb: bytes / 1e6, diskMb };
+      result.contestants[key]!.samples.push(sample);
+      rmSync(place, { recursive: true });
+      process.stderr.write(`${name} ${round + 1}/${rounds} ${key}: ${seconds.toFixed(2)} s\n`);
+    }
+  }
+  one.finish?.();
+  return result;
+}
+
+async function main(): Promise<void> {
+  const { options, only, dir: parent } = readOptions();
+  const dir = mkdtempSync(join(parent, 'ledgerlake-bench-'));
+  const server = await startServer(listAllTargets(options));
+  const result: BenchResult = {
+    date: new Date().toISOString(),
+    command: ['npx tsx bench/run.ts', ...process.argv.slice(2)].join(' '),
+    machine: describeMachine(),
+    options: { ...options },
+    cases: {},
+  };
+  try {
+    for (const [name, one] of Object.entries(listCases({ options, url: server.url, dir }))) {
+      if (only?.includes(name) === false) continue;
+      result.cases[name] = await playCase(name, one, server.url, options.rounds, dir);
+    }
+  } finally {
+    server.close();
+    rmSync(dir, { recursive: true, force: true });
+  }
+  const folder = fileURLToPath(new URL('results/', import.meta.url));
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, `${result.date.replaceAll(':', '')}.json`);
+  writeFileSync(file, `${JSON.stringify(result, null, 1)}\n`);
+  console.log(`${renderTables(result)}\n\nWritten to ${file}`);
+  if (!listBars(result).every(isMet)) console.log('Some bars are not met.');
+}
+
+await main();
