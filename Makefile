@@ -5,7 +5,7 @@ SHELL := /bin/bash
 # npm writes this file last, so it is as new as the last whole install.
 installed := node_modules/.package-lock.json
 
-.PHONY: help install build check test docs demo bench clean
+.PHONY: help install build check test docs demo bench audit sbom clean
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,5 +43,11 @@ $(peers): bench/peers/package-lock.json
 bench: build $(peers) ## Speed against HTTP alone and a naive client, about ten minutes (ARGS=--quick: one)
 	npx tsx bench/run.ts $(ARGS)
 
+audit: install ## Known vulnerabilities and the registry's signatures of the dependencies (passes without a network)
+	npx tsx scripts/audit.ts
+
+sbom: install ## Write sbom.json: what is in the program, in CycloneDX
+	npm sbom --silent --omit dev --sbom-format cyclonedx > sbom.json
+
 clean: ## Remove what build and demo made; data/ and node_modules/ stay
-	rm -rf dist demo-data coverage
+	rm -rf dist demo-data coverage sbom.json

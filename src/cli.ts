@@ -4,6 +4,7 @@ import yargs, { type Argv } from 'yargs';
 import { hideBin } from 'yargs/helpers';
 import { commandList } from './commands/command-list.ts';
 import { reportFailure } from './commands/report-failure.ts';
+import { keepFilesPrivate } from './shared-folder.ts';
 
 /** Version in package.json, one folder above both src/ and dist/. */
 function readVersion(): string {
@@ -70,6 +71,7 @@ function withoutRepeats(command: string, argv: Record<string, unknown>): Record<
 /** What yargs says of arguments it cannot take. */
 class UsageMessage extends Error {}
 
+keepFilesPrivate();
 try {
   await describeProgram(hideBin(process.argv)).parseAsync();
 } catch (error) {

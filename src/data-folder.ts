@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DiskError } from './errors.ts';
+import { makeSharedFolder } from './shared-folder.ts';
 
 /** Where everything of one data folder stands. Landing, staging, archive and build are the owner's alone. */
 export interface DataFolder {
@@ -48,7 +49,7 @@ export function dataFolder(root: string): DataFolder {
 export async function makeDataFolder(folder: DataFolder): Promise<void> {
   try {
     // The root stays readable by the group: the snapshot and the lake stand in it.
-    await mkdir(folder.root, { recursive: true, mode: 0o750 });
+    makeSharedFolder(folder.root, 0o750);
     for (const dir of [folder.landing, folder.staging, folder.archive, folder.temp])
       await mkdir(dir, { recursive: true, mode: 0o700 });
   } catch (error) {

@@ -1,10 +1,11 @@
 import { asDiskError, LedgerlakeError } from '../errors.ts';
+import { visibleLines } from './visible-text.ts';
 
 /** Prints a failure once, with what to do about it, and returns the exit code. */
 export function reportFailure(failure: unknown): number {
   const error = asDiskError(failure);
   if (error instanceof LedgerlakeError) {
-    process.stderr.write(`ledgerlake: ${error.message}\n  ${error.hint}\n`);
+    process.stderr.write(`ledgerlake: ${visibleLines(error.message)}\n  ${visibleLines(error.hint)}\n`);
     return error.exitCode;
   }
   if (error instanceof Error && error.message.startsWith('Out of Memory Error')) {
@@ -15,7 +16,7 @@ export function reportFailure(failure: unknown): number {
   }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   process.stderr.write(
-    `ledgerlake: unexpected: ${text}\n  This is a bug; please report it with the text above.\n`,
+    `ledgerlake: unexpected: ${visibleLines(text)}\n  This is a bug; please report it with the text above.\n`,
   );
   return 1;
 }

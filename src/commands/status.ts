@@ -3,6 +3,7 @@ import { UsageError } from '../errors.ts';
 import { readJobs } from '../jobs/job-file.ts';
 import { type JobStatus, readStatus, type Status } from '../pipeline/read-status.ts';
 import { type GlobalArgs, openContext } from './context.ts';
+import { oneLine } from './visible-text.ts';
 
 interface StatusArgs extends GlobalArgs {
   job?: string;
@@ -50,8 +51,8 @@ export function renderStatus(status: Status): string {
   for (const target of status.targets ?? []) {
     const parts = [target.state, `${target.pages} pages`, `${target.records} records`];
     if (target.changes_seen_to !== null) parts.push(...describeSlots(target));
-    if (target.reason !== null && target.state === 'failed') parts.push(target.reason);
-    lines.push(`  ${target.target === '' ? '(the job)' : target.target}: ${parts.join(', ')}`);
+    if (target.reason !== null && target.state === 'failed') parts.push(oneLine(target.reason));
+    lines.push(`  ${target.target === '' ? '(the job)' : oneLine(target.target)}: ${parts.join(', ')}`);
   }
   for (const gap of status.gaps)
     lines.push(

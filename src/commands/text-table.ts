@@ -1,4 +1,5 @@
 import stringWidth from 'string-width';
+import { oneLine } from './visible-text.ts';
 
 export interface TextColumn {
   name: string;
@@ -87,14 +88,4 @@ function cut(text: string, width: number): string {
     kept += segment;
   }
   return `${kept}…`;
-}
-
-/** Control characters become visible: names in the data may hold escape sequences, which a terminal would obey. */
-function oneLine(text: string): string {
-  if (!/[\p{Cc}\p{Cf}\u2028\u2029]/u.test(text)) return text;
-  return text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029\u200b\ufeff]/gu, (character) => {
-    const code = character.codePointAt(0)!;
-    if (code === 0x0a) return '↵';
-    return code < 0x20 ? String.fromCodePoint(0x2400 + code) : '·';
-  });
 }

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { chmod, mkdir, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { DiskError } from '../errors.ts';
 import { syncDirectory, syncFile } from '../landing/segment-files.ts';
+import { makeSharedFolder } from '../shared-folder.ts';
 import { isExportId, type Manifest, manifestName, readCurrentId } from './lake-manifest.ts';
 
 /**
@@ -20,7 +21,7 @@ const linkPrefix = '.current-';
 /** Makes the lake's folder and removes what killed exports left in it. The caller holds the run lock. @throws DiskError */
 export async function openLake(lake: string): Promise<void> {
   try {
-    await mkdir(lake, { recursive: true, mode: folderMode });
+    makeSharedFolder(lake, folderMode);
   } catch (error) {
     throw new DiskError(
       `cannot make the lake's folder ${lake} (${(error as NodeJS.ErrnoException).code})`,
@@ -36,7 +37,7 @@ export async function openLake(lake: string): Promise<void> {
 /** Makes a table's folder, removes sets that were never pointed to, and lists the others, oldest first. */
 export async function openTableFolder(lake: string, table: string): Promise<string[]> {
   const dir = join(lake, table);
-  await mkdir(dir, { recursive: true, mode: folderMode });
+  makeSharedFolder(dir, folderMode);
   const names = await readdir(dir);
   const current = await readCurrentId(dir);
   const isLeft = (name: string) => isExportId(name) && (current === null || name > current);
@@ -51,7 +52,7 @@ export async function openTableFolder(lake: string, table: string): Promise<stri
 /** An empty folder for a set being written. */
 export async function createDraft(lake: string, table: string, id: string): Promise<string> {
   const draft = join(lake, `${draftPrefix}${table}-${id}`);
-  await mkdir(draft, { mode: folderMode });
+  makeSharedFolder(draft, folderMode);
   return draft;
 }
 

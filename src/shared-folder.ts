@@ -1,0 +1,22 @@
+import { mkdirSync } from 'node:fs';
+
+/** What this process takes from the modes of folders that others may read. */
+let sharedUmask = process.umask();
+
+/**
+ * From now on every file is its owner's alone, those too that DuckDB makes by itself (write-ahead log, drafts, spill):
+ * a later chmod would come too late. What others may read gets its mode explicitly.
+ */
+export function keepFilesPrivate(): void {
+  sharedUmask = process.umask(0o077);
+}
+
+/** Makes a folder that others may read, and those above it, with this mode less the umask the program was started with. */
+export function makeSharedFolder(path: string, mode: number): void {
+  const before = process.umask(sharedUmask);
+  try {
+    mkdirSync(path, { recursive: true, mode });
+  } finally {
+    process.umask(before);
+  }
+}

@@ -1,0 +1,75 @@
+/** Names as nobody should give them to anything: what they would do where they are not quoted stands in `marks`. */
+const attacks = [
+  '../../../marked',
+  '/tmp/ledgerlake-marked',
+  '..',
+  '.',
+  '~/marked',
+  'a/../../marked',
+  '..\\..\\marked',
+  'C:\\marked',
+  '$(touch marked)',
+  '`touch marked`',
+  '; touch marked;',
+  '| touch marked',
+  '&& touch marked',
+  "'; create table marked (x int); --",
+  '"; create table marked (x int); --',
+  "') ; create table marked (x int); --",
+  "x'; copy (select 1) to 'marked'; --",
+  "x'; attach 'marked' as m; --",
+  "' or '1'='1",
+  '{{marked}}',
+  '%s%n%x',
+  '%2e%2e%2fmarked',
+  '__proto__',
+  'constructor',
+  'prototype',
+  'toString',
+  'null',
+  'undefined',
+  'NaN',
+  '-1',
+  '--help',
+  '-rf',
+  '*',
+  '?',
+  '[a-z]',
+  'CON',
+  'aux.txt',
+  'marked\u0000.txt',
+  'a\nb',
+  'a\r\nb: c',
+  '\u001b[2J\u001b]0;marked\u0007',
+  '\u202emarked',
+  '\ufeffmarked',
+  'e\u0301',
+  '\u00e9',
+  '\u{1f600}'.repeat(20),
+  '名前',
+  'a'.repeat(4_000),
+  '{"a":1}',
+  '["a"]',
+  '<script>marked()</script>',
+];
+
+/** 500 names, each once. */
+export function hostileNames(): string[] {
+  const around = [
+    (text: string) => text,
+    (text: string) => `x${text}`,
+    (text: string) => `${text}x`,
+    (text: string) => `${text}${text}`,
+    (text: string) => `'${text}'`,
+    (text: string) => `"${text}"`,
+    (text: string) => `${text}.parquet`,
+    (text: string) => `a/${text}`,
+    (text: string) => `${text}/b`,
+    (text: string) => `${text}'`,
+  ];
+  const names = new Set(around.flatMap((wrap) => attacks.map(wrap)));
+  return [...names].slice(0, 500);
+}
+
+/** The attacks themselves. */
+export const hostileArguments: readonly string[] = attacks.filter((text) => !text.includes('\u0000'));
