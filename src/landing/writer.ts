@@ -58,6 +58,16 @@ interface OpenSegment {
   openedAt: number;
 }
 
+/** A page that is appended and not yet written: no line yet. */
+interface WaitingPage {
+  page: NewPage;
+  records: readonly LandingRecord[];
+  line: PageLine | null;
+}
+
+/** Pages wait for the write before them; those below this in all are one write (small targets, many at once). */
+const writeTogetherBytes = 1 << 20;
+
 /** The line that says that a segment is whole; without it the next run looks for a torn tail first. */
 export const sealedLine = `${JSON.stringify({ kind: 'sealed' })}\n`;
 
@@ -78,6 +88,7 @@ export function createLandingLog(options: LandingOptions): LandingLog {
   let unsynced = 0;
   let failure: unknown;
   let tail: Promise<unknown> = Promise.resolve();
+  const waiting: WaitingPage[] = [];
   const timer = setInterval(() => void sync().catch(() => undefined), syncMs).unref();
 
   /** Runs one step after all before it; the first failure is everyone's. */
@@ -135,18 +146,37 @@ export function createLandingLog(options: LandingOptions): LandingLog {
     return inOrder(syncOpen);
   }
 
+  /** Writes the first page that waits and small ones behind it together: all records first, then all lines. */
+  async function writeWaiting(): Promise<void> {
+    const segment = await segmentFor(waiting[0]!.page.shape);
+    const written: { waitingPage: WaitingPage; block: Buffer; line: PageLine }[] = [];
+    let offset = segment.offset;
+    while (waiting[0]?.page.shape === segment.shape && offset < rotateBytes) {
+      if (offset - segment.offset >= writeTogetherBytes) break;
+      const waitingPage = waiting.shift()!;
+      const rendered = renderPage(waitingPage.page, waitingPage.records, offset);
+      written.push({ waitingPage, ...rendered });
+      offset += rendered.block.length;
+    }
+    const blocks = written.map(({ block }) => block);
+    await segment.records.appendFile(blocks.length === 1 ? blocks[0]! : Buffer.concat(blocks));
+    await segment.pages.appendFile(written.map(({ line }) => renderLine(line)).join(''));
+    for (const { waitingPage, line } of written) waitingPage.line = line;
+    unsynced += offset - segment.offset + 1;
+    segment.offset = offset;
+    if (unsynced > maxUnsyncedBytes) await syncOpen();
+  }
+
   return {
-    appendPage: (page, records) =>
-      inOrder(async () => {
-        const segment = await segmentFor(page.shape);
-        const { block, line } = renderPage(page, records, segment.offset);
-        await segment.records.appendFile(block);
-        segment.offset += block.length;
-        await segment.pages.appendFile(renderLine(line));
-        unsynced += block.length + 1;
-        if (unsynced > maxUnsyncedBytes) await syncOpen();
-        return line;
-      }),
+    appendPage: (page, records) => {
+      const waitingPage: WaitingPage = { page, records, line: null };
+      waiting.push(waitingPage);
+      return inOrder(async () => {
+        // The write of a page before it may have taken it along; otherwise it is the first that waits.
+        if (waitingPage.line === null) await writeWaiting();
+        return waitingPage.line as PageLine;
+      });
+    },
     appendIds: (lines) =>
       inOrder(async () => {
         for await (const line of lines) {

@@ -22,9 +22,10 @@ export async function appendRows(
   spec: TableSpec,
   files: readonly string[],
 ): Promise<MergeCounts> {
+  const counts = { ...noRows };
+  if (files.length === 0) return counts;
   const columns = await listColumns(database, spec.name);
   const keys = spec.key.map(quoteName);
-  const counts = { ...noRows };
   for (let n = 0; n < files.length; n += filesPerSlice) {
     const slice = files.slice(n, n + filesPerSlice);
     const inserted = await database.change(

@@ -35,8 +35,9 @@ export async function mergeTable(
   files: readonly string[],
   memoryBytes: number,
 ): Promise<MergeCounts> {
-  const sql = mergeSql(spec, await listColumns(database, spec.name));
   const total = { ...noRows };
+  if (files.length === 0) return total;
+  const sql = mergeSql(spec, await listColumns(database, spec.name));
   const slices = await planSlices(database, files, memoryBytes / bytesPerRow.seen);
   for (let slice = slices.shift(); slice !== undefined; slice = slices.shift()) {
     const verdict = await judgeSlice(database, sql, slice);

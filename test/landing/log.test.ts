@@ -70,6 +70,30 @@ test('U+2028 and other odd characters in a target do not end a line', async () =
   expect(isEnded(crawl)).toBe(true);
 });
 
+test('pages appended at once stand in the log as if each had been waited for', async () => {
+  const pages = Array.from({ length: 64 }, (_, n) => ({
+    page: newPage(n + 1, { shape: n % 5 === 0 ? 'token_account' : 'asset' }),
+    // Of 40 bytes to 1.4 MB: together with others, or alone.
+    records: newRecords(
+      ...Array.from({ length: n % 4 }, () => `"${'x'.repeat(n % 16 === 3 ? 700_000 : 40)}"`),
+    ),
+  }));
+  const [together, singly] = [await makeLanding(), await makeLanding()];
+  const log = createLandingLog({ dir: together, rotateBytes: 3_000_000 });
+  const lines = await Promise.all(pages.map(({ page, records }) => log.appendPage(page, records)));
+  await log.close();
+  const other = createLandingLog({ dir: singly, rotateBytes: 3_000_000 });
+  for (const [n, { page, records }] of pages.entries())
+    expect(await other.appendPage(page, records)).toEqual(lines[n]);
+  await other.close();
+  expect(lines.map(({ page }) => page)).toEqual(pages.map(({ page: { page } }) => page));
+  const readAll = async (dir: string) => {
+    const files = (await listSegments(dir)).flatMap((n) => [recordFile(dir, n), pageFile(dir, n)]);
+    return Promise.all(files.map((file) => readFile(file, 'utf8')));
+  };
+  expect(await readAll(together)).toEqual(await readAll(singly));
+});
+
 test('a segment is sealed when its records pass the size, one open segment a shape', async () => {
   const dir = await makeLanding();
   const sealed: string[] = [];
