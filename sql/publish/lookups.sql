@@ -1,5 +1,5 @@
--- What the ready look-ups found out about the rows of a table that wait for them. A replica that is behind the crawl
--- that missed the row says nothing: neither found nor unknown.
+-- Which of the rows of a table that wait for a look-up the source did not know. A replica that is behind the crawl that
+-- missed the row confirms nothing.
 -- grain: one row an id asked for
 -- $table: the table. $operation: its look-up. Tables `asked`, `answered` (task, crawl, key)
 create or replace temp table looked_up as
@@ -24,6 +24,5 @@ select
   key,
   lookup,
   run_id,
-  answered and current as found,
   not answered and current as unknown
 from answer;

@@ -18,8 +18,8 @@ interface MemberList {
 const brake = { share: 0.01, rows: 50 };
 
 /**
- * Makes `vanished`: rows of a target that its ready crawl should have shown and did not, before the crawl's own rows
- * go in. Existence belongs to the key, membership to the target: what can be looked up is only asked about.
+ * Makes `judged`, the ready crawls that say what their targets do not have, and `vanished`: rows that they should have
+ * shown and did not, before the crawls' own rows go in. Existence belongs to the key, membership to the target: what can be looked up is only asked about.
  * Refuses crawls that would close too many rows nobody can ask about.
  * @param accepted jobs, and targets as `job/target`, for which that is right
  */
@@ -31,6 +31,7 @@ export async function findVanished(
 ): Promise<void> {
   await database.run(`create or replace temp table vanished
     (table_name varchar, task varchar, crawl varchar, key varchar, gone_reason varchar, lookup varchar)`);
+  await database.run('create or replace temp table judged (task varchar, crawl varchar)');
   const ready = await database.rows<{ operation: string }>('select distinct operation from ready');
   const operations = new Set(ready.map(({ operation }) => operation));
   for (const list of readMemberLists().filter(({ operation }) => operations.has(operation))) {
@@ -42,6 +43,9 @@ export async function findVanished(
         files,
       });
     await database.run(readSql('publish/listed.sql'));
+    await database.run('insert into judged select task, crawl from listed where operation = $operation', {
+      operation: list.operation,
+    });
     await database.run(`create or replace temp view member as
       select m.* from (${list.sql}) m join listed l using (task, crawl)
       where (l.range.after is null or lpad(m.key, 44, '1') > lpad(l.range.after, 44, '1'))
@@ -152,9 +156,14 @@ async function queueLookUps(
   const name = quoteText(table.name);
   for (const spec of new Set([table, answers]))
     await database.run(`delete from meta.absent where table_name = ${name}
-      and exists (from ${spec.name} t where ${keyText(spec, 't')} = meta.absent.key and t.seen_at > meta.absent.missed_at)`);
-  await database.run(`delete from meta.absent where table_name = ${name}
-    and exists (from looked_up l where l.lookup = meta.absent.lookup and l.key = meta.absent.key and l.found)`);
+      and exists (
+        from ${spec.name} t where ${keyText(spec, 't')} = meta.absent.key
+          and t.seen_at > meta.absent.missed_at and coalesce(t.slot >= meta.absent.slot, true)
+      )`);
+  // Found, but true only before the crawl that missed it: asked about until the next crawl says more.
+  await database.run(`delete from meta.absent where table_name = ${name} and null_run is null
+    and exists (from ready r join judged j using (task, crawl) where r.task = meta.absent.task)
+    and not exists (from vanished v where v.table_name = ${name} and v.key = meta.absent.key)`);
   await database.run(`delete from meta.absent where table_name = ${name}
     and not exists (from ${table.name} t where ${keyText(table, 't')} = meta.absent.key)`);
   await database.run(`update meta.absent set
@@ -162,14 +171,21 @@ async function queueLookUps(
       null_run = coalesce(meta.absent.null_run, if(l.unknown, l.run_id, null))
     from looked_up l
     where meta.absent.table_name = ${name} and l.lookup = meta.absent.lookup and l.key = meta.absent.key`);
-  await database.run(`insert into meta.absent (table_name, key, lookup, job, target, slot, missed_at)
-    select ${name}, key, any_value(v.lookup), any_value(r.job), any_value(r.target), min(r.min_slot), max(r.finished_at)
-    ${unseen} and v.lookup is not null
-      and not exists (from meta.absent a where a.table_name = ${name} and a.key = v.key)
-    group by key`);
+  await database.run(`insert into meta.absent (table_name, key, lookup, job, target, task, slot, missed_at)
+    select ${name}, key, lookup, missed.job, missed.target, missed.task, slot, missed_at
+    from (
+      select key, any_value(v.lookup) as lookup, any_value(r) as missed, min(r.min_slot) as slot, max(r.finished_at) as missed_at
+      ${unseen} and v.lookup is not null
+        and not exists (from meta.absent a where a.table_name = ${name} and a.key = v.key)
+      group by key
+    )`);
 }
 
-/** Moves rows to `past`; what was true at a slot ended after it. @param gone a query of (key, slot, at, reason) @returns how many there were */
+/**
+ * Moves rows to `past`; what was true at a slot ended after it.
+ * @param gone a query of (key, slot, at, reason)
+ * @returns how many there were
+ */
 async function closeRows(database: Database, spec: TableSpec, gone: string): Promise<number> {
   await database.run(`create or replace temp table gone as ${gone}`);
   await database.run(`insert into past.${spec.name} by name

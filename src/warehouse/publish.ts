@@ -42,14 +42,16 @@ export async function publish(
 ): Promise<PublishResult> {
   const staged = await findCrawls(database, folder, options.run);
   const result: PublishResult = { published: 0, refused: [], tables: {} };
-  const runs = await database.rows<{ run_id: string | null }>(
-    `select run_id from crawl where state = 'ready' group by run_id order by run_id`,
+  // A run's look-ups are about what its other crawls missed.
+  const steps = await database.rows<{ run_id: string | null; confirms: boolean }>(
+    `select run_id, job = '_confirm' as confirms from crawl where state = 'ready' group by all order by all`,
   );
   // Without a ready crawl there is still what append-only tables have received, and the state of open crawls.
-  for (const { run_id } of runs.length === 0 ? [{ run_id: null }] : runs) {
+  for (const step of steps.length === 0 ? [{ run_id: null, confirms: false }] : steps) {
     await database.run(
-      `create or replace temp table ready as select * from crawl where state = 'ready' and run_id = $run_id`,
-      { run_id },
+      `create or replace temp table ready as
+      select * from crawl where state = 'ready' and run_id = $run_id and (job = '_confirm') = $confirms`,
+      step,
     );
     await publishReady(database, folder, { ...options, staged, result });
   }
