@@ -145,13 +145,14 @@ function goOnAfter(error: unknown, task: Task, walk: Walk, position: Position): 
 }
 
 /**
- * A bound that is refused or not kept where it is sent for the first time: `after` on a range's first page (on the
- * second of the first range, which begins without it), `before` on any, as a page far below it does not show it.
+ * A bound that is refused where it is sent for the first time: `after` on a range's first page (on the second of the
+ * first range, which begins without it). Or one that is not kept: on the first two pages, because a first page of few
+ * ids may keep it by chance; `before` on any, as a page far below it does not show it.
  */
 function showsNoRanges(error: unknown, { range }: Task, { page }: Walk): boolean {
   if (range === null) return false;
   const isFirst = page === 1 || (page === 2 && range.after === null);
-  if (error instanceof BoundsIgnored) return isFirst || error.isPassed;
+  if (error instanceof BoundsIgnored) return page <= 2 || error.isPassed;
   return (
     isFirst && error instanceof ApiError && (error.kind === 'rejected' || /sort|pagination/i.test(error.said))
   );

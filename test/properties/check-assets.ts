@@ -109,11 +109,12 @@ export function checkCalm(list: AssetList, rows: readonly AssetRow[], goneIsKnow
     const { where, owner, name } = list.stateAt(id, list.now())!;
     const row = byId.get(id);
     if (row === undefined) return where === 'listed' ? [`${id} is listed and not there`] : [];
-    // What is elsewhere is looked at no more: its owner may be another by now.
+    // What was found elsewhere is looked at no more, until the list shows it again.
+    if (where !== 'listed' && row.collection === list.elsewhere) return [];
     const expected: Record<typeof where, Partial<AssetRow> | null> = {
       listed: { owner, burnt: false, collection: list.collection, ...(list.content ? { name } : {}) },
       burnt: { burnt: true },
-      elsewhere: { burnt: false, collection: list.elsewhere },
+      elsewhere: { collection: list.elsewhere },
       gone: null,
     };
     const now = expected[where];
