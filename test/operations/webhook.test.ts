@@ -97,7 +97,7 @@ describe('setWebhookActive', () => {
       'jobs/none.yaml': 'describe: t\nmethod: getLatestCompressionSignatures\nsince: {pages: 1}\n',
     });
     const { published } = await place.run();
-    expect(published.tables.webhooks).toMatchObject({ seen: 2, inserted: 2 });
+    expect(published.tables.webhooks).toMatchObject({ seen: 4, inserted: 2, changed: 2 });
     const records = place.sandbox.webhooks.records();
     const rows = await place.rows(
       `select webhook_id, wallet, webhook_url, transaction_types, account_addresses, webhook_type, has_auth_header,
