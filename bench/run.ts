@@ -47,6 +47,10 @@ function readOptions(): { options: Options; only: string[] | null; dir: string }
   const given = values as { [name: string]: unknown };
   const base = Object.entries(values.quick ? quickSizes : sizes);
   const options = Object.fromEntries(base.map(([name, size]) => [name, Number(given[name] ?? size)]));
+  // Lists are of whole pages, and of one size, so that a target is the same one in every case.
+  for (const name of ['assets', 'accounts', 'warehouse', 'next'])
+    if (!(options[name]! > 0) || options[name]! % 20_000 !== 0)
+      throw new Error(`--${name} takes a multiple of 20,000, not ${given[name]}`);
   return { options: options as never, only: values.only?.split(',') ?? null, dir: values.dir };
 }
 
