@@ -88,8 +88,17 @@ test('a job brings the transactions, what they opened and closed, and the opened
     expect([...changes.values()].map((row) => row[`${column}`])).toContain(exact);
 
   const opened = transactions.flatMap((one) => one.opened.map((hash) => truth.compressedAccount(hash)!));
-  const accounts = new Map(opened.map((account) => [account.hash, accountRow(account)]));
+  const closed = new Set(transactions.flatMap((one) => one.closed));
+  const spent = opened.filter(({ hash }) => closed.has(hash)).map(({ hash }) => hash);
+  const left = opened.filter(({ hash }) => !closed.has(hash));
+  const accounts = new Map(left.map((account) => [account.hash, accountRow(account)]));
   expect(differences(accounts, await readFacts(ledger, 'compressed_accounts', 'hash'))).toEqual([]);
+  // What one opened and another closed is spent.
+  const gone = await ledger.rows<{ hash: string }>(
+    `select hash from compressed_accounts_history where gone_reason = 'spent'`,
+  );
+  expect(gone.map(({ hash }) => hash).sort()).toEqual([...new Set(spent)].sort());
+  expect(gone.length).toBeGreaterThan(5);
 
   // The rows are true at the slot of their transaction, where the answer says it.
   const slotOf = new Map(transactions.map(({ signature, slot }) => [signature, String(slot)]));
