@@ -78,7 +78,7 @@ async function loadAnswer(
 
 async function readStaged(dir: string): Promise<Record<string, unknown[]>> {
   const tables: Record<string, unknown[]> = {};
-  for (const file of (await readdir(dir)).sort()) {
+  for (const file of (await readdir(dir)).filter((name) => name.endsWith('.parquet')).sort()) {
     const rows = await readRows<Record<string, unknown>>(
       ':memory:',
       `select * exclude (task, crawl, page, run_id, seen_at, n) from '${join(dir, file)}' order by page, n`,
