@@ -24,7 +24,7 @@ check: install ## Types (tsc) and style (biome)
 	npm run --silent check
 
 # TEST_REPORT=<file>: vitest's JSON report too, for .ci/run.
-test: build check ## Types, style and every test: about twelve minutes on two cores
+test: build check ## Types, style and every test: about twenty minutes on two cores
 	npm run --silent test -- $(if $(TEST_REPORT),--reporter=default --reporter=json --outputFile.json=$(TEST_REPORT))
 
 docs: install ## Write the generated parts of docs/reference/ again

@@ -36,43 +36,70 @@ export async function findVanished(
   const operations = new Set(ready.map(({ operation }) => operation));
   for (const list of readMemberLists().filter(({ operation }) => operations.has(operation))) {
     const files = listFiles(folder, list.table, staged);
-    if (files.length === 0)
-      await database.run('create or replace temp table unread (task varchar, crawl varchar, key varchar)');
-    else
-      await database.run(readSql('publish/unread.sql').replaceAll('{key}', list.table.key[0] as string), {
-        files,
-      });
-    await database.run(readSql('publish/listed.sql'));
-    await database.run('insert into judged select task, crawl from listed where operation = $operation', {
-      operation: list.operation,
-    });
-    await database.run(`create or replace temp view member as
-      select m.* from (${list.sql}) m join listed l using (task, crawl)
-      where (l.range.after is null or lpad(m.key, 44, '1') > lpad(l.range.after, 44, '1'))
-        and (l.range.before is null or lpad(m.key, 44, '1') < lpad(l.range.before, 44, '1'))`);
-    await database.run(
-      `insert into vanished
-      select ${quoteText(list.table.name)}, m.task, m.crawl, m.key, m.gone_reason, $lookup
-      from member m
-      join listed l using (task, crawl)
-      where ${isOlder('m', 'l')}
-        and not exists (from unread u where u.task = m.task and u.crawl = m.crawl and u.key = m.key)
-        ${files.length === 0 ? '' : `and not exists (from read_parquet($files) s where s.task = m.task and s.crawl = m.crawl and ${keyText(list.table, 's')} = m.key)`}`,
-      { lookup: list.lookup?.operation ?? null, ...(files.length === 0 ? {} : { files }) },
-    );
-    await database.run(
-      `insert into refused
-      select task, crawl, 'brake: ' || gone || ' of ' || total || ' rows are not listed any more; if that is right: run --accept-vanished ' || job || if(target = '', '', '/' || target)
-      from (select task, crawl, count(*) as total from member group by task, crawl)
-      join (
-        select task, crawl, count(*) as gone from vanished
-        where table_name = $table and gone_reason is not null group by task, crawl
-      ) using (task, crawl)
-      join ready using (task, crawl)
-      where gone > greatest($rows, total * $share) and not list_contains($accepted, job) and not list_contains($accepted, job || '/' || target)`,
-      { table: list.table.name, ...brake, accepted },
-    );
+    await makeMembers(database, list, files);
+    await addVanished(database, list, files);
+    if (list.lookup === null) await applyBrake(database, list, accepted);
   }
+}
+
+/** Makes `listed`, the ready crawls that say what their targets do not have, and `member`, the rows of the targets. */
+async function makeMembers(database: Database, list: MemberList, files: readonly string[]): Promise<void> {
+  const key = list.table.key[0] as string;
+  if (files.length === 0)
+    await database.run('create or replace temp table unread (task varchar, crawl varchar, key varchar)');
+  else await database.run(readSql('publish/unread.sql').replaceAll('{key}', key), { files });
+  await database.run(readSql('publish/listed.sql'));
+  await database.run('insert into judged select task, crawl from listed where operation = $operation', {
+    operation: list.operation,
+  });
+  // Padded with the digit for zero, base58 texts stand in the order of their bytes.
+  await database.run(`create or replace temp view member as
+    select m.* from (${list.sql}) m join listed l using (task, crawl)
+    where (l.range.after is null or lpad(m.key, 44, '1') > lpad(l.range.after, 44, '1'))
+      and (l.range.before is null or lpad(m.key, 44, '1') < lpad(l.range.before, 44, '1'))`);
+}
+
+async function addVanished(
+  database: Database,
+  { table, lookup }: MemberList,
+  files: readonly string[],
+): Promise<void> {
+  const notStaged = `and not exists (
+      from read_parquet($files) s where s.task = m.task and s.crawl = m.crawl and ${keyText(table, 's')} = m.key
+    )`;
+  await database.run(
+    `insert into vanished
+    select $table, m.task, m.crawl, m.key, m.gone_reason, $lookup
+    from member m join listed l using (task, crawl)
+    where ${isOlder('m', 'l')}
+      and not exists (from unread u where u.task = m.task and u.crawl = m.crawl and u.key = m.key)
+      ${files.length === 0 ? '' : notStaged}`,
+    {
+      ...{ table: table.name, lookup: lookup?.operation ?? null },
+      ...(files.length === 0 ? {} : { files }),
+    },
+  );
+}
+
+async function applyBrake(
+  database: Database,
+  { table }: MemberList,
+  accepted: readonly string[],
+): Promise<void> {
+  await database.run(
+    `insert into refused
+    select task, crawl, 'brake: ' || gone || ' of ' || total
+      || ' rows are not listed any more; if that is right: run --accept-vanished '
+      || job || if(target = '', '', '/' || target)
+    from (select task, crawl, count(*) as total from member group by task, crawl)
+    join (
+      select task, crawl, count(*) as gone from vanished where table_name = $table group by task, crawl
+    ) using (task, crawl)
+    join ready using (task, crawl)
+    where gone > greatest($rows, total * $share)
+      and not list_contains($accepted, job) and not list_contains($accepted, job || '/' || target)`,
+    { table: table.name, ...brake, accepted },
+  );
 }
 
 /**
