@@ -5,10 +5,10 @@ SHELL := /bin/bash
 # npm writes this file last, so it is as new as the last whole install.
 installed := node_modules/.package-lock.json
 
-.PHONY: help install build check test docs demo bench audit sbom clean
+.PHONY: help install build check test test-nightly docs demo bench audit sbom clean
 
 help: ## List these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: $(installed) ## Install the dependencies, when the lock file is newer than they are
 
@@ -26,6 +26,13 @@ check: install ## Types (tsc) and style (biome)
 # TEST_REPORT=<file>: vitest's JSON report too, for .ci/run.
 test: build check ## Types, style and every test: about twenty minutes on two cores
 	npm run --silent test -- $(if $(TEST_REPORT),--reporter=default --reporter=json --outputFile.json=$(TEST_REPORT))
+
+# The files that have bars, one after the other on two workers; what they showed is printed even when one failed.
+test-nightly: build check ## The large tests with their large bars: about ninety minutes on two cores
+	@rm -f figures.ndjson
+	@status=0; LEDGERLAKE_BARS=nightly LEDGERLAKE_FIGURES=$(CURDIR)/figures.ndjson \
+	  npx vitest run $$(grep -rl "/bars.ts'" test --include='*.test.ts') || status=$$?; \
+	npx tsx scripts/write-guarantees.ts figures.ndjson; exit $$status
 
 docs: install ## Write the generated parts of docs/reference/ again
 	npm run --silent docs
@@ -50,4 +57,4 @@ sbom: install ## Write sbom.json: what is in the program, in CycloneDX
 	npm sbom --silent --omit dev --sbom-format cyclonedx > sbom.json
 
 clean: ## Remove what build and demo made; data/ and node_modules/ stay
-	rm -rf dist demo-data coverage sbom.json
+	rm -rf dist demo-data coverage sbom.json figures.ndjson

@@ -10,6 +10,7 @@ import { publishStage, snapshotStage } from '../../src/pipeline/publish-stage.ts
 import { openSession } from '../../src/pipeline/session.ts';
 import { listArchived } from '../../src/warehouse/archive-files.ts';
 import { listStaged } from '../../src/warehouse/load.ts';
+import { bar, showFigure } from '../bars.ts';
 import { compareEverything } from './content.ts';
 import { damages } from './damage.ts';
 import { expectFailure, hashFile } from './failure.ts';
@@ -20,7 +21,7 @@ import { startSmallWorld, writeJobs } from './small-world.ts';
 vi.setConfig({ testTimeout: 400_000 });
 
 const seed = readSeed();
-const rounds = Number(process.env.LEDGERLAKE_DAMAGES || 36);
+const rounds = bar('damages');
 
 /** `ledgerlake publish`, in this process. @returns what it logged @throws what it would end with */
 async function publish({ data }: Place): Promise<string> {
@@ -107,6 +108,7 @@ test(`the build damaged in ${rounds} ways (seed ${seed}): publishing heals it, a
   }
   console.log(`replayed: ${rates.join(', ')}`);
   expect(rates.length).toBeGreaterThan(rounds / 3);
+  showFigure('damages', { done: rounds, seed });
 });
 
 test('a rebuild from the archive makes the same tables and history; it refuses where the archive is too short', async () => {

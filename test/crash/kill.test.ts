@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/server.ts';
+import { bar, showFigure } from '../bars.ts';
 import { compareContent, readCheckpoints, readCounts, readCoverage } from './content.ts';
 import { environmentOf, makePlace, type Place, runProgram, startProgram } from './program.ts';
 import { createRandom, readSeed } from './random.ts';
 import { startSmallWorld, writeJobs } from './small-world.ts';
 
-const kills = Number(process.env.LEDGERLAKE_KILLS || 60);
+const kills = bar('kills');
 const seed = readSeed();
 /** Concurrency of the two pools in use; loopback APIs get 8 requests at once each. */
 const inFlight = 2 * 8;
@@ -167,7 +168,7 @@ async function killMany(
 test(
   `${kills} runs killed with SIGKILL at random moments: resumed, each ledger ends as if never interrupted`,
   async () => {
-    console.log(`kill.test.ts: LEDGERLAKE_SEED=${seed} LEDGERLAKE_KILLS=${kills}`);
+    console.log(`kill.test.ts: LEDGERLAKE_SEED=${seed} LEDGERLAKE_BARS=kills=${kills}`);
     const known = new Map<number, Promise<Uninterrupted>>();
     const uninterrupted = (worldSeed: number) => {
       const run = known.get(worldSeed) ?? runUninterrupted(worldSeed);
@@ -180,9 +181,9 @@ test(
       killMany(createRandom(seed + 1), Math.floor(kills / 2), uninterrupted),
     ]);
     const counts = again.flat();
-    console.log(
-      `kill.test.ts: pages asked for again: ${counts.reduce((sum, n) => sum + n, 0)} in all, at most ${Math.max(...counts)} after one kill`,
-    );
+    const note = `at most ${Math.max(...counts)} pages asked again after one kill, of ${inFlight} in flight`;
+    console.log(`kill.test.ts: ${note}, ${counts.reduce((sum, n) => sum + n, 0)} in all`);
+    showFigure('kills', { done: kills, seed, note });
   },
   60_000 + kills * 8_000,
 );

@@ -13,10 +13,18 @@ import {
   sliceResult,
   splitPage,
 } from '../../src/landing/split.ts';
+import { bar, showFigure } from '../bars.ts';
+import { readSeed } from '../crash/random.ts';
 
-const totalRuns = Number(process.env.LEDGERLAKE_PROPERTY_RUNS ?? 5000);
-/** The properties share the runs. */
-const share = (part: number) => ({ numRuns: Math.ceil(totalRuns * part) });
+const totalRuns = bar('documents');
+const seed = readSeed();
+
+/** Checks a property on its share of the documents. */
+function assertShare<T>(part: number, property: fc.IProperty<T>): void {
+  const numRuns = Math.ceil(totalRuns * part);
+  fc.assert(property, { numRuns, seed });
+  showFigure('documents', { done: numRuns, seed });
+}
 
 const items: RecordsAt = { path: ['items'], form: 'array' };
 
@@ -477,9 +485,10 @@ function tokensOf(text: string): string {
   return text.replace(/("(?:[^"\\]|\\.)*")|[ \t\r\n]+/g, '$1');
 }
 
-describe('any document', () => {
+describe(`any document (seed ${seed})`, { timeout: 60_000 + totalRuns * 10 }, () => {
   it('splits into its records’ own bytes and the rest', () => {
-    fc.assert(
+    assertShare(
+      0.4,
       fc.property(madeDocument, ({ text, at, enveloped, records, envelopeText }) => {
         const body = Buffer.from(text);
         const page = splitPage(body, at);
@@ -501,14 +510,13 @@ describe('any document', () => {
         expect(page.enveloped).toBe(enveloped);
         expectAgreement(text, at);
       }),
-      share(0.4),
     );
   });
 
   it('agrees with JSON.parse at any path', () => {
-    fc.assert(
+    assertShare(
+      0.3,
       fc.property(valueText, placeOf, (text, at) => expectAgreement(text, at)),
-      share(0.3),
     );
   });
 
@@ -520,7 +528,8 @@ describe('any document', () => {
     });
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
     let refused = 0;
-    fc.assert(
+    assertShare(
+      0.3,
       fc.property(madeDocument, fc.array(damage, { minLength: 8, maxLength: 8 }), ({ text, at }, damages) => {
         const body = Buffer.from(text);
         for (const { kind, where, byte } of damages) {
@@ -541,7 +550,6 @@ describe('any document', () => {
           }
         }
       }),
-      share(0.3),
     );
     expect(refused).toBeGreaterThan(0);
   });

@@ -1,10 +1,11 @@
 import { expect, onTestFinished, type TestContext, test } from 'vitest';
+import { bar, showFigure } from '../bars.ts';
 import { readSeed } from '../crash/random.ts';
 import { checkAskedAgain, checkComplete, checkEnd, checkNight, type Violation } from './check-night.ts';
 import { drawNights, type MovingPlace, type NightEnded, openMovingPlace } from './moving-place.ts';
 import type { AssetRow, CoverageRow, SignatureRow, Tables } from './warehouse-rows.ts';
 
-const seeds = Number(process.env.LEDGERLAKE_SEEDS || 300);
+const seeds = bar('seeds');
 // The same ledgers every time, so that what fails is the change's; LEDGERLAKE_SEED draws others.
 const first = process.env.LEDGERLAKE_SEED ? readSeed() : 1;
 /** Ledgers that share a data folder, each a target of its own. */
@@ -22,7 +23,7 @@ function report(place: MovingPlace, nights: readonly NightEnded[], found: readon
   const ledgers = worst?.of === 'list' ? place.lists : place.feeds;
   const trace = ledgers.find(({ seed }) => seed === worst?.seed)?.trace ?? [];
   return [
-    `${found.length} violations; again: LEDGERLAKE_SEED=${own[0]} LEDGERLAKE_SEEDS=${own.length} npx vitest run test/properties`,
+    `${found.length} violations; again: LEDGERLAKE_SEED=${own[0]} LEDGERLAKE_BARS=seeds=${own.length} npx vitest run test/properties`,
     'nights:',
     ...told.map((line) => `  ${line}`),
     ...found.slice(0, 20).map(({ seed, of, what }) => `seed ${seed}, ${of}: ${what}`),
@@ -62,6 +63,7 @@ async function simulate(
   refuse(checkComplete(place, last));
   expect(last).toMatchObject({ written: 0 });
   refuse([...checkEnd(place, before!, began, rest.code === 0), ...checkAskedAgain(place, nights)]);
+  showFigure('seeds', { done: own.length });
 }
 
 const folders = Array.from({ length: Math.ceil(seeds / perFolder) }, (_, n) =>

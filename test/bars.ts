@@ -1,0 +1,89 @@
+import { appendFileSync } from 'node:fs';
+
+/** How much of one promise a test run shows. Docs print them in this order. */
+export interface Bar {
+  promise: string;
+  /** What is counted. */
+  counts: string;
+  shownBy: string;
+  /** In `make test`. */
+  test: number;
+  /** In `make test-nightly`. */
+  nightly: number;
+}
+
+/** How much each of the large tests does; docs/guarantees.md prints what a run of `make test-nightly` did. */
+export const bars = {
+  kills: {
+    promise: 'nothing received is lost, nothing is applied twice',
+    counts: 'runs killed at random moments',
+    shownBy: 'test/crash/kill.test.ts',
+    test: 60,
+    nightly: 2000,
+  },
+  seeds: {
+    promise: 'a moving index is told honestly',
+    counts: 'simulated ledgers',
+    shownBy: 'test/properties/moving-ledger.test.ts',
+    test: 300,
+    nightly: 10_000,
+  },
+  amounts: {
+    promise: '64-bit numbers are exact',
+    counts: 'amounts from 0 to 2^64-1',
+    shownBy: 'test/e2e/exact-u64.test.ts',
+    test: 10_000,
+    nightly: 100_000,
+  },
+  documents: {
+    promise: 'splitting a page is exact',
+    counts: 'random JSON documents',
+    shownBy: 'test/landing/split.test.ts',
+    test: 5000,
+    nightly: 50_000,
+  },
+  damages: {
+    promise: 'a damaged database is made again',
+    counts: 'builds and snapshots damaged',
+    shownBy: 'test/crash/damaged-build.test.ts',
+    test: 36,
+    nightly: 1000,
+  },
+} satisfies Record<string, Bar>;
+
+export type BarName = keyof typeof bars;
+
+/** LEDGERLAKE_BARS: `nightly` for all the large ones, `kills=5` for one of them; several with commas between. */
+const wanted = (process.env.LEDGERLAKE_BARS ?? '').split(',').filter((word) => word !== '');
+
+/** Whether this is `make test-nightly`: for tests that `make test` leaves out. */
+export const isNightly = wanted.includes('nightly');
+
+/** How much the test is to do. Throws where LEDGERLAKE_BARS names what there is not. */
+export function bar(name: BarName): number {
+  for (const word of wanted) {
+    const [, named = '', value = ''] = /^(\w+)=(\d+)$/.exec(word) ?? [];
+    if (named === name) return Number(value);
+    if (word !== 'nightly' && !(named in bars))
+      throw new Error(`LEDGERLAKE_BARS: ${word} is neither nightly nor <bar>=<number> (test/bars.ts)`);
+  }
+  return isNightly ? bars[name].nightly : bars[name].test;
+}
+
+/** What a test that passed did. Several of one bar add up. */
+export interface Figure {
+  done: number;
+  seed?: number;
+  /** What was found besides: a sentence without a full stop. */
+  note?: string;
+}
+
+/**
+ * Appends a figure to the file that LEDGERLAKE_FIGURES names. A test says it last: one that failed, that is one that
+ * found a violation, says nothing, and the bar counts as not shown.
+ */
+export function showFigure(name: BarName, figure: Figure): void {
+  const file = process.env.LEDGERLAKE_FIGURES;
+  if (file !== undefined && file !== '')
+    appendFileSync(file, `${JSON.stringify({ bar: name, ...figure })}\n`);
+}

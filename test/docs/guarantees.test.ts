@@ -1,0 +1,36 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type FiguresRun, renderFigures } from '../../scripts/guarantee-figures.ts';
+import { type Bar, bars } from '../bars.ts';
+import { readText, root } from './documents.ts';
+
+test('the figures of docs/guarantees.md are those of the run that is kept', () => {
+  const [, figures] = /<!-- generated: figures -->\n([\s\S]*)\n<!-- end -->/.exec(
+    readText('docs/guarantees.md'),
+  )!;
+  const file = join(root, 'test/figures.json');
+  const expected = existsSync(file)
+    ? renderFigures(JSON.parse(readFileSync(file, 'utf8')) as FiguresRun)
+    : 'No run is kept yet: `make test-nightly`, then `npx tsx scripts/write-guarantees.ts figures.ndjson --keep`.';
+  expect(figures).toBe(expected);
+});
+
+test('a bar that was not reached is not shown; figures of one bar add up', () => {
+  const table = renderFigures({
+    ...{ date: '', machine: '', minutes: 1 },
+    figures: [
+      { bar: 'kills', done: 1500, seed: 7 },
+      { bar: 'kills', done: 500, seed: 8, note: 'at most 3 pages asked again' },
+      { bar: 'seeds', done: 9999 },
+    ],
+  });
+  expect(table).toMatch(/2,000 runs .* \| 2,000 \| 0 \| at most 3 pages asked again; seed 7; seed 8 \|/);
+  expect(table).toMatch(/ledgers \| 9,999 \| \*\*not shown\*\* \|/);
+});
+
+test.each(Object.entries<Bar>(bars))('%s is shown by a test that asks for this bar', (name, bar) => {
+  expect(readText(bar.shownBy)).toMatch(
+    new RegExp(`\\bbar\\('${name}'\\)[\\s\\S]*\\bshowFigure\\('${name}'`),
+  );
+});
