@@ -21,6 +21,13 @@ export const bars = {
     test: 60,
     nightly: 2000,
   },
+  cells: {
+    promise: 'the network may do anything',
+    counts: 'faults at stages of a run',
+    shownBy: 'test/faults/matrix.test.ts',
+    test: 60,
+    nightly: 252,
+  },
   seeds: {
     promise: 'a moving index is told honestly',
     counts: 'simulated ledgers',

@@ -12,7 +12,11 @@ const ledgerColumns = ['data_hash', 'creator_hash', 'asset_hash', 'tx_slot'];
 const jsonColumns = ['inscription', 'spl20', 'extra', 'burnt', 'extensions'];
 
 /** What the snapshot's table says of the ledger: rows by key, JSON columns as canonical text. */
-export async function readTable(place: Workplace, table: string, key: string): Promise<Map<string, Row>> {
+export async function readTable(
+  place: Pick<Workplace, 'rows'>,
+  table: string,
+  key: string,
+): Promise<Map<string, Row>> {
   const rows = await place.rows<Row>(`from ${table}`);
   const read = rows.map((row): [string, Row] => {
     const told = Object.entries(row).filter(
@@ -56,7 +60,7 @@ export function differences(expected: ReadonlyMap<string, Row>, actual: Readonly
 }
 
 /** Distinct quarantine entries as `table key column`. */
-export async function readQuarantine(place: Workplace): Promise<string[]> {
+export async function readQuarantine(place: Pick<Workplace, 'rows'>): Promise<string[]> {
   const rows = await place.rows<{ entry: string }>(
     `select distinct concat_ws(' ', table_name, key, coalesce(column_name, 'whole')) as entry
     from meta.quarantine`,
