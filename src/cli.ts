@@ -4,7 +4,7 @@ import yargs, { type Argv } from 'yargs';
 import { hideBin } from 'yargs/helpers';
 import { commandList } from './commands/command-list.ts';
 import { reportFailure } from './commands/report-failure.ts';
-import { keepFilesPrivate } from './shared-folder.ts';
+import { keepFilesPrivate } from './file-modes.ts';
 
 /** Version in package.json, one folder above both src/ and dist/. */
 function readVersion(): string {

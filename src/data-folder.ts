@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DiskError } from './errors.ts';
-import { makeSharedFolder } from './shared-folder.ts';
+import { makeSharedFolder } from './file-modes.ts';
 
 /** Where everything of one data folder stands. Landing, staging, archive and build are the owner's alone. */
 export interface DataFolder {

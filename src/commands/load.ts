@@ -1,7 +1,7 @@
 import type { Argv } from 'yargs';
 import { startLoading } from '../pipeline/load-stage.ts';
-import { openSession } from '../pipeline/session.ts';
-import { type GlobalArgs, openContext } from './context.ts';
+import type { GlobalArgs } from './context.ts';
+import { runOffline } from './offline.ts';
 
 /** Options of `ledgerlake load`. */
 export function describeOptions(command: Argv): Argv {
@@ -9,16 +9,10 @@ export function describeOptions(command: Argv): Argv {
 }
 
 /** `ledgerlake load`: landed segments into staging. */
-export async function execute(args: GlobalArgs): Promise<number> {
-  const context = await openContext(args, { asks: false });
-  const session = await openSession({ ...context, verb: 'load', jobs: [], origins: {} });
-  let exitCode = 1;
-  try {
+export function execute(args: GlobalArgs): Promise<number> {
+  return runOffline('load', args, async (session, context) => {
     const loaded = await (await startLoading(session)).finish();
     context.print(`loaded ${loaded.segments} segments, ${loaded.records} records`, loaded);
-    exitCode = 0;
-    return exitCode;
-  } finally {
-    await session.end(exitCode, null);
-  }
+    return 0;
+  });
 }

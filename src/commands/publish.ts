@@ -1,8 +1,8 @@
 import type { Argv } from 'yargs';
-import { startLoading } from '../pipeline/load-stage.ts';
-import { addPublished, type Published, publishStage, snapshotStage } from '../pipeline/publish-stage.ts';
-import { openSession } from '../pipeline/session.ts';
-import { type GlobalArgs, openContext } from './context.ts';
+import { publishLoaded } from '../pipeline/publish-stage.ts';
+import type { GlobalArgs } from './context.ts';
+import { runOffline } from './offline.ts';
+import { refusalLines } from './refusal-text.ts';
 
 /** Options of `ledgerlake publish`. */
 export function describeOptions(command: Argv): Argv {
@@ -10,23 +10,12 @@ export function describeOptions(command: Argv): Argv {
 }
 
 /** `ledgerlake publish`: staging of complete tasks into the tables, then the snapshot. */
-export async function execute(args: GlobalArgs): Promise<number> {
-  const context = await openContext(args, { asks: false });
-  const session = await openSession({ ...context, verb: 'publish', jobs: [], origins: {} });
-  let exitCode = 1;
-  try {
+export function execute(args: GlobalArgs): Promise<number> {
+  return runOffline('publish', args, async (session, context) => {
     // What `crawl` left untyped would otherwise wait for the next `load`.
-    await (await startLoading(session)).finish();
-    const published: Published = { crawls: 0, refused: [], tables: {} };
-    addPublished(published, await publishStage(session));
-    exitCode = published.refused.length > 0 ? 4 : 0;
-    await snapshotStage(session, { exitCode, stoppedBy: null });
-    const refused = published.refused.map(
-      ({ job, target, reason }) => `\n  NOT PUBLISHED ${job}/${target}: ${reason}`,
-    );
-    context.print(`published ${published.crawls} crawls${refused.join('')}`, published);
+    const { published, exitCode } = await publishLoaded(session);
+    const lines = [`published ${published.crawls} crawls`, ...refusalLines(published.refused)];
+    context.print(lines.join('\n'), published);
     return exitCode;
-  } finally {
-    await session.end(exitCode, null);
-  }
+  });
 }

@@ -1,9 +1,9 @@
 import type { Argv } from 'yargs';
-import { startLoading } from '../pipeline/load-stage.ts';
 import { rebuild } from '../pipeline/mend-build.ts';
-import { publishStage, snapshotStage } from '../pipeline/publish-stage.ts';
-import { openSession } from '../pipeline/session.ts';
-import { type GlobalArgs, openContext } from './context.ts';
+import { publishLoaded } from '../pipeline/publish-stage.ts';
+import type { GlobalArgs } from './context.ts';
+import { runOffline } from './offline.ts';
+import { refusalLines } from './refusal-text.ts';
 
 interface RebuildArgs extends GlobalArgs {
   fromArchive: boolean;
@@ -24,20 +24,15 @@ export function describeOptions(command: Argv): Argv {
 }
 
 /** `ledgerlake rebuild`: the build made again from what was received, then the snapshot. */
-export async function execute(args: RebuildArgs): Promise<number> {
-  const context = await openContext(args, { asks: false });
-  const session = await openSession({ ...context, verb: 'rebuild', jobs: [], origins: {} });
-  let exitCode = 1;
-  try {
+export function execute(args: RebuildArgs): Promise<number> {
+  return runOffline('rebuild', args, async (session, context) => {
     const replayed = await rebuild(session, args.fromArchive);
-    await (await startLoading(session)).finish();
-    await publishStage(session);
-    exitCode = 0;
-    await snapshotStage(session, { exitCode, stoppedBy: null });
-    const seconds = replayed.seconds.toFixed(1);
-    context.print(`replayed ${replayed.segments} segments, ${replayed.rows} rows in ${seconds} s`, replayed);
+    const { published, exitCode } = await publishLoaded(session, replayed.refused);
+    const lines = [
+      `replayed ${replayed.segments} segments, ${replayed.rows} rows in ${replayed.seconds.toFixed(1)} s`,
+      ...refusalLines(published.refused),
+    ];
+    context.print(lines.join('\n'), { ...replayed, refused: published.refused });
     return exitCode;
-  } finally {
-    await session.end(exitCode, null);
-  }
+  });
 }

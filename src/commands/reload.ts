@@ -1,9 +1,9 @@
 import type { Argv } from 'yargs';
-import { startLoading } from '../pipeline/load-stage.ts';
-import { publishStage, snapshotStage } from '../pipeline/publish-stage.ts';
+import { publishLoaded } from '../pipeline/publish-stage.ts';
 import { type ReloadReport, reloadTables } from '../pipeline/reload-stage.ts';
-import { openSession } from '../pipeline/session.ts';
-import { type GlobalArgs, openContext } from './context.ts';
+import type { GlobalArgs } from './context.ts';
+import { runOffline } from './offline.ts';
+import { refusalLines } from './refusal-text.ts';
 
 interface ReloadArgs extends GlobalArgs {
   table?: string[];
@@ -20,22 +20,14 @@ export function describeOptions(command: Argv): Argv {
 }
 
 /** `ledgerlake reload [table…]`: rows made again from the raw records, after a change of the mapping. */
-export async function execute(args: ReloadArgs): Promise<number> {
-  const context = await openContext(args, { asks: false });
-  const session = await openSession({ ...context, verb: 'reload', jobs: [], origins: {} });
-  let exitCode = 1;
-  try {
+export function execute(args: ReloadArgs): Promise<number> {
+  return runOffline('reload', args, async (session, context) => {
     const report = await reloadTables(session, args.table ?? []);
-    await (await startLoading(session)).finish();
-    const published = await publishStage(session);
-    report.refused.push(...published.refused);
-    exitCode = report.refused.length > 0 ? 4 : 0;
-    await snapshotStage(session, { exitCode, stoppedBy: null });
+    const { published, exitCode } = await publishLoaded(session, report.refused);
+    report.refused = published.refused;
     context.print(renderReload(report), report);
     return exitCode;
-  } finally {
-    await session.end(exitCode, null);
-  }
+  });
 }
 
 /** What a person reads. Pure. */
@@ -50,7 +42,5 @@ export function renderReload(report: ReloadReport): string {
     lines.push(
       `  ${report.gone} segments are not kept any more (warehouse.keep_raw_days): their rows stay as they are`,
     );
-  for (const { job, target, reason } of report.refused)
-    lines.push(`  NOT RELOADED ${job}${target === '' ? '' : `/${target}`}: ${reason}`);
-  return lines.join('\n');
+  return [...lines, ...refusalLines(report.refused, 'RELOADED')].join('\n');
 }

@@ -5,6 +5,7 @@ import type { CommandModule } from './command-list.ts';
 import { type Context, openContext } from './context.ts';
 import { openEndpoints, originsOf } from './endpoints.ts';
 import { exportSnapshot } from './export.ts';
+import { refusalLines } from './refusal-text.ts';
 import { budgetOptions, type RunArgs, readAccepted, readBudget } from './run-options.ts';
 
 /** `ledgerlake run [job…]`: crawl, load, publish, export. */
@@ -21,7 +22,7 @@ export const runCommand: CommandModule = {
   execute: (args: RunArgs) => runJobs('run', args),
 };
 
-/** `ledgerlake crawl [job…]`: pages into the landing log, typed as they come, nothing published. */
+/** `ledgerlake crawl [job…]`: pages into the landing log, nothing typed or published. */
 export const crawlCommand: CommandModule = {
   describeOptions: (command) =>
     budgetOptions(command).example('$0 crawl', 'Receive now; `load` and `publish` later'),
@@ -80,8 +81,7 @@ export function renderReport(report: RunReport, { folder }: Pick<Context, 'folde
     );
     lines.push(`  ${table}: ${counts.seen} rows seen: ${parts.join(', ')}`);
   }
-  for (const { job, target, reason } of report.published.refused)
-    lines.push(`  NOT PUBLISHED ${job}${target === '' ? '' : `/${target}`}: ${reason}`);
+  lines.push(...refusalLines(report.published.refused));
   lines.push(`  tables: ledgerlake sql --data-dir ${folder.root} "show tables"`);
   return lines.join('\n');
 }

@@ -1,9 +1,10 @@
-import { type ApiClient, createClient } from '../api/client.ts';
+import type { ApiClient } from '../api/client.ts';
 import type { Operation } from '../api/operation.ts';
 import type { Params } from '../api/wire.ts';
 import { type SplitPage, sliceResult, splitPage } from '../landing/split.ts';
-import { billingPeriodStart, createBudget } from '../pipeline/budget.ts';
-import { openRequestLog, type RequestLog, sumCredits } from '../pipeline/request-log.ts';
+import { createBudget } from '../pipeline/budget.ts';
+import { openRequestLog, type RequestLog } from '../pipeline/request-log.ts';
+import { openClient, readMonthlyLeft } from '../pipeline/run-client.ts';
 import type { Context } from './context.ts';
 import type { Endpoints } from './endpoints.ts';
 import { abortOnSignals } from './interrupt.ts';
@@ -33,7 +34,9 @@ export async function sendOne(
   const interrupt = abortOnSignals();
   let client: ApiClient | undefined;
   try {
-    client = await openClient(context, place, requests, interrupt.signal);
+    const monthlyLeft = requests === null ? null : await readMonthlyLeft(context);
+    const budget = createBudget({ maxRequests: null, maxCredits: null, until: null, monthlyLeft });
+    client = await openClient(context, place, budget, requests, interrupt.signal);
     const { page, receivedAt } = await client.send(operation, params, (body) => ({
       ...splitPage(body, operation.records),
       result: sliceResult(body),
@@ -55,32 +58,4 @@ function openLog({ folder, log }: Context, command: string): RequestLog | null {
     if (code !== 'ENOENT') log.warn({ file: folder.requests, code }, 'credits of this call are not counted');
     return null;
   }
-}
-
-async function openClient(
-  { config, folder }: Context,
-  place: Endpoints,
-  requests: RequestLog | null,
-  signal: AbortSignal,
-): Promise<ApiClient> {
-  const { monthlyCredits, billingDay } = config;
-  const spent =
-    monthlyCredits === null || requests === null
-      ? 0
-      : await sumCredits(folder.requests, billingPeriodStart(new Date(), billingDay));
-  const monthlyLeft = monthlyCredits === null ? null : monthlyCredits - spent;
-  return createClient(
-    {
-      endpoints: place.endpoints,
-      limits: config.limits,
-      credits: config.credits,
-      timeoutMs: config.timeoutMs,
-      paramNames: config.paramNames,
-      budget: createBudget({ maxRequests: null, maxCredits: null, until: null, monthlyLeft }),
-      onAttempt: (entry) => requests?.add(entry),
-      userAgent: 'ledgerlake',
-      signal,
-    },
-    place.key === undefined ? {} : { key: place.key },
-  );
 }

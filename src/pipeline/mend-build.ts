@@ -6,7 +6,8 @@ import { listSegments } from '../landing/segment-files.ts';
 import { listArchived } from '../warehouse/archive-files.ts';
 import { openBuild } from '../warehouse/build.ts';
 import { type Database, type DatabaseOptions, openDatabase } from '../warehouse/database.ts';
-import { publish } from '../warehouse/publish.ts';
+import { publish, readSegments } from '../warehouse/publish.ts';
+import type { Published } from '../warehouse/published.ts';
 import { beginEmptyBuild, judgeSnapshot, recoverBuild } from '../warehouse/recover-build.ts';
 import { closeReplay, openReplay, planBatches } from '../warehouse/replay.ts';
 import { readRemoved } from '../warehouse/retention.ts';
@@ -27,6 +28,14 @@ export interface Replayed {
   segments: number;
   rows: number;
   seconds: number;
+  /** Crawls that an audit or the brake refused, once more or for the first time. */
+  refused: Published['refused'];
+}
+
+/** Whether a build holds every archived segment: not so after a replay that was killed. */
+export async function holdsArchive(build: Database, { archive }: DataFolder): Promise<boolean> {
+  const settled = await readSegments(build, 'from meta.segments where settled');
+  return (await listArchived(archive)).every((segment) => settled.has(segment));
 }
 
 /**
@@ -37,7 +46,6 @@ export interface Replayed {
  */
 export async function mendBuild(context: MendContext, because: string | null = null): Promise<Replayed> {
   const { folder, log } = context;
-  await closeReplay(folder);
   const recovery = await recoverBuild(folder, context.databaseOptions, because);
   if (recovery !== null)
     log.warn(
@@ -97,20 +105,22 @@ async function replaySegments(
   landed: readonly number[],
 ): Promise<Replayed> {
   const { folder, log, databaseOptions } = context;
+  const total: Replayed = { segments: 0, rows: 0, seconds: 0, refused: [] };
+  if (archived.length + landed.length === 0) return total;
   const { all, settled } = await readKnown(context);
   const missing = new Set([
     ...archived.filter((segment) => !settled.has(segment)),
     ...landed.filter((segment) => !all.has(segment)),
   ]);
-  const total = { segments: 0, rows: 0, seconds: 0 };
   if (missing.size === 0) return total;
   const startedAt = performance.now();
   for (const batch of await planReplay(context, missing)) {
     const replay = await openReplay(folder, batch, { ...databaseOptions, memoryLimit: loaderMemory });
     const build = await openBuild(folder, databaseOptions);
     try {
-      const { tables } = await publish(build, replay, publishOptions(context));
+      const { tables, refused } = await publish(build, replay, publishOptions(context));
       for (const { seen } of Object.values(tables)) total.rows += seen;
+      total.refused.push(...refused);
       await settleArchived(build, batch, archived);
     } finally {
       build.close();
@@ -120,8 +130,9 @@ async function replaySegments(
     log.info({ segments: total.segments, of: missing.size, rows: total.rows }, 'replayed');
   }
   total.seconds = (performance.now() - startedAt) / 1000;
+  const { segments, rows, seconds, refused } = total;
   log.warn(
-    { ...total, rows_per_s: Math.round(total.rows / total.seconds) },
+    { segments, rows, seconds, rows_per_s: Math.round(rows / seconds), refused: refused.length },
     'the build holds every segment again',
   );
   return total;
@@ -147,11 +158,10 @@ async function readKnown({ folder, databaseOptions }: MendContext): Promise<{
 }> {
   const build = await openBuild(folder, databaseOptions);
   try {
-    const rows = await build.rows<{ segment: bigint; settled: boolean }>(
-      'select segment, settled from meta.segments',
-    );
-    const numbers = (some: typeof rows) => new Set(some.map(({ segment }) => Number(segment)));
-    return { all: numbers(rows), settled: numbers(rows.filter(({ settled }) => settled)) };
+    return {
+      all: await readSegments(build, 'from meta.segments'),
+      settled: await readSegments(build, 'from meta.segments where settled'),
+    };
   } finally {
     build.close();
   }

@@ -2,22 +2,14 @@ import { listSegments } from '../landing/segment-files.ts';
 import { archiveSegments } from '../warehouse/archive.ts';
 import { openDatabase } from '../warehouse/database.ts';
 import { removeDamagedStaging } from '../warehouse/load.ts';
-import type { MergeCounts } from '../warehouse/merge-table.ts';
-import { addCounts, type PublishOptions, type PublishResult, publish } from '../warehouse/publish.ts';
+import { type PublishOptions, publish, readSegments } from '../warehouse/publish.ts';
 import { publishRuns } from '../warehouse/publish-runs.ts';
+import type { Published } from '../warehouse/published.ts';
 import { replaceSnapshot } from '../warehouse/snapshot.ts';
 import { startLoading } from './load-stage.ts';
 import { findExpired, removeExpired, thinCheckpoints } from './retention-stage.ts';
 import { readRunLog } from './run-log.ts';
 import type { Session } from './session.ts';
-
-/** What a run's publishes came to. */
-export interface Published {
-  /** Crawls whose rows went in. */
-  crawls: number;
-  refused: { job: string; target: string; reason: string }[];
-  tables: Record<string, MergeCounts>;
-}
 
 /** What publish is told by the run and its config. @param acceptVanished jobs and targets the brake lets pass */
 export function publishOptions(
@@ -36,7 +28,7 @@ export function publishOptions(
 export async function publishStage(
   session: Session,
   acceptVanished: readonly string[] = [],
-): Promise<PublishResult> {
+): Promise<Published> {
   const { folder } = session;
   const damaged = await removeDamagedStaging(folder);
   if (damaged.length > 0) {
@@ -48,15 +40,25 @@ export async function publishStage(
   const tables = Object.fromEntries(
     Object.entries(result.tables).filter(([, counts]) => counts.seen + counts.gone > 0),
   );
-  session.log.info({ crawls: result.published, refused: result.refused.length, tables }, 'published');
+  session.log.info({ crawls: result.crawls, refused: result.refused.length, tables }, 'published');
   return result;
 }
 
-/** Adds one publish to a run's totals. */
-export function addPublished(total: Published, one: PublishResult): void {
-  total.crawls += one.published;
-  total.refused.push(...one.refused);
-  for (const [table, counts] of Object.entries(one.tables)) addCounts(total.tables, table, counts);
+/**
+ * What verbs that ask the API nothing end with: loads what waits, publishes it, replaces the snapshot.
+ * @param refused crawls that the verb found refused before
+ * @returns with those, and the exit code they make
+ */
+export async function publishLoaded(
+  session: Session,
+  refused: Published['refused'] = [],
+): Promise<{ published: Published; exitCode: number }> {
+  await (await startLoading(session)).finish();
+  const published = await publishStage(session);
+  published.refused.unshift(...refused);
+  const exitCode = published.refused.length > 0 ? 4 : 0;
+  await snapshotStage(session, { exitCode, stoppedBy: null });
+  return { published, exitCode };
 }
 
 /**
@@ -83,8 +85,7 @@ export async function snapshotStage(
     const settled = await session.withBuild(async (build) => {
       await publishRuns(build, folder, runs);
       await thinCheckpoints(build, session);
-      const rows = await build.rows<{ segment: bigint }>('select segment from meta.segments where settled');
-      return new Set(rows.map(({ segment }) => Number(segment)));
+      return readSegments(build, 'from meta.segments where settled');
     });
     const { fileMode } = session.config.warehouse;
     return { settled, setAside: await replaceSnapshot(folder, fileMode, session.databaseOptions) };

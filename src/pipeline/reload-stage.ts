@@ -3,7 +3,7 @@ import { listSegments } from '../landing/segment-files.ts';
 import { listArchived } from '../warehouse/archive-files.ts';
 import { openDatabase } from '../warehouse/database.ts';
 import { listStaged, removeStaged } from '../warehouse/load.ts';
-import { addCounts } from '../warehouse/publish.ts';
+import { addPublished, nothingPublished } from '../warehouse/published.ts';
 import { type Reloaded, reload } from '../warehouse/reload.ts';
 import { closeReplay, openReplay, planBatches } from '../warehouse/replay.ts';
 import { readTableSpecs } from '../warehouse/table-spec.ts';
@@ -26,7 +26,7 @@ export interface ReloadReport extends Reloaded {
 export async function reloadTables(session: Session, tables: readonly string[]): Promise<ReloadReport> {
   const { folder, log, databaseOptions } = session;
   const shapes = listShapes(tables);
-  const total: ReloadReport = { segments: 0, gone: 0, published: 0, refused: [], tables: {}, amended: {} };
+  const total: ReloadReport = { ...nothingPublished(), segments: 0, gone: 0, amended: {} };
   const published = await readPublished(session, shapes);
   const there = new Set([...(await listArchived(folder.archive)), ...(await listSegments(folder.landing))]);
   total.gone = [...published].filter((segment) => !there.has(segment)).length;
@@ -70,9 +70,7 @@ async function readBatches({ folder, databaseOptions }: Session): Promise<number
 
 function addReloaded(total: ReloadReport, one: Reloaded, segments: number): void {
   total.segments += segments;
-  total.published += one.published;
-  total.refused.push(...one.refused);
-  for (const [table, counts] of Object.entries(one.tables)) addCounts(total.tables, table, counts);
+  addPublished(total, one);
   for (const [table, n] of Object.entries(one.amended))
     total.amended[table] = (total.amended[table] ?? 0) + n;
 }

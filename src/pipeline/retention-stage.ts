@@ -3,7 +3,7 @@ import { rename, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import { syncDirectory, syncFile } from '../landing/segment-files.ts';
-import { type Database, openDatabase } from '../warehouse/database.ts';
+import type { Database } from '../warehouse/database.ts';
 import {
   listExpired,
   listOldCheckpoints,
@@ -38,20 +38,15 @@ function keepFrom({ config }: Pick<Context, 'config'>): number {
 export async function findExpired(context: Context, settled: ReadonlySet<number>): Promise<Expired> {
   const { folder, config, databaseOptions } = context;
   const from = keepFrom(context);
-  const database = await openDatabase(':memory:', databaseOptions);
-  try {
-    const segments = await listExpired(database, folder, settled, from);
-    const sizes = await Promise.all(segments.map((segment) => sizeArchived(folder.archive, segment)));
-    const period = billingPeriodStart(new Date(), config.billingDay);
-    return {
-      segments,
-      archiveBytes: sizes.reduce((sum, size) => sum + size, 0),
-      requestRuns: await listOldRequests(folder.requests, Math.min(from, period)),
-      runs: listOldRuns(await readRunLog(folder.runs), from),
-    };
-  } finally {
-    database.close();
-  }
+  const segments = await listExpired(folder, databaseOptions, settled, from);
+  const sizes = await Promise.all(segments.map((segment) => sizeArchived(folder.archive, segment)));
+  const period = billingPeriodStart(new Date(), config.billingDay);
+  return {
+    segments,
+    archiveBytes: sizes.reduce((sum, size) => sum + size, 0),
+    requestRuns: await listOldRequests(folder.requests, Math.min(from, period)),
+    runs: listOldRuns(await readRunLog(folder.runs), from),
+  };
 }
 
 /** Removes what `findExpired` found. The snapshot must have been replaced since: it keeps the rows of the logs. */

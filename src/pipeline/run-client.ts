@@ -2,8 +2,8 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import type { ApiKey } from '../api/api-key.ts';
 import { type ApiClient, createClient } from '../api/client.ts';
 import type { Pool, Transport } from '../api/operation.ts';
-import type { Budget } from './budget.ts';
-import type { RequestLog } from './request-log.ts';
+import { type Budget, billingPeriodStart } from './budget.ts';
+import { type RequestLog, sumCredits } from './request-log.ts';
 import type { Session } from './session.ts';
 
 /** Where the API answers, and with which key when not the environment's. */
@@ -12,15 +12,26 @@ export interface ApiPlace {
   key?: ApiKey;
 }
 
-/** The client of a run: its limits, its budget, its request log, and the rates earlier runs found. */
+type ClientContext = Pick<Session, 'config' | 'folder'>;
+
+/** Credits left of the billing month that it is; null: no limit is configured. */
+export async function readMonthlyLeft({ config, folder }: ClientContext): Promise<number | null> {
+  if (config.monthlyCredits === null) return null;
+  const since = billingPeriodStart(new Date(), config.billingDay);
+  return config.monthlyCredits - (await sumCredits(folder.requests, since));
+}
+
+/**
+ * The client of a run or a single request: the config's limits, and the rates earlier runs found.
+ * @param requests where attempts are noted; null: nowhere
+ */
 export async function openClient(
-  session: Session,
+  { config, folder }: ClientContext,
   place: ApiPlace,
   budget: Budget,
-  requests: RequestLog,
+  requests: RequestLog | null,
   signal: AbortSignal,
 ): Promise<ApiClient> {
-  const { config, folder } = session;
   return createClient(
     {
       endpoints: place.endpoints,
@@ -29,7 +40,7 @@ export async function openClient(
       timeoutMs: config.timeoutMs,
       paramNames: config.paramNames,
       budget,
-      onAttempt: (entry) => requests.add(entry),
+      onAttempt: (entry) => requests?.add(entry),
       userAgent: 'ledgerlake',
       signal,
       learntRates: await readRates(folder.rates),

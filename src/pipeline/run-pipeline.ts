@@ -5,24 +5,25 @@ import type { Config } from '../config.ts';
 import type { LandedPage } from '../crawl/crawl-task.ts';
 import { crawlTasks } from '../crawl/crawl-tasks.ts';
 import type { DataFolder } from '../data-folder.ts';
-import { KeyRefused, type LedgerlakeError, StoppedEarly } from '../errors.ts';
+import { KeyRefused, StoppedEarly } from '../errors.ts';
 import type { Job } from '../jobs/job-file.ts';
 import { resolveIds, resolveTargets } from '../jobs/targets.ts';
 import type { Task } from '../jobs/task.ts';
 import { createLandingLog } from '../landing/writer.ts';
 import { openForJobSql, runJobSql } from '../warehouse/job-sql.ts';
 import { openKnownRows } from '../warehouse/known-rows.ts';
-import { type BudgetLimits, billingPeriodStart, createBudget } from './budget.ts';
+import { addPublished, nothingPublished, type Published } from '../warehouse/published.ts';
+import { type BudgetLimits, createBudget } from './budget.ts';
 import { startLoading } from './load-stage.ts';
 import { planConfirm } from './plan-confirm.ts';
 import { orderStarts, type PlannedStart, planStarts } from './plan-starts.ts';
 import { createProgress, type JobProgress, type Progress } from './progress.ts';
-import { addPublished, type Published, publishStage, snapshotStage } from './publish-stage.ts';
+import { publishStage, snapshotStage } from './publish-stage.ts';
 import { readCrawlState } from './read-state.ts';
-import { openRequestLog, sumCredits } from './request-log.ts';
-import { type ApiPlace, keepRates, openClient } from './run-client.ts';
+import { openRequestLog } from './request-log.ts';
+import { type ApiPlace, keepRates, openClient, readMonthlyLeft } from './run-client.ts';
 import { createSavings, type Savings } from './savings.ts';
-import { openSession, type Session } from './session.ts';
+import { type Ended, type Session, withSession } from './session.ts';
 import { stopOnSignals } from './signals.ts';
 
 export interface RunOptions {
@@ -44,11 +45,8 @@ export interface RunOptions {
   afterSnapshot(session: Session): Promise<void>;
 }
 
-export interface RunReport {
+export interface RunReport extends Ended {
   run: string;
-  exitCode: number;
-  /** Why it stopped early, or null. */
-  stopped: LedgerlakeError | null;
   jobs: Record<string, JobProgress>;
   requests: number;
   credits: number;
@@ -64,34 +62,16 @@ export interface RunReport {
  */
 export async function runPipeline(options: RunOptions): Promise<RunReport> {
   const { config, folder, log, verb } = options;
-  const session = await openSession({
-    config,
-    folder,
-    log,
-    verb,
-    jobs: options.jobs.map(({ name }) => name),
-    origins: options.origins,
-  });
-  let exitCode = 1;
-  let stoppedBy: string | null = null;
-  try {
-    const report = await runSession(session, options);
-    exitCode = report.exitCode;
-    stoppedBy = report.stopped?.message ?? null;
-    return report;
-  } catch (error) {
-    exitCode = (error as Partial<LedgerlakeError>).exitCode ?? 1;
-    stoppedBy = error instanceof Error ? error.message : String(error);
-    throw error;
-  } finally {
-    await session.end(exitCode, stoppedBy);
-  }
+  const jobs = options.jobs.map(({ name }) => name);
+  return withSession({ config, folder, log, verb, jobs, origins: options.origins }, (session) =>
+    runSession(session, options),
+  );
 }
 
 async function runSession(session: Session, options: RunOptions): Promise<RunReport> {
-  const { config, folder } = options;
+  const { folder } = options;
   const requests = openRequestLog(folder.requests, session.run);
-  const budget = createBudget({ ...options.limits, monthlyLeft: await readMonthlyLeft(config, folder) });
+  const budget = createBudget({ ...options.limits, monthlyLeft: await readMonthlyLeft(options) });
   const signals = stopOnSignals(budget);
   const client = await openClient(session, options.place, budget, requests, signals.signal);
   const progress = await createProgress({
@@ -102,7 +82,7 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
     spent: budget.spent,
   });
   const savings = createSavings(requests);
-  const published: Published = { crawls: 0, refused: [], tables: {} };
+  const published = nothingPublished();
   try {
     let stopped: StoppedEarly | null = null;
     const loads = options.verb === 'run';
@@ -123,11 +103,10 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
       if (stopped !== null) break;
     }
     // What vanished is looked up in the same run, until nothing waits or the API will not say.
-    while (loads && stopped === null) {
-      const before = published.crawls;
-      if ((await planConfirm(session)).length > 0)
-        stopped = await crawlAndPublish(() => planConfirm(session));
-      if (published.crawls === before) break;
+    let asked = -1;
+    while (stopped === null && published.unasked > 0 && published.crawls !== asked) {
+      asked = published.crawls;
+      stopped = await crawlAndPublish(() => planConfirm(session));
     }
     refuseForbidden([...progress.jobs.values()]);
     const failed = [...progress.jobs.values()].some((job) => job.failed > 0);
@@ -212,12 +191,6 @@ export function decideExitCode(outcome: { refused: boolean; stopped: boolean; fa
   if (outcome.refused) return 4;
   if (outcome.stopped) return 75;
   return outcome.failed ? 3 : 0;
-}
-
-async function readMonthlyLeft(config: Config, folder: DataFolder): Promise<number | null> {
-  if (config.monthlyCredits === null) return null;
-  const since = billingPeriodStart(new Date(), config.billingDay);
-  return config.monthlyCredits - (await sumCredits(folder.requests, since));
 }
 
 /** Jobs that can be crawled together: a job comes in a later wave than the jobs it runs after. Pure. */

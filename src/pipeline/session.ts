@@ -1,16 +1,17 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { type DataFolder, makeDataFolder } from '../data-folder.ts';
-import { DamagedFile } from '../errors.ts';
+import { DamagedFile, type LedgerlakeError } from '../errors.ts';
 import { recoverLanding } from '../landing/reader.ts';
-import { listSegments } from '../landing/segment-files.ts';
+import { exists, listSegments } from '../landing/segment-files.ts';
 import { bindSource, openBuild, unbindEmpty } from '../warehouse/build.ts';
 import type { Database, DatabaseOptions } from '../warehouse/database.ts';
 import { listStaged, removeStaged } from '../warehouse/load.ts';
 import { hasOwnHashes, rehash } from '../warehouse/rehash.ts';
+import { closeReplay } from '../warehouse/replay.ts';
 import { takeRunLock } from '../warehouse/run-lock.ts';
 import { takeIncomingPages } from './incoming-pages.ts';
-import { type MendContext, mendBuild } from './mend-build.ts';
+import { holdsArchive, type MendContext, mendBuild } from './mend-build.ts';
 import { mendRequestLog } from './request-log.ts';
 import { appendRunLog, makeRunId, readRunLog } from './run-log.ts';
 
@@ -32,6 +33,13 @@ export interface Session {
   end(exitCode: number, stoppedBy: string | null): Promise<void>;
 }
 
+/** How the work of a session ended. */
+export interface Ended {
+  exitCode: number;
+  /** Why it stopped early, or null. */
+  stopped: LedgerlakeError | null;
+}
+
 export interface SessionOptions {
   config: Config;
   folder: DataFolder;
@@ -43,9 +51,31 @@ export interface SessionOptions {
 }
 
 /**
- * Locks a data folder, mends what a killed run left, and begins a run.
+ * Locks a data folder, mends what a killed run left, does the work of one run, and notes how that ended.
  * @throws StoppedEarly when another run is at work; DiskError; UsageError for another origin or a newer folder
  */
+export async function withSession<T extends Ended>(
+  options: SessionOptions,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  const session = await openSession(options);
+  let exitCode = 1;
+  let stoppedBy: string | null = null;
+  try {
+    const ended = await work(session);
+    exitCode = ended.exitCode;
+    stoppedBy = ended.stopped?.message ?? null;
+    return ended;
+  } catch (error) {
+    exitCode = (error as Partial<LedgerlakeError>).exitCode ?? 1;
+    stoppedBy = error instanceof Error ? error.message : String(error);
+    throw error;
+  } finally {
+    await session.end(exitCode, stoppedBy);
+  }
+}
+
+/** A session whose end is the caller's. @throws as withSession */
 export async function openSession(options: SessionOptions): Promise<Session> {
   const { config, folder, log, verb, jobs } = options;
   await makeDataFolder(folder);
@@ -62,8 +92,9 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     const run = makeRunId(now, (await readRunLog(folder.runs)).at(-1)?.run ?? null);
     const mendContext = { run, config, folder, log, databaseOptions };
     const mending = createMending(mendContext);
-    await mending(() => mendBuild(mendContext));
-    await mending(async () => {
+    await closeReplay(folder);
+    if (!(await exists(folder.build))) await mending(() => mendBuild(mendContext));
+    const isWhole = await mending(async () => {
       const database = await openBuild(folder, databaseOptions);
       try {
         // A mistyped first URL received nothing, so it binds nothing.
@@ -75,10 +106,12 @@ export async function openSession(options: SessionOptions): Promise<Session> {
           await rehash(database);
         }
         await takeIncomingPages(database, folder, log);
+        return await holdsArchive(database, folder);
       } finally {
         database.close();
       }
     });
+    if (!isWhole) await mending(() => mendBuild(mendContext));
     await appendRunLog(folder.runs, { run, verb, jobs: [...jobs], started_at: now.toISOString() });
     return {
       run,

@@ -124,7 +124,10 @@ export async function settleAbsent(
   const close = async (spec: TableSpec, gone: string) => {
     closed[spec.name] = (closed[spec.name] ?? 0) + (await closeRows(database, spec, gone));
   };
-  for (const { table, lookup } of distinctTables(readMemberLists())) {
+  const [missed] = await database.rows(
+    '(select key from vanished limit 1) union all (select key from meta.absent limit 1)',
+  );
+  for (const { table, lookup } of missed === undefined ? [] : distinctTables(readMemberLists())) {
     const unseen = `
       from vanished v
       join ready r using (task, crawl)
@@ -215,6 +218,7 @@ async function queueLookUps(
  */
 async function closeRows(database: Database, spec: TableSpec, gone: string): Promise<number> {
   await database.run(`create or replace temp table gone as ${gone}`);
+  if ((await database.rows('select key from gone limit 1')).length === 0) return 0;
   await database.run(`insert into past.${spec.name} by name
     select t.*, greatest(g.slot, t.slot + 1) as valid_to_slot, greatest(g.at, t.changed_at) as valid_to, g.reason as gone_reason
     from ${spec.name} t join gone g on g.key = ${keyText(spec, 't')}`);
@@ -229,8 +233,15 @@ function keyText(spec: TableSpec, row: string): string {
   return columns.length === 1 ? (columns[0] as string) : `concat_ws('/', ${columns.join(', ')})`;
 }
 
-/** Every file of `sql/members/`. */
-function readMemberLists(): MemberList[] {
+let memberLists: readonly MemberList[] | null = null;
+
+/** Every file of `sql/members/`; read once a process. */
+function readMemberLists(): readonly MemberList[] {
+  memberLists ??= parseMemberLists();
+  return memberLists;
+}
+
+function parseMemberLists(): MemberList[] {
   const specs = new Map(readTableSpecs().map((spec) => [spec.name, spec]));
   return listSql('members').map((name) => {
     const sql = readSql(`members/${name}.sql`);

@@ -147,11 +147,10 @@ function rethrow(error: unknown): never {
 
 /** Columns of a table of the main schema, in order. */
 export async function listColumns(database: Database, table: string): Promise<string[]> {
-  const rows = await database.rows<{ column_name: string }>(
-    `select column_name from duckdb_columns()
-    where schema_name = 'main' and table_name = $table and database_name = current_database()
-    order by column_index`,
+  // duckdb_columns() would list the columns of every table each time.
+  const rows = await database.rows<{ name: string }>(
+    `select name from pragma_table_info('main.' || $table) order by cid`,
     { table },
   );
-  return rows.map((row) => row.column_name);
+  return rows.map(({ name }) => name);
 }

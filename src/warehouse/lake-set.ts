@@ -4,8 +4,8 @@ import { chmod, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/pr
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { DiskError } from '../errors.ts';
+import { makeSharedFolder } from '../file-modes.ts';
 import { syncDirectory, syncFile } from '../landing/segment-files.ts';
-import { makeSharedFolder } from '../shared-folder.ts';
 import { isExportId, type Manifest, manifestName, readCurrentId } from './lake-manifest.ts';
 
 /**

@@ -53,14 +53,11 @@ export function lakeType(type: string): string {
 
 /** Columns of a table or view as the lake has them. */
 export async function readLakeColumns(database: Database, table: string): Promise<LakeColumn[]> {
-  const rows = await database.rows<{ column_name: string; data_type: string }>(
-    `select column_name, data_type
-    from duckdb_columns()
-    where table_name = $table and schema_name = 'main' and database_name in (current_database(), 'temp')
-    order by column_index`,
+  const rows = await database.rows<{ name: string; type: string }>(
+    'select name, type from pragma_table_info($table) order by cid',
     { table },
   );
-  return rows.map(({ column_name: name, data_type: type }) => ({ name, type, lakeType: lakeType(type) }));
+  return rows.map(({ name, type }) => ({ name, type, lakeType: lakeType(type) }));
 }
 
 /** The select list that gives a table its Parquet types. */

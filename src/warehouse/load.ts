@@ -66,7 +66,7 @@ export interface Loader {
 /** @param database an in-memory one that only the loader uses */
 export async function createLoader(database: Database, folder: DataFolder): Promise<Loader> {
   await createShapeMacros(database);
-  const queries = await readQueries(database);
+  const queries = new Map<string, readonly TableQuery[]>();
   return {
     async loadSegment(segment) {
       const records = recordFile(folder.landing, segment);
@@ -78,7 +78,9 @@ export async function createLoader(database: Database, folder: DataFolder): Prom
       const temporary = join(folder.staging, `${segment}.tmp`);
       await rm(temporary, { recursive: true, force: true });
       await mkdir(temporary, { mode: 0o700 });
-      for (const { table, sql } of queries.get(shape) ?? []) {
+      const tables = queries.get(shape) ?? (await readQueries(database, shape));
+      queries.set(shape, tables);
+      for (const { table, sql } of tables) {
         const file = join(temporary, `${table}.parquet`);
         await database.run(
           `copy (${sql}) to $file (format parquet, compression zstd, compression_level 1, row_group_size 8192)`,
@@ -96,15 +98,17 @@ export async function createLoader(database: Database, folder: DataFolder): Prom
   };
 }
 
-/** By shape: the query of each table its records go to. */
-async function readQueries(database: Database): Promise<Map<string, { table: string; sql: string }[]>> {
-  const queries = new Map<string, { table: string; sql: string }[]>();
-  for (const spec of readTableSpecs()) {
+interface TableQuery {
+  table: string;
+  sql: string;
+}
+
+/** The query of each table that records of a shape go to. */
+async function readQueries(database: Database, shape: string): Promise<TableQuery[]> {
+  const queries: TableQuery[] = [];
+  for (const spec of readTableSpecs().filter(({ shapes }) => shapes.includes(shape))) {
     await database.script(spec.ddl);
-    for (const shape of spec.shapes) {
-      const sql = await shapeQuery(database, spec, shape);
-      queries.set(shape, [...(queries.get(shape) ?? []), { table: spec.name, sql }]);
-    }
+    queries.push({ table: spec.name, sql: await shapeQuery(database, spec, shape) });
   }
   return queries;
 }

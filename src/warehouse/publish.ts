@@ -7,7 +7,8 @@ import { appendRows } from './append-rows.ts';
 import { auditReadyCrawls } from './audit.ts';
 import type { Database } from './database.ts';
 import { listStaged } from './load.ts';
-import { type MergeCounts, mergeTable, noRows } from './merge-table.ts';
+import { mergeTable, noRows } from './merge-table.ts';
+import { addCounts, nothingPublished, type Published } from './published.ts';
 import { readSql } from './sql-text.ts';
 import { listFiles, type StagedSegment } from './staged-segments.ts';
 import { readTableSpecs } from './table-spec.ts';
@@ -22,14 +23,6 @@ export interface PublishOptions {
   acceptVanished: readonly string[];
 }
 
-export interface PublishResult {
-  /** Crawls whose rows are in the tables now. */
-  published: number;
-  /** Crawls an audit refused, with the reason. */
-  refused: { job: string; target: string; reason: string }[];
-  tables: Record<string, MergeCounts>;
-}
-
 /**
  * Applies staging to the tables: complete crawls to merge tables, every new segment to append-only ones. Crawls go in
  * run by run, in the order the runs finished them, so that what several nights left behind (or a rebuild replays)
@@ -39,9 +32,9 @@ export async function publish(
   database: Database,
   folder: DataFolder,
   options: PublishOptions,
-): Promise<PublishResult> {
+): Promise<Published> {
   const staged = await findCrawls(database, folder, options.run);
-  const result: PublishResult = { published: 0, refused: [], tables: {} };
+  const result = nothingPublished();
   // A run's look-ups are about what its other crawls missed.
   const steps = await database.rows<{ run_id: string | null; confirms: boolean }>(
     `select run_id, job = '_confirm' as confirms from crawl where state = 'ready' group by all order by all`,
@@ -55,6 +48,11 @@ export async function publish(
     );
     await publishReady(database, folder, { ...options, staged, result });
   }
+  const [absent] = await database.rows<{ n: bigint }>(
+    'select count(*) as n from meta.absent where asked_run is distinct from $run',
+    { run: options.run },
+  );
+  result.unasked = Number(absent?.n ?? 0n);
   return result;
 }
 
@@ -62,42 +60,27 @@ export async function publish(
 async function publishReady(
   database: Database,
   folder: DataFolder,
-  {
-    staged,
-    result,
-    ...options
-  }: PublishOptions & { staged: readonly StagedSegment[]; result: PublishResult },
+  { staged, result, ...options }: PublishOptions & { staged: readonly StagedSegment[]; result: Published },
 ): Promise<void> {
   await readAsked(database, folder);
   result.refused.push(...(await auditReadyCrawls(database, folder, staged, options)));
+  const ready = await readSegments(database, 'from landed semi join ready using (task, crawl)');
+  const appended = await readSegments(database, 'from meta.segments');
+  const toMerge = staged.filter(({ segment }) => ready.has(segment));
+  const toAppend = staged.filter(({ segment }) => !appended.has(segment));
   for (const spec of readTableSpecs()) {
-    const segments = staged.filter(({ shape }) => spec.shapes.includes(shape));
-    const chosen = await (spec.publish === 'merge' ? withReadyRows : notAppended)(database, segments);
-    const files = listFiles(folder, spec, chosen);
     const counts =
       spec.publish === 'merge'
-        ? await mergeTable(database, spec, files, options.memoryBytes)
-        : await appendRows(database, spec, files);
-    addCounts(result.tables, spec.name, counts);
+        ? await mergeTable(database, spec, listFiles(folder, spec, toMerge), options.memoryBytes)
+        : await appendRows(database, spec, listFiles(folder, spec, toAppend));
+    addCounts(result, spec.name, counts);
   }
   await database.script(readSql('publish/coverage.sql'));
   const gone = await database.transaction(() => commitState(database, folder, staged));
-  for (const [table, rows] of Object.entries(gone))
-    addCounts(result.tables, table, { ...noRows, gone: rows });
+  for (const [table, rows] of Object.entries(gone)) addCounts(result, table, { ...noRows, gone: rows });
   await database.run('checkpoint');
-  result.published += await countRows(database, 'ready');
-}
-
-/** Adds what became of a table's rows to a run's totals. */
-export function addCounts(totals: Record<string, MergeCounts>, table: string, counts: MergeCounts): void {
-  const total = { ...(totals[table] ?? noRows) };
-  for (const name of Object.keys(total) as (keyof MergeCounts)[]) total[name] += counts[name];
-  totals[table] = total;
-}
-
-async function countRows(database: Database, table: string): Promise<number> {
-  const [row] = await database.rows<{ n: bigint }>(`select count(*) as n from ${table}`);
-  return Number(row?.n ?? 0n);
+  const [row] = await database.rows<{ crawls: bigint }>('select count(*) as crawls from ready');
+  result.crawls += Number(row?.crawls ?? 0n);
 }
 
 /** Makes `landed` and `crawl`; returns the staged segments. Every segment with records must be staged. */
@@ -137,22 +120,10 @@ async function listPageFiles(folder: DataFolder): Promise<string[]> {
   return [empty];
 }
 
-async function withReadyRows(
-  database: Database,
-  segments: readonly StagedSegment[],
-): Promise<StagedSegment[]> {
-  const rows = await database.rows<{ segment: bigint }>(
-    'select distinct segment from landed semi join ready using (task, crawl)',
-  );
-  const ready = new Set(rows.map(({ segment }) => Number(segment)));
-  return segments.filter(({ segment }) => ready.has(segment));
-}
-
-/** Segments whose rows are not in the append-only tables yet. */
-async function notAppended(database: Database, segments: readonly StagedSegment[]): Promise<StagedSegment[]> {
-  const done = await database.rows<{ segment: bigint }>('select segment from meta.segments');
-  const known = new Set(done.map(({ segment }) => Number(segment)));
-  return segments.filter(({ segment }) => !known.has(segment));
+/** Segments by number. @param from of what: `from meta.segments where …` */
+export async function readSegments(database: Database, from: string): Promise<ReadonlySet<number>> {
+  const rows = await database.rows<{ segment: bigint }>(`select distinct segment ${from}`);
+  return new Set(rows.map(({ segment }) => Number(segment)));
 }
 
 /** Checkpoints, coverage, rows that left, quarantine and segments, in the caller's transaction. @returns rows that left */

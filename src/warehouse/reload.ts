@@ -4,21 +4,14 @@ import { appendRows } from './append-rows.ts';
 import { auditRows, takeRefused } from './audit.ts';
 import type { Database } from './database.ts';
 import { mergeTable } from './merge-table.ts';
-import {
-  addCounts,
-  findCrawls,
-  insertMisfits,
-  type PublishOptions,
-  type PublishResult,
-  publish,
-  readAsked,
-} from './publish.ts';
+import { findCrawls, insertMisfits, type PublishOptions, publish, readAsked } from './publish.ts';
+import { addCounts, addPublished, nothingPublished, type Published } from './published.ts';
 import { readSql } from './sql-text.ts';
 import { listFiles, type StagedSegment } from './staged-segments.ts';
 import { readTableSpecs } from './table-spec.ts';
 
 /** What a reload of some segments came to. */
-export interface Reloaded extends PublishResult {
+export interface Reloaded extends Published {
   /** By table: how often the values of a group of a row were written again. */
   amended: Record<string, number>;
 }
@@ -43,7 +36,7 @@ export async function reload(
   await auditRows(database, folder, staged, options.quarantineLimit);
   await database.script(takeRefused);
   const refused = await database.rows<Reloaded['refused'][number]>(readSql('reload/refused.sql'));
-  const result: Reloaded = { published: 0, refused, tables: {}, amended: {} };
+  const result: Reloaded = { ...nothingPublished(), refused, amended: {} };
   for (const spec of readTableSpecs()) {
     const files = listFiles(folder, spec, staged);
     if (files.length === 0) continue;
@@ -52,11 +45,11 @@ export async function reload(
       spec.publish === 'merge'
         ? await mergeTable(database, spec, files, options.memoryBytes)
         : await appendRows(database, spec, files);
-    addCounts(result.tables, spec.name, counts);
+    addCounts(result, spec.name, counts);
   }
   await database.transaction(() => replaceMisfits(database, folder, staged));
   await database.run('checkpoint');
-  if (unpublished !== undefined) addPublish(result, await publish(database, folder, options));
+  if (unpublished !== undefined) addPublished(result, await publish(database, folder, options));
   return result;
 }
 
@@ -68,10 +61,4 @@ async function replaceMisfits(
 ): Promise<void> {
   await database.script(readSql('reload/misfits.sql'));
   await insertMisfits(database, folder, staged);
-}
-
-function addPublish(result: Reloaded, { published, refused, tables }: PublishResult): void {
-  result.published += published;
-  result.refused.push(...refused);
-  for (const [table, counts] of Object.entries(tables)) addCounts(result.tables, table, counts);
 }

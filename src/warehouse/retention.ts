@@ -4,7 +4,7 @@ import type { DataFolder } from '../data-folder.ts';
 import { crawlKey, readLanding } from '../landing/reader.ts';
 import { exists, syncDirectory, writeSynced } from '../landing/segment-files.ts';
 import { archivedPages, archivedRecords, listArchived } from './archive-files.ts';
-import type { Database } from './database.ts';
+import { type Database, type DatabaseOptions, openDatabase } from './database.ts';
 import { planBatches } from './replay.ts';
 import { readSql } from './sql-text.ts';
 
@@ -39,25 +39,37 @@ export function chooseExpired(
 
 /**
  * Archived segments that are older than a moment (Unix ms) and that nothing needs.
- * @param database an in-memory one
  * @param settled segments that the snapshot holds and nothing waits for
  */
 export async function listExpired(
-  database: Database,
   folder: DataFolder,
+  options: Omit<DatabaseOptions, 'readOnly'>,
   settled: ReadonlySet<number>,
   before: number,
 ): Promise<number[]> {
   const archived = await listArchived(folder.archive);
   const old = new Set(archived.filter((segment) => segment < before && settled.has(segment)));
   if (old.size === 0) return [];
+  const database = await openDatabase(':memory:', options);
+  try {
+    const references = await readReferences(database, folder, archived);
+    return chooseExpired(await planBatches(database, folder), references, (segment) => old.has(segment));
+  } finally {
+    database.close();
+  }
+}
+
+async function readReferences(
+  database: Database,
+  { archive }: DataFolder,
+  archived: readonly number[],
+): Promise<Reference[]> {
   const rows = await database.rows<{ segment: bigint; kept: bigint }>(
     `select distinct regexp_extract(filename, '(\\d+)\\.pages\\.parquet$', 1)::bigint as segment, kept_segment as kept
     from read_parquet($files, filename = true) where kept_segment is not null`,
-    { files: archived.map((segment) => archivedPages(folder.archive, segment)) },
+    { files: archived.map((segment) => archivedPages(archive, segment)) },
   );
-  const references = rows.map(({ segment, kept }) => ({ segment: Number(segment), kept: Number(kept) }));
-  return chooseExpired(await planBatches(database, folder), references, (segment) => old.has(segment));
+  return rows.map(({ segment, kept }) => ({ segment: Number(segment), kept: Number(kept) }));
 }
 
 /** Bytes of a segment's archived files. */

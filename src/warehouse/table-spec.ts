@@ -22,9 +22,12 @@ export interface TableSpec {
   ddl: string;
 }
 
-/** Every table of the model, from `sql/tables/`. */
-export function readTableSpecs(): TableSpec[] {
-  return listSql('tables').map((name) => parseTableSpec(readSql(`tables/${name}.sql`)));
+let specs: readonly TableSpec[] | null = null;
+
+/** Every table of the model, from `sql/tables/`; read once a process. */
+export function readTableSpecs(): readonly TableSpec[] {
+  specs ??= listSql('tables').map((name) => parseTableSpec(readSql(`tables/${name}.sql`)));
+  return specs;
 }
 
 /** Reads a table's header: `-- word: value` lines before the first statement. */

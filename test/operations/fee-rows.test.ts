@@ -1,17 +1,9 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { bookkeeping } from './ledger.ts';
 import { openPlace } from './place.ts';
 
 type Columns = Record<string, unknown>;
-const bookkeeping = [
-  'slot',
-  'first_seen_slot',
-  'changed_slot',
-  'changed_at',
-  'seen_at',
-  'run_id',
-  'record_hash',
-];
 
 describe('getPriorityFeeEstimate', () => {
   test('rows: a series, one an answer, every level', async () => {

@@ -66,7 +66,8 @@ export function printed(result: string | undefined) {
   return { code: 0, stdout: `${result}\n`, stderr: '', result };
 }
 
-const bookkeeping = [
+/** Columns that every table has, which say when a row was seen. */
+export const bookkeeping = [
   'slot',
   'seen_at',
   'first_seen_slot',

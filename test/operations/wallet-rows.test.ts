@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Truth } from '../../src/sandbox/world-truth.ts';
 import { differences, type Row } from '../e2e/table-rows.ts';
+import { bookkeeping } from './ledger.ts';
 import { makePlace, type Place } from './place.ts';
 
 /** Jobs crawl the wallet interface; every column of every row is compared with the ledger's truth. */
@@ -34,15 +35,6 @@ beforeAll(async () => {
 afterAll(() => place.remove());
 
 type Columns = Record<string, unknown>;
-const bookkeeping = [
-  'slot',
-  'seen_at',
-  'first_seen_slot',
-  'changed_slot',
-  'changed_at',
-  'run_id',
-  'record_hash',
-];
 
 async function expectRows(
   table: string,

@@ -85,12 +85,10 @@ test('archived segments go after keep_raw_days, except those whose records young
   await publishAll(30);
   const [first, second] = (await listArchived(folder.archive)) as [number, number];
   const options = { memoryLimit: '256MB', threads: 1, tempDir: folder.temp };
-  const database = await openDatabase(':memory:', options);
   const all = new Set([first, second]);
-  expect(await listExpired(database, folder, all, second)).toEqual([]);
-  expect(await listExpired(database, folder, all, second + 1)).toEqual([first, second]);
-  expect(await listExpired(database, folder, new Set([first]), second + 1)).toEqual([]);
-  database.close();
+  expect(await listExpired(folder, options, all, second)).toEqual([]);
+  expect(await listExpired(folder, options, all, second + 1)).toEqual([first, second]);
+  expect(await listExpired(folder, options, new Set([first]), second + 1)).toEqual([]);
 
   await land('r3', [[4]], 30);
   await publishAll(0);
