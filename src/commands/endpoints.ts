@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type ApiKey, readApiKey } from '../api/api-key.ts';
 import type { Transport } from '../api/operation.ts';
 import { makeDataFolder } from '../data-folder.ts';
-import { type Sandbox, startSandbox } from '../sandbox/server.ts';
+import type { Sandbox } from '../sandbox/server.ts';
 import type { Context } from './context.ts';
 
 /** Where the API answers. */
@@ -46,6 +46,8 @@ export async function openEndpoints(context: Context, options: EndpointsOptions 
   process.stderr.write(
     'ledgerlake: no LEDGERLAKE_RPC_URL is set, so the embedded sandbox answers: this is SAMPLE DATA\n',
   );
+  // A configured API does not wait for a server it has no use for.
+  const { startSandbox } = await import('../sandbox/server.ts');
   const sandbox = await startSandbox();
   const release = options.keepSlot === false ? undefined : await reserveSlots(context, sandbox);
   return {

@@ -13,6 +13,7 @@ import { closeReplay, openReplay, planBatches } from '../warehouse/replay.ts';
 import { readRemoved } from '../warehouse/retention.ts';
 import { loaderMemory } from './load-stage.ts';
 import { publishOptions } from './publish-stage.ts';
+import type { Session } from './session.ts';
 
 /** What making a build again needs of the session it happens in. */
 export interface MendContext {
@@ -66,7 +67,11 @@ export async function mendBuild(context: MendContext, because: string | null = n
  * @param fromArchive from nothing instead of the snapshot
  * @throws UsageError, nothing changed, when there is no sound snapshot, or the archive does not reach back far enough
  */
-export async function rebuild(context: MendContext, fromArchive: boolean): Promise<Replayed> {
+export async function rebuild(
+  context: MendContext & Pick<Session, 'closeBuild'>,
+  fromArchive: boolean,
+): Promise<Replayed> {
+  context.closeBuild();
   const { folder, log, databaseOptions } = context;
   if (!fromArchive) {
     if ((await judgeSnapshot(folder, databaseOptions)) !== 'sound')

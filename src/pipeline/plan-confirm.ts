@@ -1,7 +1,6 @@
 import { findOperation } from '../api/catalogue.ts';
 import type { Operation } from '../api/operation.ts';
 import type { Job } from '../jobs/job-file.ts';
-import { openDatabase } from '../warehouse/database.ts';
 import { type PlannedStart, planStarts } from './plan-starts.ts';
 import { readCrawlState } from './read-state.ts';
 import type { Session } from './session.ts';
@@ -10,12 +9,8 @@ import type { Session } from './session.ts';
  * What the built-in job `_confirm` has to ask: the rows of `meta.absent` that this run has not asked about. One target
  * a look-up operation; a list of ids that an earlier run has frozen goes on first.
  */
-export async function planConfirm(
-  session: Pick<Session, 'folder' | 'databaseOptions' | 'run'>,
-): Promise<PlannedStart[]> {
-  const { folder, databaseOptions, run } = session;
-  const build = await openDatabase(folder.build, { ...databaseOptions, readOnly: true });
-  try {
+export function planConfirm({ folder, run, withBuild }: Session): Promise<PlannedStart[]> {
+  return withBuild(async (build) => {
     const waiting = await build.rows<{ lookup: string; ids: string }>(
       `select lookup, to_json(list(distinct key order by key))::varchar as ids
       from meta.absent where asked_run is distinct from $run group by lookup order by lookup`,
@@ -28,9 +23,7 @@ export async function planConfirm(
       const target = { name: operation.table, params: {} };
       return planStarts(confirmJob(operation), [target], JSON.parse(ids) as string[], state, run);
     });
-  } finally {
-    build.close();
-  }
+  });
 }
 
 function confirmJob(operation: Operation): Job {

@@ -87,6 +87,7 @@ export async function snapshotStage(
       await thinCheckpoints(build, session);
       return readSegments(build, 'from meta.segments where settled');
     });
+    session.closeBuild();
     const { fileMode } = session.config.warehouse;
     return { settled, setAside: await replaceSnapshot(folder, fileMode, session.databaseOptions) };
   });

@@ -35,6 +35,8 @@ export async function reloadTables(session: Session, tables: readonly string[]):
   for (const batch of await readBatches(session)) {
     const segments = batch.filter((segment) => published.has(segment));
     if (segments.length === 0) continue;
+    // Typing needs the memory.
+    session.closeBuild();
     const replay = await openReplay(folder, segments, { ...databaseOptions, memoryLimit: loaderMemory });
     const one = await session.withBuild((build) => reload(build, replay, publishOptions(session)));
     await closeReplay(folder);

@@ -10,6 +10,7 @@ import type { Job } from '../jobs/job-file.ts';
 import { resolveIds, resolveTargets } from '../jobs/targets.ts';
 import type { Task } from '../jobs/task.ts';
 import { createLandingLog } from '../landing/writer.ts';
+import type { Database } from '../warehouse/database.ts';
 import { openForJobSql, runJobSql } from '../warehouse/job-sql.ts';
 import { openKnownRows } from '../warehouse/known-rows.ts';
 import { addPublished, nothingPublished, type Published } from '../warehouse/published.ts';
@@ -86,15 +87,21 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
   try {
     let stopped: StoppedEarly | null = null;
     const loads = options.verb === 'run';
+    // Also what earlier runs landed.
+    let isWaiting = true;
     const crawlAndPublish = async (plan: () => Promise<PlannedStart[]>) => {
       // A build that turns out to be damaged while it is crawled is made again, and the wave planned anew goes on.
       const stopped = await session.mending(async () => {
         const starts = await plan();
         for (const { task } of starts) progress.addTasks(task.job, 1);
         savings.expect(starts);
-        return crawlWave(starts, { session, client, progress, savings, loads });
+        isWaiting ||= starts.length > 0;
+        return isWaiting ? crawlWave(starts, { session, client, progress, savings, loads }) : null;
       });
-      if (loads) addPublished(published, await publishStage(session, options.acceptVanished));
+      if (loads && isWaiting) {
+        addPublished(published, await publishStage(session, options.acceptVanished));
+        isWaiting = false;
+      }
       return stopped;
     };
     for (const wave of listWaves(options.jobs)) {
@@ -151,6 +158,7 @@ async function crawlWave(
   starts: readonly PlannedStart[],
   { session, client, progress, savings, loads }: WaveDeps,
 ): Promise<StoppedEarly | null> {
+  session.closeBuild();
   const loading = loads ? await startLoading(session) : null;
   const known = openKnownRows(session.folder);
   const onPage = (task: Task, page: LandedPage) => {
@@ -206,16 +214,18 @@ export function listWaves(jobs: readonly Job[]): Job[][] {
 }
 
 /** What one wave has to crawl, in order. Reads targets from the build; asks the API nothing. */
-export async function planWave(
-  session: Pick<Session, 'folder' | 'databaseOptions' | 'run' | 'log'>,
-  wave: readonly Job[],
-): Promise<PlannedStart[]> {
-  const database = await openForJobSql(session.folder, session.databaseOptions);
+export async function planWave(session: Session, wave: readonly Job[]): Promise<PlannedStart[]> {
+  const { folder, databaseOptions } = session;
+  const state = await session.withBuild((build) => readCrawlState(build, folder));
+  let reader: Database | null = null;
   try {
-    const state = await readCrawlState(database, session.folder);
     const starts: PlannedStart[] = [];
     for (const job of wave) {
-      const query = (sql: string) => runJobSql(database, job.name, sql);
+      const query = async (sql: string) => {
+        session.closeBuild();
+        reader ??= await openForJobSql(folder, databaseOptions);
+        return runJobSql(reader, job.name, sql);
+      };
       const isBatch = job.operation.paging === 'batch';
       const targets = isBatch ? [{ name: '', params: {} }] : await resolveTargets(job, query);
       const ids = isBatch ? await resolveIds(job, query) : null;
@@ -225,6 +235,6 @@ export async function planWave(
     }
     return orderStarts(starts);
   } finally {
-    database.close();
+    (reader as Database | null)?.close();
   }
 }

@@ -22,8 +22,10 @@ export interface Session {
   folder: DataFolder;
   log: Logger;
   databaseOptions: Omit<DatabaseOptions, 'readOnly'>;
-  /** Opens the build for `work` only: the snapshot is copied while it is closed. Mends as `mending`. */
+  /** The build for `work`, which stays open for the next one until `closeBuild`. Mends as `mending`. */
   withBuild<T>(work: (database: Database) => Promise<T>): Promise<T>;
+  /** So that the build can be copied or opened otherwise, and holds no memory while a crawl goes on. */
+  closeBuild(): void;
   /**
    * Does work that reads or writes the build. When that turns out to be damaged it is made again, and the work, which
    * must change nothing twice, is done once more. Once a session: a second failure is thrown.
@@ -90,46 +92,16 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     mendRequestLog(folder.requests);
     const now = new Date();
     const run = makeRunId(now, (await readRunLog(folder.runs)).at(-1)?.run ?? null);
-    const mendContext = { run, config, folder, log, databaseOptions };
-    const mending = createMending(mendContext);
+    const build = keepBuild({ run, config, folder, log, databaseOptions });
     await closeReplay(folder);
-    if (!(await exists(folder.build))) await mending(() => mendBuild(mendContext));
-    const isWhole = await mending(async () => {
-      const database = await openBuild(folder, databaseOptions);
-      try {
-        // A mistyped first URL received nothing, so it binds nothing.
-        if ((await listSegments(folder.landing)).length === 0) await unbindEmpty(database);
-        await bindSource(database, options.origins);
-        if (!(await hasOwnHashes(database))) {
-          log.info("the record hashes are another DuckDB version's: they are made again");
-          for (const segment of await listStaged(folder)) await removeStaged(folder, segment);
-          await rehash(database);
-        }
-        await takeIncomingPages(database, folder, log);
-        return await holdsArchive(database, folder);
-      } finally {
-        database.close();
-      }
-    });
-    if (!isWhole) await mending(() => mendBuild(mendContext));
+    await build.withBuild((database) => prepareBuild(database, options));
+    if (!(await build.withBuild((database) => holdsArchive(database, folder)))) await build.mend();
     await appendRunLog(folder.runs, { run, verb, jobs: [...jobs], started_at: now.toISOString() });
     return {
-      run,
-      config,
-      folder,
-      log,
-      databaseOptions,
-      mending,
-      withBuild: (work) =>
-        mending(async () => {
-          const build = await openBuild(folder, databaseOptions);
-          try {
-            return await work(build);
-          } finally {
-            build.close();
-          }
-        }),
+      ...{ run, config, folder, log, databaseOptions },
+      ...{ withBuild: build.withBuild, closeBuild: build.closeBuild, mending: build.mending },
       async end(exitCode, stoppedBy) {
+        build.closeBuild();
         const finished_at = new Date().toISOString();
         await appendRunLog(folder.runs, { run, finished_at, exit_code: exitCode, stopped_by: stoppedBy });
         lock.release();
@@ -141,16 +113,58 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   }
 }
 
-function createMending(context: MendContext): Session['mending'] {
+/** The build of a session: one connection at most, because a second one in this process would be let in and damage it. */
+function keepBuild(context: MendContext): Pick<Session, 'withBuild' | 'closeBuild' | 'mending'> & {
+  mend(because?: string): Promise<void>;
+} {
+  const { folder, databaseOptions } = context;
+  let build: Database | null = null;
   let mended = false;
-  return async (work) => {
+  const closeBuild = () => {
+    build?.close();
+    build = null;
+  };
+  const mend = async (because?: string) => {
+    closeBuild();
+    await mendBuild(context, because);
+  };
+  const mending: Session['mending'] = async (work) => {
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof DamagedFile) || mended) throw error;
       mended = true;
-      await mendBuild(context, error.message);
+      await mend(error.message);
       return work();
     }
   };
+  return {
+    closeBuild,
+    mend,
+    mending,
+    withBuild: (work) =>
+      mending(async () => {
+        if (build === null && !(await exists(folder.build))) await mend();
+        build ??= await openBuild(folder, databaseOptions);
+        try {
+          return await work(build);
+        } catch (error) {
+          closeBuild();
+          throw error;
+        }
+      }),
+  };
+}
+
+/** What a session does first: binds the build to its source, and takes in what came between the runs. */
+async function prepareBuild(database: Database, { folder, log, origins }: SessionOptions): Promise<void> {
+  // A mistyped first URL received nothing, so it binds nothing.
+  if ((await listSegments(folder.landing)).length === 0) await unbindEmpty(database);
+  await bindSource(database, origins);
+  if (!(await hasOwnHashes(database))) {
+    log.info("the record hashes are another DuckDB version's: they are made again");
+    for (const segment of await listStaged(folder)) await removeStaged(folder, segment);
+    await rehash(database);
+  }
+  await takeIncomingPages(database, folder, log);
 }
