@@ -28,6 +28,13 @@ export const bars = {
     test: 60,
     nightly: 252,
   },
+  minutes: {
+    promise: 'limits are used and not exceeded',
+    counts: 'minutes against a server with a limit',
+    shownBy: 'test/api/limits-real.test.ts',
+    test: 0,
+    nightly: 3,
+  },
   seeds: {
     promise: 'a moving index is told honestly',
     counts: 'simulated ledgers',

@@ -12,6 +12,8 @@ const minRps = 0.1;
 const windowMs = 10_000;
 // Right after a cut the server's bucket is still empty: a throttle then says nothing about the new rate.
 const graceMs = 500;
+/** Share of what got through that is tried after a throttle. */
+const cautious = 0.98;
 const firstProbeMs = 15_000;
 const longestProbeMs = 10 * 60_000;
 
@@ -68,10 +70,12 @@ export class AdaptiveRate {
 
   /** An attempt was throttled. Those sent before the last cut, or right after it, tell nothing new and are ignored. */
   throttled(now: number, sentAt: number): void {
-    if (sentAt < this.#cutAt + graceMs) return;
-    // A probe that failed: wait twice as long before the next.
-    if (this.#isAtCeiling()) this.#probeAfterMs = Math.min(longestProbeMs, this.#probeAfterMs * 2);
+    if (sentAt < this.#cutAt + this.#graceMs()) return;
+    const before = this.#isAtCeiling() ? this.#ceiling : null;
     this.#ceiling = Math.max(minRps, this.#estimate(sentAt));
+    // A probe that failed: wait twice as long before the next. Far below what held, it is the limit that changed.
+    if (before !== null) this.#probeAfterMs = Math.min(longestProbeMs, this.#probeAfterMs * 2);
+    if (before !== null && this.#ceiling < 0.75 * before) this.#probeAfterMs = firstProbeMs;
     this.#rps = Math.max(minRps, Math.min(this.#rps, this.#ceiling) / 2);
     this.#cutAt = now;
     this.#measuredFrom = now;
@@ -82,6 +86,10 @@ export class AdaptiveRate {
   /** Nothing goes until then (ms): what does not pass in that time says nothing about the rate. */
   paused(until: number): void {
     this.#measuredFrom = Math.max(this.#measuredFrom, until);
+  }
+
+  #graceMs(): number {
+    return Math.max(graceMs, 2000 / this.#rps);
   }
 
   #isAtCeiling(): boolean {
@@ -119,9 +127,9 @@ export class AdaptiveRate {
     const held = this.#heldRate(sentAt);
     if (this.#rps === Number.POSITIVE_INFINITY) {
       // What passed in less than a second was a bucket of about one second.
-      return held === null ? Math.max(5 * startRps, this.#passed.length) : 0.95 * held;
+      return held === null ? Math.max(5 * startRps, this.#passed.length) : cautious * held;
     }
-    const estimate = held === null ? 0.75 * this.#rps : 0.95 * held;
+    const estimate = held === null ? 0.75 * this.#rps : cautious * held;
     return Math.min(0.9 * this.#rps, Math.max(estimate, this.#rps / 2));
   }
 

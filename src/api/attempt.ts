@@ -48,9 +48,24 @@ export async function attemptRequest<T extends { envelope: unknown }>(
   limiter: Limiter,
   request: AttemptRequest<T>,
 ): Promise<Attempted<T>> {
+  const { breaker } = session;
+  const { pool } = request.operation;
+  if (!(await breaker.admit(pool, request.signal))) throw apiIsDown(session, request);
+  try {
+    return await makeAttempt(session, limiter, request);
+  } catch (error) {
+    breaker.abandoned(pool);
+    throw error;
+  }
+}
+
+async function makeAttempt<T extends { envelope: unknown }>(
+  session: Session,
+  limiter: Limiter,
+  request: AttemptRequest<T>,
+): Promise<Attempted<T>> {
   const { operation, attempt } = request;
   const { timing, options, retryBudget } = session;
-  refuseWhenDown(session, operation, attempt);
   const id = session.nextId();
   const wire = encodeRequest(operation, request.params, options.paramNames[operation.name] ?? {}, id);
   const credits = options.credits[operation.name] ?? operation.credits;
@@ -78,23 +93,19 @@ export async function attemptRequest<T extends { envelope: unknown }>(
   return settle(session, limiter, request, judged, { sentAt, receivedMs });
 }
 
-function refuseWhenDown(
-  { breaker, http }: Session,
-  { name, pool, transport }: Operation,
-  attempt: number,
-): void {
-  if (!breaker.isOpen(pool)) return;
-  const said = 'not asked any more: earlier requests failed in every attempt';
-  const origin = http.origin(transport);
-  throw new ApiStopped('down', {
-    operation: name,
-    origin,
-    said,
+function apiIsDown({ http }: Session, { operation, attempt }: AttemptRequest<unknown>): ApiStopped {
+  return new ApiStopped('down', {
+    operation: operation.name,
+    origin: http.origin(operation.transport),
+    said: 'not asked any more: earlier requests failed in every attempt',
     status: null,
     code: null,
     attempts: attempt - 1,
   });
 }
+
+/** Outcomes that do not show that the API is there. */
+const silences: readonly AttemptEntry['outcome'][] = ['server', 'node_behind', 'unreachable', 'timeout'];
 
 /** Tells limiter, breaker and retry budget how it went, and decides what comes next. */
 function settle<T>(
@@ -110,7 +121,8 @@ function settle<T>(
   else if (status !== null) limiter.settle('accepted', sentAt);
   // With a good answer the header means nothing, and must not keep the whole pool waiting.
   if (kind !== 'ok' && retryAfterMs !== null && retryAfterMs <= maxRetryAfterMs) limiter.hold(retryAfterMs);
-  if (kind === 'ok' || kind === 'no_data' || kind === 'rejected') breaker.answered(operation.pool);
+  if (silences.includes(kind)) breaker.failed(operation.pool);
+  else breaker.answered(operation.pool);
   if (kind === 'ok') return { ok: true, page: page!, receivedAt: new Date(receivedMs) };
 
   const failure: Failure = { kind, status, retryAfterMs };

@@ -1,31 +1,85 @@
 import type { Pool } from './operation.ts';
+import type { Timing } from './timing.ts';
 
-/** Tells one bad page from an API that is down: requests of a pool that failed in every attempt, in a row. */
+/**
+ * Tells one bad page from an API that is down, by pool. After five requests in a row that failed in every attempt
+ * nothing is sent for half a minute; then one attempt goes alone, as a probe, and says whether the others may go on.
+ */
 export interface Breaker {
+  /**
+   * Waits until an attempt may be sent: not at all, or until the probe has been answered, or is this attempt itself.
+   * False when the API is down.
+   */
+  admit(pool: Pool, signal?: AbortSignal): Promise<boolean>;
   /** An attempt was answered: the API is up. */
   answered(pool: Pool): void;
-  /** A request failed in every attempt. True when that makes the API down. */
-  exhausted(pool: Pool): boolean;
+  /** An attempt was not. Where it was the probe, the API is down. */
+  failed(pool: Pool): void;
+  /** An attempt that was let through was not made, or broken off by us: where it was the probe, another one is. */
+  abandoned(pool: Pool): void;
+  /** A request failed in every attempt. */
+  exhausted(pool: Pool): void;
   /** There is no connection at all: nothing more needs to be tried. */
   open(pool: Pool): void;
-  isOpen(pool: Pool): boolean;
 }
 
-/** @param threshold exhausted requests in a row, without any answer between them, that make the API down */
-export function createBreaker(threshold = 5): Breaker {
-  const inARow = new Map<Pool, number>();
-  const isOpen = (pool: Pool): boolean => (inARow.get(pool) ?? 0) >= threshold;
+/** Exhausted requests in a row, without any answer between them, after which the pool rests. */
+const threshold = 5;
+const restMs = 30_000;
+
+interface PoolState {
+  inARow: number;
+  /** `resting` until a moment; `probing` while an attempt is under way alone; `down` to the end of the process. */
+  state: 'closed' | 'resting' | 'probing' | 'down';
+  restsUntil: number;
+  /** Those who wait for the probe's end. */
+  waiting: (() => void)[];
+}
+
+export function createBreaker(timing: Pick<Timing, 'now' | 'sleep'>): Breaker {
+  const pools = new Map<Pool, PoolState>();
+  const of = (pool: Pool): PoolState => {
+    const own = pools.get(pool) ?? { inARow: 0, state: 'closed', restsUntil: 0, waiting: [] };
+    pools.set(pool, own);
+    return own;
+  };
+  const become = (own: PoolState, state: PoolState['state']): void => {
+    own.state = state;
+    if (state !== 'probing') for (const goOn of own.waiting.splice(0)) goOn();
+  };
   return {
-    isOpen,
-    open: (pool) => {
-      inARow.set(pool, threshold);
+    async admit(pool, signal) {
+      const own = of(pool);
+      while (own.state === 'resting' || own.state === 'probing') {
+        if (own.state === 'probing') await new Promise<void>((resolve) => own.waiting.push(resolve));
+        else if (timing.now() < own.restsUntil) await timing.sleep(own.restsUntil - timing.now(), signal);
+        else {
+          become(own, 'probing');
+          return true;
+        }
+      }
+      return own.state === 'closed';
     },
-    answered: (pool) => {
-      inARow.set(pool, 0);
+    answered(pool) {
+      const own = of(pool);
+      own.inARow = 0;
+      become(own, 'closed');
     },
-    exhausted: (pool) => {
-      inARow.set(pool, (inARow.get(pool) ?? 0) + 1);
-      return isOpen(pool);
+    failed(pool) {
+      const own = of(pool);
+      if (own.state === 'probing') become(own, 'down');
     },
+    abandoned(pool) {
+      const own = of(pool);
+      if (own.state === 'probing') become(own, 'resting');
+    },
+    exhausted(pool) {
+      const own = of(pool);
+      own.inARow += 1;
+      if (own.state !== 'closed' || own.inARow < threshold) return;
+      own.restsUntil = timing.now() + restMs;
+      become(own, 'resting');
+    },
+    open: (pool) => become(of(pool), 'down'),
   };
 }

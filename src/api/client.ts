@@ -92,6 +92,7 @@ export interface ApiClient {
 /** What tests and a process with several clients replace; the defaults are right otherwise. */
 export interface ClientParts {
   key?: ApiKey;
+  http?: Http;
   timing?: Timing;
   retryBudget?: RetryBudget;
 }
@@ -114,16 +115,18 @@ const maxConnections = 128;
 export function createClient(options: ClientOptions, parts: ClientParts = {}): ApiClient {
   const key = parts.key ?? readApiKey();
   const { endpoints, timeoutMs, userAgent } = options;
-  const http = createHttp({ endpoints, key, timeoutMs, userAgent, connections: maxConnections });
+  const http =
+    parts.http ?? createHttp({ endpoints, key, timeoutMs, userAgent, connections: maxConnections });
   const prefix = randomBytes(4).toString('hex');
   let requests = 0;
+  const timing = parts.timing ?? realTiming;
   const session: Session = {
     options,
     key,
     http,
-    timing: parts.timing ?? realTiming,
+    timing,
     retryBudget: parts.retryBudget ?? createRetryBudget(),
-    breaker: createBreaker(),
+    breaker: createBreaker(timing),
     nextId: () => {
       requests += 1;
       return `${prefix}-${requests}`;
@@ -182,6 +185,7 @@ async function send<T extends { envelope: unknown }>(
         {
           // A retry goes before new requests: its task is further along.
           priority: priority + (attempt > 1 ? 1 : 0),
+          returns: attempt > 1,
           ...(signal ? { signal } : {}),
         },
       )

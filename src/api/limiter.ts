@@ -23,6 +23,8 @@ export interface LimiterOptions extends LimiterConfig {
 export interface RunOptions {
   /** Higher goes first; default 0. */
   priority?: number;
+  /** Whether it was turned away before. */
+  returns?: boolean;
   /** Ends the wait, with its reason; a task that runs must listen itself. */
   signal?: AbortSignal;
 }
@@ -30,6 +32,9 @@ export interface RunOptions {
 // One throttle of a limit that was configured, or of a loopback server, is an accident; three in ten seconds are not.
 const strikesToYield = 3;
 const strikeWindowMs = 10_000;
+
+// What was turned away, or held up, returns one by one: of 50 that wait, at most five in a tenth of a second.
+const returnGapMs = 25;
 
 /** One pool's limit: order and concurrency by p-queue, rate and burst by bottleneck, unknown rates learnt. */
 export class Limiter {
@@ -40,6 +45,7 @@ export class Limiter {
   readonly #adaptive: AdaptiveRate;
   #rps: number;
   #heldUntil = 0;
+  #lastReturn = { gone: Promise.resolve(), at: 0 };
   #waiting = 0;
   #strikes: number[] = [];
 
@@ -66,10 +72,11 @@ export class Limiter {
   }
 
   /** Runs the task when the pool allows: by priority, then first come first served. */
-  run<T>(task: () => Promise<T>, { priority = 0, signal }: RunOptions = {}): Promise<T> {
+  run<T>(task: () => Promise<T>, { priority = 0, returns = false, signal }: RunOptions = {}): Promise<T> {
+    const askedAt = this.#timing.now();
     const inTurn = async () => {
       signal?.throwIfAborted();
-      await this.#takeTurn(signal);
+      await this.#takeTurn(returns ? Number.NEGATIVE_INFINITY : askedAt, signal);
       return task();
     };
     return this.#queue.add(inTurn, { priority });
@@ -94,15 +101,43 @@ export class Limiter {
     this.#bucket.close();
   }
 
-  async #takeTurn(signal?: AbortSignal): Promise<void> {
+  /** @param askedAt when it began to wait for its turn; what waited already as the last hold ended returns from it */
+  async #takeTurn(askedAt: number, signal?: AbortSignal): Promise<void> {
     do {
-      // Those who waited out a hold take a new token each, or they would all return in the same moment.
-      for (let left = this.#heldMs(); left > 0; left = this.#heldMs()) await this.#timing.sleep(left, signal);
-      this.#waiting += 1;
-      await untilAborted(this.#bucket.take(), signal).finally(() => {
-        this.#waiting -= 1;
-      });
+      await this.#waitOutHold(signal);
+      if (askedAt < this.#heldUntil) await this.#takeReturn(signal);
+      else await this.#takeToken(signal);
+      // A hold that came meanwhile takes the token back, or all who waited it out would go in the same moment.
     } while (this.#heldMs() > 0);
+  }
+
+  async #takeToken(signal?: AbortSignal): Promise<void> {
+    this.#waiting += 1;
+    await untilAborted(this.#bucket.take(), signal).finally(() => {
+      this.#waiting -= 1;
+    });
+  }
+
+  /** Takes a token behind the return before it, and some time after that went. */
+  async #takeReturn(signal?: AbortSignal): Promise<void> {
+    const before = this.#lastReturn.gone;
+    let goOn = () => {};
+    this.#lastReturn.gone = new Promise((resolve) => {
+      goOn = resolve;
+    });
+    try {
+      await untilAborted(before, signal);
+      const waitMs = this.#lastReturn.at + returnGapMs - this.#timing.now();
+      if (waitMs > 0) await this.#timing.sleep(waitMs, signal);
+      await this.#takeToken(signal);
+      this.#lastReturn.at = this.#timing.now();
+    } finally {
+      goOn();
+    }
+  }
+
+  async #waitOutHold(signal?: AbortSignal): Promise<void> {
+    for (let left = this.#heldMs(); left > 0; left = this.#heldMs()) await this.#timing.sleep(left, signal);
   }
 
   #heldMs(): number {

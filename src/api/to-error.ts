@@ -35,8 +35,8 @@ export function toError(
     case 'too_big':
       return new ApiError(kind, fields);
     default:
-      // One page that always fails is its target's problem; five in a row are the API's.
-      if (session.breaker.exhausted(operation.pool)) return new ApiStopped('down', fields);
+      // One page that always fails is its target's problem; whether five in a row are the API's, a probe will say.
+      session.breaker.exhausted(operation.pool);
       return new ApiError(kind === 'node_behind' ? kind : 'server', fields);
   }
 }

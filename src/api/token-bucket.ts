@@ -25,7 +25,7 @@ export class TokenBucket {
     this.#rps = rps;
     this.#fullCredit = Math.max(1, Math.floor(burst)) - 1;
     this.#credit = this.#fullCredit;
-    this.#spacer = new Bottleneck(settings(rps));
+    this.#spacer = new Bottleneck(settings(rps, this.#fullCredit));
   }
 
   /** Resolves when one more may go. Rejects after close(). */
@@ -49,7 +49,7 @@ export class TokenBucket {
 
   setRate(rps: number): void {
     this.#rps = rps;
-    void this.#spacer.updateSettings(settings(rps));
+    void this.#spacer.updateSettings(settings(rps, this.#fullCredit));
   }
 
   /** Drops what waits. */
@@ -72,8 +72,10 @@ export class TokenBucket {
   }
 }
 
-function settings(rps: number): Bottleneck.ConstructorOptions {
+function settings(rps: number, fullCredit: number): Bottleneck.ConstructorOptions {
   if (rps === Number.POSITIVE_INFINITY) return { minTime: 0, maxConcurrent: null };
-  // Jobs beyond these wait in bottleneck's queue, where a new rate still reaches them; 10 ms ahead hides its overhead.
-  return { minTime: 1000 / (rps * safety), maxConcurrent: 1 + Math.ceil(rps / 100) };
+  // Jobs beyond these wait in bottleneck's queue, where a new rate still reaches them. 10 ms ahead hides its overhead;
+  // 100 ms ahead make up for a process that stalls so long, in a bunch that the server's own burst takes.
+  const ahead = Math.max(Math.ceil(rps / 100), Math.min(fullCredit, Math.ceil(rps / 10)));
+  return { minTime: 1000 / (rps * safety), maxConcurrent: 1 + ahead };
 }

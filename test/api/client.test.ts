@@ -265,16 +265,45 @@ describe('Retry-After', () => {
 });
 
 describe('down, or one bad page?', () => {
-  test('five requests in a row that fail for good open the breaker, which then asks nothing', async () => {
+  test('after five requests in a row that fail for good, a probe half a minute later says that it is down', async () => {
     const server = await always(500, '');
-    const { client } = clientOf(server.url);
+    const time = jumpingTime();
+    const { client } = clientOf(server.url, {}, time);
+    const ask = async () => (await errorOf(client.send(operation(), {}, readJson))).name;
     const errors = [];
-    for (let n = 0; n < 6; n += 1) errors.push((await errorOf(client.send(operation(), {}, readJson))).name);
-    expect(errors).toEqual([...Array(4).fill('ApiError'), 'ApiStopped', 'ApiStopped']);
-    // 5 × 4 attempts: retries are within the budget of 10 % + 20.
-    expect(server.seen).toHaveLength(20);
+    for (let n = 0; n < 5; n += 1) errors.push(await ask());
+    const openedAt = time.now();
+    for (let n = 0; n < 3; n += 1) errors.push(await ask());
+    expect(errors).toEqual([...Array(5).fill('ApiError'), ...Array(3).fill('ApiStopped')]);
+    expect(time.now() - openedAt).toBe(30_000);
+    // 5 × 4 attempts (retries are within the budget of 10 % + 20), and the probe.
+    expect(server.seen).toHaveLength(21);
     await errorOf(client.send(operation({ pool: 'proof' }), {}, readJson));
-    expect(server.seen, 'another pool has its own breaker').toHaveLength(20 + 4);
+    expect(server.seen.length, 'another pool has its own breaker').toBeGreaterThan(21);
+  });
+
+  test('an answered probe lets the others go on, which waited for it without a request', async () => {
+    const { url, seen } = await startServer((request, response, nth) =>
+      nth <= 20 ? reply(response, 500, '') : replyResult(response, request),
+    );
+    const { client } = clientOf(url, { limits: { das: { concurrency: 8 } } });
+    for (let n = 0; n < 5; n += 1) await errorOf(client.send(operation(), {}, readJson));
+    const answers = await Promise.all([1, 2, 3, 4].map(() => client.send(operation(), {}, readJson)));
+    expect([answers.map(({ attempts }) => attempts), seen.length]).toEqual([[1, 1, 1, 1], 24]);
+  });
+
+  test('a probe that a budget forbids is no answer: whoever waits is told of the budget', async () => {
+    const server = await always(500, '');
+    let left = 20;
+    const takeAttempt = () => {
+      left -= 1;
+      if (left < 0) throw new StoppedEarly('--max-requests reached', 'Run again.');
+    };
+    const { client } = clientOf(server.url, { budget: { takeAttempt } });
+    for (let n = 0; n < 5; n += 1) await errorOf(client.send(operation(), {}, readJson));
+    const waiting = [1, 2, 3].map(() => errorOf(client.send(operation(), {}, readJson)));
+    for (const error of await Promise.all(waiting)) expect(error.message).toBe('--max-requests reached');
+    expect(server.seen).toHaveLength(20);
   });
 
   test('answers in between keep the run going', async () => {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Limiter, type LimiterConfig } from '../../src/api/limiter.ts';
 import { realTiming } from '../../src/api/timing.ts';
-import { clientOf, operation, readJson, reply, replyResult, startServer } from './local-server.ts';
 
 function limiterOf(config: LimiterConfig, startUnlimited = false): Limiter {
   return new Limiter({ ...config, startUnlimited, timing: realTiming });
@@ -12,60 +11,6 @@ async function departures(limiter: Limiter, n: number): Promise<number[]> {
   const start = performance.now();
   return Promise.all(Array.from({ length: n }, () => limiter.run(async () => performance.now() - start)));
 }
-
-describe('a known limit', () => {
-  test('is used and never exceeded: a token bucket of the same rate sees no reason to throttle', {
-    retry: 3,
-  }, async () => {
-    const rps = 50;
-    // A fifth of a second: enough for a busy machine's pauses, too little to hide a rate 5 % too high.
-    const most = 10;
-    let tokens = most;
-    let filledAt = performance.now();
-    let throttled = 0;
-    const { url, seen } = await startServer((request, response) => {
-      const now = performance.now();
-      tokens = Math.min(most, tokens + ((now - filledAt) * rps) / 1000);
-      filledAt = now;
-      if (tokens < 1) {
-        throttled += 1;
-        reply(response, 429, '');
-        return;
-      }
-      tokens -= 1;
-      replyResult(response, request);
-    });
-    const { client } = clientOf(url, { limits: { das: { rps, concurrency: 20 } } }, realTiming);
-    const end = performance.now() + 3_000;
-    const worker = async () => {
-      while (performance.now() < end) await client.send(operation(), {}, readJson);
-    };
-    await Promise.all(Array.from({ length: 20 }, worker));
-    const seconds = (performance.now() - end + 3_000) / 1000;
-    expect(throttled).toBe(0);
-    expect(seen.length / seconds / rps).toBeGreaterThanOrEqual(0.95);
-  });
-
-  test('burst: so many go at once after a quiet time, then the even rate', { retry: 3 }, async () => {
-    const limiter = limiterOf({ rps: 50, burst: 5, concurrency: 20 });
-    const gone = await departures(limiter, 8);
-    expect(gone.filter((at) => at < 15)).toHaveLength(5);
-    expect(Math.max(...gone)).toBeGreaterThan(3 * 19);
-    await new Promise((resolve) => setTimeout(resolve, 150));
-    expect((await departures(limiter, 5)).filter((at) => at < 15)).toHaveLength(5);
-  });
-
-  // Real time: on a machine that stalls, timers fire in bunches, so it may try again.
-  test('never more than burst + rate · time, in any window', { retry: 3 }, async () => {
-    const [rps, burst] = [100, 4];
-    const gone = await departures(limiterOf({ rps, burst, concurrency: 50 }), 60);
-    const windows = gone.flatMap((from, first) =>
-      gone.slice(first).map((to, last) => last + 1 - burst - ((to - from) * rps) / 1000),
-    );
-    // One request of tolerance: timers fire up to a millisecond early.
-    expect(Math.max(...windows)).toBeLessThanOrEqual(1);
-  });
-});
 
 describe('order and concurrency', () => {
   test('never more in flight than configured; priority goes first', async () => {

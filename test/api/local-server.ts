@@ -4,6 +4,7 @@ import { onTestFinished } from 'vitest';
 import type { z } from 'zod';
 import { readApiKey } from '../../src/api/api-key.ts';
 import { type ApiClient, type AttemptEntry, type ClientOptions, createClient } from '../../src/api/client.ts';
+import type { Http } from '../../src/api/http.ts';
 import type { Operation } from '../../src/api/operation.ts';
 import type { Timing } from '../../src/api/timing.ts';
 
@@ -94,7 +95,7 @@ export function jumpingTime(random = 0): Timing & { slept: number[] } {
 }
 
 /** A client of one server, its log of attempts and the clock it runs on. */
-export function clientOf(url: string, overrides: Partial<ClientOptions> = {}, timing?: Timing) {
+export function clientOf(url: string, overrides: Partial<ClientOptions> = {}, timing?: Timing, http?: Http) {
   const attempts: AttemptEntry[] = [];
   const time = timing ?? jumpingTime();
   const client: ApiClient = createClient(
@@ -108,7 +109,7 @@ export function clientOf(url: string, overrides: Partial<ClientOptions> = {}, ti
       userAgent: 'ledgerlake-test',
       ...overrides,
     },
-    { key: readApiKey({ LEDGERLAKE_API_KEY: canary }), timing: time },
+    { key: readApiKey({ LEDGERLAKE_API_KEY: canary }), timing: time, ...(http ? { http } : {}) },
   );
   onTestFinished(() => client.close());
   return { client, attempts, time };

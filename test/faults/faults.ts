@@ -79,7 +79,8 @@ export const faults: readonly Fault[] = [
   {
     name: 'wrong id',
     once: [0],
-    act: async ({ visit }) => whole(replaceMember(await visit.fetchAnswer(), 'id', '"of-somebody-else"')),
+    act: async ({ visit, before }) =>
+      whole(replaceMember(await visit.fetchAnswer(before), 'id', '"of-somebody-else"')),
   },
   {
     // A list without its envelope has no slot and no cursor; of a batch it is what the spec shows, and an answer.

@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import { readApiKey } from '../../src/api/api-key.ts';
+import { createHttp } from '../../src/api/http.ts';
+import { realTiming } from '../../src/api/timing.ts';
+import { bar, isNightly, showFigure } from '../bars.ts';
+import { canary, clientOf, operation, readJson, reply, replyResult, startServer } from './local-server.ts';
+import { strictBucket } from './simulated-api.ts';
+
+/** What limits.test.ts shows on a virtual clock, for minutes of real ones: timers are late, and answers take as long as they take. */
+
+const minutes = bar('minutes');
+
+/** Keeps 100 workers asking a server with a bucket of one second, for so long. */
+async function askFor(seconds: number, limitAt: (at: number) => number, knownRps?: number) {
+  const start = performance.now();
+  const clock = () => performance.now() - start;
+  const takes = strictBucket(limitAt, limitAt);
+  const answers: { at: number; taken: boolean }[] = [];
+  const { url } = await startServer((request, response) => {
+    const at = clock();
+    const taken = takes(at);
+    answers.push({ at, taken });
+    if (taken) setTimeout(() => replyResult(response, request), 80);
+    else reply(response, 429, '');
+  });
+  const options = {
+    endpoints: { rpc: url },
+    key: readApiKey({ LEDGERLAKE_API_KEY: canary }),
+    timeoutMs: 5000,
+    connections: 128,
+    userAgent: 'test',
+  };
+  // A server on loopback has no limit to a client that was told none; this one is taken for a distant one.
+  const http = { ...createHttp(options), origin: () => 'https://api.example.com' };
+  const limits = knownRps === undefined ? {} : { das: { rps: knownRps, burst: knownRps } };
+  const { client } = clientOf(url, { limits }, realTiming, http);
+  const worker = async () => {
+    while (clock() < seconds * 1000) await client.send(operation(), {}, readJson).catch(() => undefined);
+  };
+  await Promise.all(Array.from({ length: 100 }, worker));
+  const good = answers.filter(({ taken }) => taken);
+  return {
+    throttled: answers.length - good.length,
+    sent: answers.length,
+    rate: (from: number, to: number) =>
+      good.filter(({ at }) => at >= from * 1000 && at < to * 1000).length / (to - from),
+  };
+}
+
+test.runIf(isNightly)(
+  'a known limit is used, an unknown one found, a halved one found again',
+  async () => {
+    const rps = 50;
+    const known = await askFor(60, () => rps, rps);
+    expect(known.throttled).toBe(0);
+    expect(known.rate(0, 60) / rps).toBeGreaterThanOrEqual(0.98);
+    const unknown = await askFor(60, () => rps);
+    expect(Math.abs(unknown.rate(50, 60) / rps - 1)).toBeLessThanOrEqual(0.1);
+    expect(unknown.throttled / unknown.sent).toBeLessThanOrEqual(0.01);
+    const halved = await askFor(60, (at) => (at < 40_000 ? rps : rps / 2));
+    expect(Math.abs(halved.rate(50, 60) / (rps / 2) - 1)).toBeLessThanOrEqual(0.1);
+    const found = `${unknown.rate(50, 60)} of ${rps} a second found, ${halved.rate(50, 60)} of ${rps / 2} found again`;
+    const used = `${Math.round((1000 * known.rate(0, 60)) / rps) / 10} % of a known limit used`;
+    showFigure('minutes', { done: minutes, note: `${used}, ${found}` });
+  },
+  240_000,
+);
