@@ -74,9 +74,9 @@ const api = z
     billing_day: z
       .int()
       .min(1)
-      .max(28)
+      .max(31)
       .default(1)
-      .describe('Day of the month (UTC) on which the credits start anew; a 29th to 31st is written as 28'),
+      .describe('Day of the month (UTC) on which the credits start anew; in a shorter month, its last day'),
     credits: z
       .record(operationName, z.number().min(0))
       .default({})

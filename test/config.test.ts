@@ -178,7 +178,7 @@ lake: { uri: exports, tables: [assets], partition_by: { assets: [collection] }, 
     const text = `api:
   rpc-url: https://one.example.com
   limits: { dsa: { rps: 5 }, das: { rps: 0 } }
-  billing_day: 31
+  billing_day: 32
   credits:
     getTokenAccount: 1
     nothing: 1
@@ -198,7 +198,7 @@ colour: blue
         'ledgerlake.yaml:2: api.rpc-url: unknown field, did you mean "rpc_url"?',
         'ledgerlake.yaml:3: api.limits.das.rps: expected more than 0',
         'ledgerlake.yaml:3: api.limits.dsa: unknown field, did you mean "das"?',
-        'ledgerlake.yaml:4: api.billing_day: expected at most 28',
+        'ledgerlake.yaml:4: api.billing_day: expected at most 31',
         'ledgerlake.yaml:6: api.credits.getTokenAccount: no operation is called so, did you mean "getTokenAccounts"?',
         `ledgerlake.yaml:7: api.credits.nothing: no operation is called so, expected one of ${names.join(', ')}`,
         'ledgerlake.yaml:9: api.param_names.getTokenAccounts.holder: no parameter of getTokenAccounts, expected one of mint, owner, options, options.showZeroBalance, limit, cursor, page, before, after, sortBy',

@@ -64,8 +64,8 @@ export interface SendOptions<T> {
    * more pages wait to be kept than there are requests in flight. What it throws, `send` throws.
    */
   keep?(page: T, receivedAt: Date): Promise<void>;
-  /** Higher goes first within the pool; default 0. */
-  priority?: number;
+  /** Who asks, the job: within the pool those go first who have asked for less so far. */
+  share?: string;
 }
 
 export interface ApiClient {
@@ -168,7 +168,7 @@ async function send<T extends { envelope: unknown }>(
   operation: Operation,
   params: Params,
   read: (body: Buffer) => T,
-  { signal: own, priority = 0, keep }: SendOptions<T>,
+  { signal: own, share, keep }: SendOptions<T>,
 ): Promise<Answer<T>> {
   const signal = eitherSignal(session.options.signal, own);
   // Every request in flight listens to it: more than ten is no leak here.
@@ -184,8 +184,8 @@ async function send<T extends { envelope: unknown }>(
         },
         {
           // A retry goes before new requests: its task is further along.
-          priority: priority + (attempt > 1 ? 1 : 0),
           returns: attempt > 1,
+          ...(share === undefined ? {} : { share }),
           ...(signal ? { signal } : {}),
         },
       )

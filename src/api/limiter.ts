@@ -21,8 +21,8 @@ export interface LimiterOptions extends LimiterConfig {
 }
 
 export interface RunOptions {
-  /** Higher goes first; default 0. */
-  priority?: number;
+  /** Whose request it is: those who were given fewer turns so far go first. */
+  share?: string;
   /** Whether it was turned away before. */
   returns?: boolean;
   /** Ends the wait, with its reason; a task that runs must listen itself. */
@@ -45,6 +45,7 @@ export class Limiter {
   readonly #adaptive: AdaptiveRate;
   #rps: number;
   #heldUntil = 0;
+  readonly #turns = new Map<string, number>();
   #lastReturn = { gone: Promise.resolve(), at: 0 };
   #waiting = 0;
   #strikes: number[] = [];
@@ -71,15 +72,17 @@ export class Limiter {
     return this.#options.rps === undefined ? this.#adaptive.learnt : null;
   }
 
-  /** Runs the task when the pool allows: by priority, then first come first served. */
-  run<T>(task: () => Promise<T>, { priority = 0, returns = false, signal }: RunOptions = {}): Promise<T> {
+  /** Runs the task when the pool allows: what returns first, then by share, then first come first served. */
+  run<T>(task: () => Promise<T>, { share = '', returns = false, signal }: RunOptions = {}): Promise<T> {
     const askedAt = this.#timing.now();
+    const turns = this.#turns.get(share) ?? 0;
+    if (!returns) this.#turns.set(share, turns + 1);
     const inTurn = async () => {
       signal?.throwIfAborted();
       await this.#takeTurn(returns ? Number.NEGATIVE_INFINITY : askedAt, signal);
       return task();
     };
-    return this.#queue.add(inTurn, { priority });
+    return this.#queue.add(inTurn, { priority: returns ? 1 : -turns });
   }
 
   /** Nothing of the pool goes before ms have passed; a longer hold in force stays. */

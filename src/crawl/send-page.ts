@@ -22,6 +22,7 @@ export async function sendPage<T>(
   const kept: T[] = [];
   try {
     await client.send(operation, params, (body) => splitAnswer(body, operation, slotCeiling), {
+      share: task.job,
       keep: async (page, receivedAt) => {
         kept.push(await keep(receivePage(operation, page), receivedAt));
       },

@@ -54,9 +54,13 @@ export function createBudget(limits: BudgetLimits, now: () => number = Date.now)
 
 /**
  * Start of the billing month that a moment is in, Unix ms.
- * @param billingDay 1 to 28, UTC
+ * @param billingDay 1 to 31, UTC; in a shorter month its last day
  */
 export function billingPeriodStart(now: Date, billingDay: number): number {
-  const month = now.getUTCDate() >= billingDay ? now.getUTCMonth() : now.getUTCMonth() - 1;
-  return Date.UTC(now.getUTCFullYear(), month, billingDay);
+  const startIn = (month: number): number => {
+    const lastDay = new Date(Date.UTC(now.getUTCFullYear(), month + 1, 0)).getUTCDate();
+    return Date.UTC(now.getUTCFullYear(), month, Math.min(billingDay, lastDay));
+  };
+  const start = startIn(now.getUTCMonth());
+  return start <= now.getTime() ? start : startIn(now.getUTCMonth() - 1);
 }

@@ -187,7 +187,10 @@ function expectBatch(ids: readonly string[], pageSize: number): { pages: number;
   return { pages: Math.ceil(ids.length / pageSize), records: ids.length };
 }
 
-/** Order of a run: heads of feeds, open tasks, tasks never crawled, then the ones whose last complete crawl is oldest. */
+/**
+ * Order of a run: heads of feeds, open tasks, tasks never crawled, then the ones whose last complete crawl is oldest.
+ * The jobs take turns in it, so that a small one is not kept waiting by a giant one.
+ */
 export function orderStarts(starts: readonly PlannedStart[]): PlannedStart[] {
   const rank = ({ task, resume, completedAt }: PlannedStart): string => {
     // One page tells whether a feed has anything new: the head goes before everything, its open crawls after it.
@@ -195,8 +198,15 @@ export function orderStarts(starts: readonly PlannedStart[]): PlannedStart[] {
     if (resume !== null) return '1';
     return completedAt === null ? '2' : `3 ${completedAt}`;
   };
+  const turns = new Map<string, number>();
   return starts
     .map((start) => ({ start, rank: rank(start) }))
     .sort((a, b) => (a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0))
+    .map(({ start }) => {
+      const turn = turns.get(start.task.job) ?? 0;
+      turns.set(start.task.job, turn + 1);
+      return { start, turn };
+    })
+    .sort((a, b) => a.turn - b.turn)
     .map(({ start }) => start);
 }

@@ -13,7 +13,7 @@ async function departures(limiter: Limiter, n: number): Promise<number[]> {
 }
 
 describe('order and concurrency', () => {
-  test('never more in flight than configured; priority goes first', async () => {
+  test('never more in flight than configured; what returns goes first, then who was given the fewest turns', async () => {
     const limiter = limiterOf({ concurrency: 2 }, true);
     let inFlight = 0;
     let most = 0;
@@ -25,11 +25,12 @@ describe('order and concurrency', () => {
       await new Promise((resolve) => setTimeout(resolve, 5));
       inFlight -= 1;
     };
-    const names = ['a', 'b', 'c', 'd'];
-    const tasks = names.map((name) => limiter.run(task(name)));
-    await Promise.all([...tasks, limiter.run(task('urgent'), { priority: 1 })]);
+    const ask = (name: string, options = {}) => limiter.run(task(name), options);
+    const giant = ['a', 'b', 'c', 'd', 'e'].map((name) => ask(name, { share: 'giant' }));
+    const small = ['x', 'y'].map((name) => ask(name, { share: 'small' }));
+    await Promise.all([...giant, ...small, ask('back', { share: 'giant', returns: true })]);
     expect(most).toBe(2);
-    expect(order).toEqual(['a', 'b', 'urgent', 'c', 'd']);
+    expect(order).toEqual(['a', 'b', 'back', 'x', 'y', 'c', 'd', 'e']);
   });
 
   test('a hold stops the whole pool, also those already waiting for their slot', async () => {

@@ -375,6 +375,18 @@ test('orderStarts: open, never crawled, oldest checkpoint first', () => {
   expect(orderStarts(starts).map(({ task }) => task.target)).toEqual(['d', 'c', 'b', 'a']);
 });
 
+test('orderStarts: jobs take turns, so that a small one does not wait for a giant one', () => {
+  const many = Array.from({ length: 4 }, (_, n) => ({ name: `t${n}`, params: { groupValue: `t${n}` } }));
+  const small = newJob('small', 'getAssetsByGroup');
+  const state = newState({});
+  const starts = [
+    ...planStarts(lists, many, null, state, 'r9'),
+    ...planStarts(small, many.slice(0, 2), null, state, 'r9'),
+  ];
+  const order = orderStarts(starts).map(({ task }) => `${task.job} ${task.target}`);
+  expect(order).toEqual(['lists t0', 'small t0', 'lists t1', 'small t1', 'lists t2', 'lists t3']);
+});
+
 describe('an incremental job', () => {
   const day = 86_400_000;
   const sortBy = { sortBy: 'updated', sortDirection: 'desc' };

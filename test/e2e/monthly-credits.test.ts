@@ -1,0 +1,33 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { askedTwice, expectFailure } from '../crash/failure.ts';
+import { environmentOf, runProgram, writeFiles } from '../crash/program.ts';
+import { startTiny, writeListJob } from './tiny.ts';
+
+test('monthly credits hold across runs, and start anew with the billing month', async () => {
+  const { sandbox, place } = await startTiny();
+  await writeListJob(place, sandbox, 10);
+  await writeFiles(place.root, { 'ledgerlake.yaml': 'api: {monthly_credits: 105}\n' });
+  const env = environmentOf(sandbox);
+  const run = () => runProgram(['crawl'], { place, env });
+  const spent = /the monthly credits \(api\.monthly_credits\) are spent[\s\S]*next billing period/;
+
+  // A list's page costs 10 credits: ten pages, and none that would pass the limit.
+  expectFailure(await run(), 75, spent);
+  expect(sandbox.requests).toHaveLength(10);
+  expectFailure(await run(), 75, spent);
+  expect(sandbox.requests, 'nothing is asked in what is left of the month').toHaveLength(10);
+
+  // What was spent lies a billing month back.
+  const log = join(place.data, 'requests.ndjson');
+  const aged = (at: string) => new Date(Date.parse(at) - 32 * 86_400_000).toISOString();
+  const lines = await readFile(log, 'utf8');
+  await writeFile(
+    log,
+    lines.replace(/"at":"([^"]+)"/g, (_, at) => `"at":"${aged(at)}"`),
+  );
+  expectFailure(await run(), 75, spent);
+  expect(sandbox.requests).toHaveLength(20);
+  expect(askedTwice(sandbox), 'it went on where it stopped').toEqual([]);
+});
