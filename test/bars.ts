@@ -60,7 +60,7 @@ export const bars = {
     promise: 'a damaged database is made again',
     counts: 'builds and snapshots damaged',
     shownBy: 'test/crash/damaged-build.test.ts',
-    test: 36,
+    test: 30,
     nightly: 1000,
   },
 } satisfies Record<string, Bar>;

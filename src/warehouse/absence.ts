@@ -204,7 +204,7 @@ async function queueLookUps(
   await database.run(`insert into meta.absent (table_name, key, lookup, job, target, task, slot, missed_at)
     select ${name}, key, lookup, missed.job, missed.target, missed.task, slot, missed_at
     from (
-      select key, any_value(v.lookup) as lookup, any_value(r) as missed, min(r.min_slot) as slot, max(r.finished_at) as missed_at
+      select key, any_value(v.lookup) as lookup, arg_min(r, r.task) as missed, min(r.min_slot) as slot, max(r.finished_at) as missed_at
       ${unseen} and v.lookup is not null
         and not exists (from meta.absent a where a.table_name = ${name} and a.key = v.key)
       group by key

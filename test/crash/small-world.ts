@@ -3,7 +3,7 @@ import { type Place, writeFiles } from './program.ts';
 
 /** A sandbox of this process over a small ledger whose content stands still. The caller closes it. */
 export function startSmallWorld(seed: number, options: SandboxOptions = {}): Promise<Sandbox> {
-  return startSandbox({ seed, assets: 3000, owners: 300, latencyMs: 8, ...options });
+  return startSandbox({ seed, assets: 1500, owners: 150, latencyMs: 8, ...options });
 }
 
 /** All kinds of paging over all tables, in pages small enough that there are many moments between two of them. */
