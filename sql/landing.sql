@@ -1,7 +1,10 @@
 -- The start of every shape: the records of one segment, each with its page.
 -- grain: one row a record of the segment, refused ones included
 -- $pages, $records: the segment's two files
--- record is the record's JSON; NULL when `refusal` says why DuckDB cannot read it, and `raw` is then its text.
+-- The structure that from_json reads the record in is that of sql/shapes/<shape>/record.json; without it, JSON.
+-- record is what was read, NULL when `refusal` says why DuckDB cannot read it, and `raw` is then its text; line is the
+-- whole line, with the record's own text. form: what `form` knows of its keys; NULL in lines of older folders, and
+-- where forms are too many.
 with page as (
   select
     task,
@@ -16,11 +19,15 @@ with page as (
     -- Records of the page's first group that stand on the pages before it.
     coalesce("group".before, 0) as group_before,
     slot as page_slot,
-    received_at as seen_at
+    received_at as seen_at,
+    records,
+    forms,
+    form_of
   from read_json(
     $pages,
     format = 'newline_delimited',
-    maximum_object_size = 4194304,
+    records = true,
+    maximum_object_size = 16777216,
     columns = {
       kind: 'VARCHAR',
       task: 'VARCHAR',
@@ -32,33 +39,50 @@ with page as (
       carries: 'VARCHAR[]',
       "group": 'STRUCT(before BIGINT)',
       slot: 'BIGINT',
-      received_at: 'TIMESTAMPTZ'
+      received_at: 'TIMESTAMPTZ',
+      records: 'BIGINT',
+      forms: 'STRUCT(form BIGINT, "like" VARCHAR)[]',
+      form_of: 'BIGINT[]'
     }
   )
   where kind = 'page'
 ),
+-- Records of one form have the same keys and kinds of values as `like`, a record with nothing in it.
+form as (
+  select told.form, told."like"::json as "like"
+  from (select unnest(forms) as told from page)
+),
+place as (
+  select
+    * exclude (records, forms, form_of),
+    unnest(range(records)) as n,
+    unnest(form_of) as form
+  from page
+),
+line as (
+  select
+    json,
+    from_json(
+      json,
+      '{
+        "task": "VARCHAR", "crawl": "VARCHAR", "page": "BIGINT", "n": "BIGINT", "key": "VARCHAR",
+        "record": {record}, "refusal": "VARCHAR", "raw": "VARCHAR"
+      }'
+    ) as line
+  from read_ndjson_objects($records, maximum_object_size = $largest)
+),
 record as (
   select
-    page.*,
-    line.n,
-    line.key as record_key,
-    line.record,
-    line.refusal,
-    line.raw
-  from read_json(
-    $records,
-    format = 'newline_delimited',
-    maximum_object_size = $largest,
-    columns = {
-      task: 'VARCHAR',
-      crawl: 'VARCHAR',
-      page: 'BIGINT',
-      n: 'BIGINT',
-      key: 'VARCHAR',
-      record: 'JSON',
-      refusal: 'VARCHAR',
-      raw: 'VARCHAR'
-    }
-  ) as line
-  join page using (task, crawl, page)
+    place.*,
+    line.line.key as record_key,
+    line.line.record as record,
+    line.line.refusal as refusal,
+    line.line.raw as raw,
+    line.json as line
+  from line
+  join place
+    on place.task = line.line.task
+    and place.crawl = line.line.crawl
+    and place.page = line.line.page
+    and place.n = line.line.n
 ),

@@ -48,6 +48,9 @@ create or replace temp macro misfit(column_name, raw, value) as
       then {'column_name': column_name, 'reason': 'does not fit its type', 'raw': raw::varchar}
   end;
 
+-- True when `raw` says something that `value` could not hold.
+create or replace temp macro unfit(raw, value) as raw <> '' and value is null;
+
 -- A quarantine entry when an object's place holds something that is no object. `shell` is the object as
 -- `from_json` reads it (NULL when absent or null, all NULLs when it is no object), `keys` its keys.
 create or replace temp macro misplaced(column_name, shell, keys, record, path) as

@@ -10,6 +10,7 @@ select
 from read_json(
   $page_files,
   format = 'newline_delimited',
+  records = true,
   maximum_object_size = 4194304,
   columns = {kind: 'VARCHAR', task: 'VARCHAR', crawl: 'VARCHAR', page: 'BIGINT', ids: 'VARCHAR[]'}
 )

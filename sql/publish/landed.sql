@@ -32,6 +32,7 @@ select
 from read_json(
   $page_files,
   format = 'newline_delimited',
+  records = true,
   filename = true,
   maximum_object_size = 4194304,
   columns = {

@@ -22,6 +22,7 @@ select
 from read_json(
   $requests,
   format = 'newline_delimited',
+  records = true,
   columns = {
     run: 'VARCHAR',
     operation: 'VARCHAR',

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { ARRAY, NOWHERE, NULL, OBJECT, type RecordForms, SCALAR } from './record-forms.ts';
 
 /** The bytes are not one JSON document (RFC 8259), or not one that means something: `offset` says where. */
 export class MalformedPage extends Error {
@@ -24,6 +25,7 @@ const MINUS = 0x2d;
 const SPACE = 0x20;
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
+export const LOWER_N = 0x6e;
 const LOWER_U = 0x75;
 
 /** 1 for every byte that stands for itself inside a string: all but `"`, `\` and control characters. */
@@ -56,12 +58,17 @@ export class JsonScanner {
   loneSurrogate = false;
 
   readonly bytes: Buffer;
-  /** What is open around the current position inside `skip`: 1 for an object, 0 for an array. */
-  #open = new Uint8Array(256);
+  /** What is open around the current position inside `skip`: 0 for an object, for an array its place among forms. */
+  #open = new Int32Array(256);
+  readonly #forms: RecordForms;
 
-  /** Throws MalformedPage unless the bytes are UTF-8. Stands at the first token; a byte order mark is passed. */
-  constructor(bytes: Buffer) {
+  /**
+   * Throws MalformedPage unless the bytes are UTF-8. Stands at the first token; a byte order mark is passed.
+   * @param forms where the forms of records are remembered
+   */
+  constructor(bytes: Buffer, forms: RecordForms) {
     this.bytes = bytes;
+    this.#forms = forms;
     if (!isUtf8(bytes)) {
       const mended = Buffer.from(bytes.toString());
       throw new MalformedPage(
@@ -120,10 +127,14 @@ export class JsonScanner {
   /**
    * Passes one value, whatever its depth: what is open is a list here, not the call stack.
    * One function although long: split in two, the position and the state would leave their registers.
+   * @param from ROOT for a record, whose form is of interest
+   * @returns the place among forms where it ends
    */
-  skip(): void {
+  skip(from: number = NOWHERE): number {
     const bytes = this.bytes;
     const length = bytes.length;
+    const forms = this.#forms;
+    let place = from;
     let i = this.pos;
     let depth = 0;
     let inObject = false;
@@ -132,51 +143,77 @@ export class JsonScanner {
       let byte = i < length ? bytes[i]! : 0;
       if (byte === QUOTE) {
         i = this.#string(i + 1);
+        place = forms.enter(place, SCALAR);
       } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
         inObject = byte === OPEN_OBJECT;
+        place = forms.enter(place, inObject ? OBJECT : ARRAY);
         if (depth === this.#open.length) this.#grow();
-        this.#open[depth++] = inObject ? 1 : 0;
+        this.#open[depth++] = inObject ? -1 : place;
         if (depth > this.depth) this.depth = depth;
         i = this.#space(i + 1);
         byte = i < length ? bytes[i]! : 0;
         if (byte !== (inObject ? CLOSE_OBJECT : CLOSE_ARRAY)) {
-          if (inObject) i = this.#key(i);
+          if (inObject) {
+            i = this.#key(i, place);
+            place = forms.value;
+          } else {
+            place = forms.element(place);
+          }
           continue;
         }
       } else {
         i = this.#scalar(i, byte);
+        place = forms.enter(place, byte === LOWER_N ? NULL : SCALAR);
       }
       // A value ended before i, or the container just opened is empty and closes at i.
       for (;;) {
         if (depth === 0) {
           this.pos = i;
-          return;
+          return place;
         }
         byte = i < length ? bytes[i]! : 0;
         if (byte <= SPACE) {
           i = this.#space(i);
           byte = this.#at(i);
         }
+        // The list that an element ended in; where one is empty, nothing ended.
+        const list = this.#open[depth - 1]!;
+        if (!inObject && place !== list) place = this.#open[depth - 1] = forms.endElement(list, place);
         if (byte === COMMA) {
           i++;
-          if (inObject) i = this.#key(i);
-          else i = this.#space(i);
+          if (inObject) {
+            i = this.#key(i, place);
+            place = forms.value;
+          } else {
+            i = this.#space(i);
+            place = forms.element(place);
+          }
           break;
         }
         if (byte !== (inObject ? CLOSE_OBJECT : CLOSE_ARRAY)) throw this.#unexpected(i);
         i++;
         depth--;
-        inObject = depth > 0 && this.#open[depth - 1] === 1;
+        place = forms.leave(place);
+        inObject = depth > 0 && this.#open[depth - 1] === -1;
       }
     }
   }
 
   /** From before a key to its value. */
-  #key(from: number): number {
+  #key(from: number, place: number): number {
     const bytes = this.bytes;
     let i = from;
     if (i < bytes.length && bytes[i]! !== QUOTE) i = this.#space(i);
-    i = this.#string(this.#expect(QUOTE, i));
+    const known = this.#forms.passKey(place, bytes, i);
+    if (known >= 0) {
+      i = known;
+    } else {
+      const begin = i;
+      i = this.#string(this.#expect(QUOTE, i));
+      // What an escape stands for has to be looked at each time.
+      const key = bytes.subarray(begin, i);
+      this.#forms.addKey(key.includes(BACKSLASH) ? NOWHERE : place, key);
+    }
     if (i < bytes.length && bytes[i]! !== COLON) i = this.#space(i);
     i = this.#expect(COLON, i);
     return i < bytes.length && bytes[i]! <= SPACE ? this.#space(i) : i;
@@ -290,7 +327,7 @@ export class JsonScanner {
   }
 
   #grow(): void {
-    const wider = new Uint8Array(this.#open.length * 2);
+    const wider = new Int32Array(this.#open.length * 2);
     wider.set(this.#open);
     this.#open = wider;
   }

@@ -53,6 +53,10 @@ export interface PageLine {
   last_key?: string | null;
   /** Crawls whose cursor was refused: how the walk stands after its restarts. */
   restart?: Restart;
+  /** Forms of records (`SplitRecord.form`) that the segment meets first on this page, by numbers of the segment. */
+  forms?: readonly { form: number; like: string }[];
+  /** Numbers of the records' forms, null for those that none is known of; without it, none is of any. */
+  form_of?: readonly (number | null)[];
   /** Bytes of the record file up to and including this page. */
   end_offset: number;
   /** CRC-32 of this page's bytes in the record file. */

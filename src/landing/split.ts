@@ -1,5 +1,6 @@
 import type { RecordsAt } from '../api/operation.ts';
-import { JsonScanner, MalformedPage, OPEN_ARRAY, OPEN_OBJECT } from './json-scanner.ts';
+import { JsonScanner, LOWER_N, MalformedPage, OPEN_ARRAY, OPEN_OBJECT } from './json-scanner.ts';
+import { RecordForms, ROOT } from './record-forms.ts';
 
 export { MalformedPage } from './json-scanner.ts';
 
@@ -28,7 +29,15 @@ export interface SplitRecord {
    * - `too-deep`: see MAX_DEPTH.
    */
   refusal?: 'lone-surrogate' | 'too-deep';
+  /**
+   * A record like it with nothing in it, as JSON: the same objects, keys and lists, 0 for every string, number and
+   * boolean, and of a list's elements those that differ in form. Records of one form differ in values only, so what
+   * is to be known of their keys has to be found out once. None for some of those whose forms are too many.
+   */
+  form?: string;
 }
+
+const forms = new RecordForms();
 
 export interface SplitPage {
   /** In the answer's order; in keyed form, a key that comes twice is two records. */
@@ -64,7 +73,7 @@ interface Found {
  * (which of two lists is the answer?), an envelope deeper than MAX_DEPTH.
  */
 export function splitPage(body: Buffer, at: RecordsAt): SplitPage {
-  const scan = new JsonScanner(body);
+  const scan = new JsonScanner(body, forms);
   const from = scan.pos;
   const { found, enveloped } = findRecords(scan, at);
   const to = scan.pos;
@@ -85,13 +94,13 @@ export function splitPage(body: Buffer, at: RecordsAt): SplitPage {
  * where nothing of the form is there; of a key that comes twice, the first.
  */
 export function sliceEnvelope(envelopeText: string, at: RecordsAt): Buffer[] {
-  const { found } = findRecords(new JsonScanner(Buffer.from(envelopeText)), at);
+  const { found } = findRecords(new JsonScanner(Buffer.from(envelopeText), forms), at);
   return found.records.map(({ bytes }) => bytes);
 }
 
 /** The exact bytes of `result`, or of the whole answer when bare; in both cases without whitespace around them. */
 export function sliceResult(body: Buffer): Buffer {
-  const scan = new JsonScanner(body);
+  const scan = new JsonScanner(body, forms);
   const from = scan.pos;
   const { found } = findRecords(scan, { path: [], form: 'single' });
   const to = scan.pos;
@@ -177,14 +186,34 @@ function takeRecord(scan: JsonScanner): SplitRecord {
   const start = scan.pos;
   scan.depth = 0;
   scan.brokenLine = false;
-  scan.skip();
+  const end = scan.skip(ROOT);
   const view = scan.bytes.subarray(start, scan.pos);
   const record: SplitRecord = { bytes: scan.brokenLine ? onOneLine(view) : view };
   if (scan.depth > MAX_DEPTH) record.refusal = 'too-deep';
   else if (scan.loneSurrogate) record.refusal = 'lone-surrogate';
+  else {
+    const form = forms.formAt(end, () => tellForm(new JsonScanner(view, forms)));
+    if (form !== undefined) record.form = form;
+  }
   // Cleared behind a record, not before: a keyed record's own key comes before it and counts.
   scan.loneSurrogate = false;
   return record;
+}
+
+/** At a value: its form. */
+function tellForm(scan: JsonScanner): string {
+  const parts: string[] = [];
+  const first = scan.peek();
+  if (first === OPEN_OBJECT) {
+    scan.members((key) => parts.push(`${JSON.stringify(key)}:${tellForm(scan)}`));
+    return `{${parts.join(',')}}`;
+  }
+  if (first === OPEN_ARRAY) {
+    scan.elements(() => parts.push(tellForm(scan)));
+    return `[${[...new Set(parts)].join(',')}]`;
+  }
+  scan.skip();
+  return first === LOWER_N ? 'null' : '0';
 }
 
 /** A copy; in valid JSON a raw newline or CR stands between tokens only. */
@@ -195,7 +224,7 @@ function onOneLine(bytes: Buffer): Buffer {
 }
 
 function parseEnvelope(envelope: Buffer, text: string): unknown {
-  const scan = new JsonScanner(envelope);
+  const scan = new JsonScanner(envelope, forms);
   scan.skip();
   if (scan.depth > MAX_DEPTH) throw new MalformedPage(`more than ${MAX_DEPTH} levels around the records`, 0);
   return JSON.parse(text);

@@ -11,12 +11,14 @@ export interface LandingRecord {
   key?: string;
   /** Set when the text is kept as a string beside the readable records, to be quarantined by the load. */
   refusal?: string;
+  /** As the splitter tells it. */
+  form?: string;
 }
 
 /** A page as the crawl knows it; the log adds where it landed. */
 export type NewPage = Omit<
   PageLine,
-  'kind' | 'end_offset' | 'crc32' | 'records' | 'content' | 'longest' | 'set_aside'
+  'kind' | 'end_offset' | 'crc32' | 'records' | 'content' | 'longest' | 'set_aside' | 'forms' | 'form_of'
 >;
 
 export interface LandingLog {
@@ -56,7 +58,18 @@ interface OpenSegment {
   pages: FileHandle;
   offset: number;
   openedAt: number;
+  forms: SegmentForms;
 }
+
+/** Numbers of the forms that a segment's page lines tell. */
+export type SegmentForms = Map<string, number>;
+
+/**
+ * Most forms that a segment tells, and characters of the longest: beyond are lists whose keys are data, where a form
+ * says no more than the record (2,000 assets of every kind have 300, of 1,200 characters).
+ */
+const maxForms = 1000;
+const maxFormLength = 8192;
 
 /** A page that is appended and not yet written: no line yet. */
 interface WaitingPage {
@@ -117,6 +130,7 @@ export function createLandingLog(options: LandingOptions): LandingLog {
       pages: await open(pageFile(dir, lastNumber), 'ax', 0o600),
       offset: 0,
       openedAt: Date.now(),
+      forms: new Map(),
     };
     segments.set(shape, segment);
     await syncDirectory(dir);
@@ -154,7 +168,7 @@ export function createLandingLog(options: LandingOptions): LandingLog {
     while (waiting[0]?.page.shape === segment.shape && offset < rotateBytes) {
       if (offset - segment.offset >= writeTogetherBytes) break;
       const waitingPage = waiting.shift()!;
-      const rendered = renderPage(waitingPage.page, waitingPage.records, offset);
+      const rendered = renderPage(waitingPage.page, waitingPage.records, offset, segment.forms);
       written.push({ waitingPage, ...rendered });
       offset += rendered.block.length;
     }
@@ -202,11 +216,15 @@ export function createLandingLog(options: LandingOptions): LandingLog {
   };
 }
 
-/** A page as a segment holds it from `offset` on: the bytes of its records, and what its line says. */
+/**
+ * A page as a segment holds it from `offset` on: the bytes of its records, and what its line says.
+ * @param known forms that the segment's lines tell so far; this page's are added
+ */
 export function renderPage(
   page: NewPage,
   records: readonly LandingRecord[],
   offset: number,
+  known: SegmentForms,
 ): { block: Buffer; line: PageLine } {
   const block = renderRecords(page, records);
   const line: PageLine = {
@@ -216,10 +234,29 @@ export function renderPage(
     content: hashContent(records),
     longest: records.reduce((most, record) => Math.max(most, record.bytes.length), 0),
     set_aside: records.filter((record) => record.refusal !== undefined).length,
+    ...numberForms(records, known),
     end_offset: offset + block.length,
     crc32: crc32(block),
   };
   return { block, line };
+}
+
+function numberForms(
+  records: readonly LandingRecord[],
+  known: SegmentForms,
+): Required<Pick<PageLine, 'forms' | 'form_of'>> {
+  const forms: { form: number; like: string }[] = [];
+  const form_of = records.map(({ form: like }) => {
+    if (like === undefined) return null;
+    const number = known.get(like);
+    if (number !== undefined) return number;
+    if (known.size === maxForms || like.length > maxFormLength) return null;
+    const form = known.size;
+    known.set(like, form);
+    forms.push({ form, like });
+    return form;
+  });
+  return { forms, form_of };
 }
 
 /**
@@ -227,6 +264,9 @@ export function renderPage(
  * the whole file: it becomes U+FFFD. Records are not touched by this, and cursors have none.
  */
 export function renderLine(line: LandingLine): string {
+  const text = JSON.stringify(line);
+  // JSON.stringify escapes halves, and no other surrogate.
+  if (!text.includes('\\ud')) return `${text}\n`;
   return `${JSON.stringify(line, (_, value) => (typeof value === 'string' ? wellFormed(value) : value))}\n`;
 }
 

@@ -2,7 +2,13 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
 import { asDiskError } from '../errors.ts';
-import { type LandingRecord, type NewPage, renderLine, renderPage } from '../landing/writer.ts';
+import {
+  type LandingRecord,
+  type NewPage,
+  renderLine,
+  renderPage,
+  type SegmentForms,
+} from '../landing/writer.ts';
 import { type Database, listColumns, openDatabase } from './database.ts';
 import { type Group, listGroups, stagedHash } from './row-groups.ts';
 import { createShapeMacros, maxLineBytes, shapeQuery } from './shape-query.ts';
@@ -129,7 +135,8 @@ async function writePages(
   files: { pages: string; records: string },
   questions: readonly Question[],
 ): Promise<number> {
-  const rendered = questions.map(({ page, records }) => renderPage(page, records, 0));
+  const forms: SegmentForms = new Map();
+  const rendered = questions.map(({ page, records }) => renderPage(page, records, 0, forms));
   try {
     await writeFile(files.records, Buffer.concat(rendered.map(({ block }) => block)), { mode: 0o600 });
     await writeFile(files.pages, rendered.map(({ line }) => renderLine(line)).join(''), { mode: 0o600 });

@@ -35,7 +35,7 @@ export async function publishRuns(
     if (!(await hasBytes(folder.requests))) return;
     await build.run(
       `delete from meta.requests where run_id in (
-        select run from read_json($requests, format = 'newline_delimited', columns = {run: 'VARCHAR'})
+        select run from read_json($requests, format = 'newline_delimited', records = true, columns = {run: 'VARCHAR'})
       )`,
       { requests: folder.requests },
     );

@@ -1,6 +1,6 @@
 import { type Database, listColumns } from './database.ts';
 import { stagedHashes } from './row-groups.ts';
-import { listSql, readSql } from './sql-text.ts';
+import { hasSql, listSql, readSql } from './sql-text.ts';
 import type { TableSpec } from './table-spec.ts';
 
 /** Makes the macros that the shapes share, for this connection only. */
@@ -15,7 +15,12 @@ export async function createShapeMacros(database: Database): Promise<void> {
  */
 export async function shapeQuery(database: Database, spec: TableSpec, shape: string): Promise<string> {
   const hashes = stagedHashes(spec, await listColumns(database, spec.name)).join(', ');
-  const normalised = `${readSql('landing.sql')}${readSql(`shapes/${shape}/${spec.name}.sql`)}`;
+  const structure = `shapes/${shape}/record.json`;
+  const landing = readSql('landing.sql').replace(
+    '{record}',
+    hasSql(structure) ? readSql(structure).trim() : '"JSON"',
+  );
+  const normalised = `${landing}${readSql(`shapes/${shape}/${spec.name}.sql`)}`;
   return `select *, ${hashes} from (${normalised})`;
 }
 

@@ -1,10 +1,15 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 const root = new URL('../../sql/', import.meta.url);
 
 /** The text of a file in `sql/`. */
 export function readSql(path: string): string {
   return readFileSync(new URL(path, root), 'utf8');
+}
+
+/** Whether there is such a file in `sql/`. */
+export function hasSql(path: string): boolean {
+  return existsSync(new URL(path, root));
 }
 
 /** Names of the files in a folder of `sql/`, without `.sql`, sorted. */

@@ -18,7 +18,7 @@ test('numbers that no double holds stay as they came: envelope, errors, cursor',
   expect(page.cursor).toBe('9007199254740993');
   const refusal = 'the answer had an error in its place';
   expect(page.records).toEqual([
-    { bytes: Buffer.from('{"id":"b"}') },
+    { bytes: Buffer.from('{"id":"b"}'), form: '{"id":0}' },
     { bytes: Buffer.from('{"id":"a","slot":9007199254740993}'), refusal },
     { bytes: Buffer.from('{"n":1.10}'), refusal },
   ]);

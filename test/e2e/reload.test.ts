@@ -127,8 +127,8 @@ test('what a mapping refused comes in with the next: rows, versions, and crawls 
   const strict = await makeProgram([
     [
       'asset/assets.sql',
-      'is_address(r.id) is true as usable,',
-      "(is_address(r.id) is true and r.id < 'A') as usable,",
+      'is_address(record.id) is true as usable,',
+      "(is_address(record.id) is true and record.id < 'A') as usable,",
     ],
     [
       'token_account/token_accounts.sql',

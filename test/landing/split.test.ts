@@ -57,7 +57,7 @@ describe('splitPage', () => {
     const [view, copy] = splitPage(body, items).records;
     expect(isView(view!.bytes, body)).toBe(true);
     expect(isView(copy!.bytes, body)).toBe(false);
-    expect(copy).toEqual({ bytes: Buffer.from('{"b":  2 }') });
+    expect(copy?.bytes).toEqual(Buffer.from('{"b":  2 }'));
     expect(body.toString()).toContain('\r\n2\n');
   });
 
@@ -143,7 +143,7 @@ describe('splitPage', () => {
 
   it('passes a byte order mark', () => {
     expect(split('\ufeff{"items":[1],"a":2}')).toEqual({
-      records: [{ bytes: Buffer.from('1') }],
+      records: [{ bytes: Buffer.from('1'), form: '0' }],
       envelope: { items: [], a: 2 },
       envelopeText: '{"items":[],"a":2}',
       enveloped: false,
@@ -494,7 +494,8 @@ describe(`any document (seed ${seed})`, { timeout: 60_000 + totalRuns * 10 }, ()
         const page = splitPage(body, at);
         const views = page.records.map(({ bytes }) => isView(bytes, body));
         expect(views).toEqual(records.map((record) => !/[\r\n]/.test(record.text)));
-        expect(page.records).toEqual(
+        // Forms have tests of their own.
+        expect(page.records.map(({ form: _, ...record }) => record)).toEqual(
           records.map((record) => {
             const surrogate = hasLoneSurrogate(record.text) || /\p{Surrogate}/u.test(record.key ?? '');
             return {

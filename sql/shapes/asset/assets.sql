@@ -2,80 +2,29 @@
 -- grain: one row a record; a record without a usable id is a row with id NULL and its text in `misfits`
 -- guarantees: no value is rounded, wrapped or dropped: what does not fit its column is in `misfits`, what has
 --   no column is in `extra`; a group is `carries_…` only when the answer speaks of it
+told as (
+  select form, asset_facts("like") as facts from form
+),
 parsed as (
   select
-    *,
-    from_json(
-      record,
-      '{
-        "last_indexed_slot": "VARCHAR", "interface": "VARCHAR", "id": "VARCHAR",
-        "content": {
-          "$schema": "VARCHAR", "json_uri": "VARCHAR", "files": "JSON", "last_indexed_slot": "VARCHAR",
-          "metadata": {
-            "attributes": "JSON", "description": "VARCHAR", "name": "VARCHAR", "symbol": "VARCHAR",
-            "token_standard": "VARCHAR"
-          },
-          "links": {"image": "VARCHAR", "external_url": "VARCHAR"}
-        },
-        "authorities": "JSON",
-        "compression": {
-          "eligible": "VARCHAR", "compressed": "VARCHAR", "data_hash": "VARCHAR", "creator_hash": "VARCHAR",
-          "asset_hash": "VARCHAR", "tree": "VARCHAR", "seq": "VARCHAR", "leaf_id": "VARCHAR"
-        },
-        "grouping": "JSON",
-        "royalty": {
-          "royalty_model": "VARCHAR", "target": "VARCHAR", "percent": "VARCHAR", "basis_points": "VARCHAR",
-          "primary_sale_happened": "VARCHAR", "locked": "VARCHAR"
-        },
-        "creators": "JSON",
-        "ownership": {
-          "frozen": "VARCHAR", "delegated": "VARCHAR", "delegate": "VARCHAR", "ownership_model": "VARCHAR",
-          "owner": "VARCHAR"
-        },
-        "supply": {"print_max_supply": "VARCHAR", "print_current_supply": "VARCHAR", "edition_nonce": "VARCHAR"},
-        "mutable": "VARCHAR", "burnt": "VARCHAR",
-        "token_info": {
-          "symbol": "VARCHAR", "supply": "VARCHAR", "decimals": "VARCHAR", "token_program": "VARCHAR",
-          "price_info": {"price_per_token": "VARCHAR", "currency": "VARCHAR"},
-          "mint_authority": "VARCHAR", "freeze_authority": "VARCHAR"
-        },
-        "inscription": "JSON", "spl20": "JSON"
-      }'
-    ) as r,
-    json_keys(
-      record,
-      [
-        '$', '$.content', '$.content.metadata', '$.content.links', '$.compression', '$.royalty', '$.ownership',
-        '$.supply', '$.token_info', '$.token_info.price_info'
-      ]
-    ) as keys
+    record.* exclude (record),
+    record as r,
+    is_address(record.id) is true as usable,
+    coalesce(told.facts, asset_facts(json_extract(line, '$.record'))) as facts
   from record
+  left join told using (form)
 ),
 typed as (
   select
     *,
-    is_address(r.id) is true as usable,
     as_boolean(r.compression.compressed) as compressed,
-    from_json(r.creators, '[{"address": "VARCHAR", "share": "VARCHAR", "verified": "VARCHAR"}]') as creator_list,
-    from_json(r.grouping, '[{"group_key": "VARCHAR", "group_value": "VARCHAR"}]') as grouping_list,
-    from_json(r.authorities, '[{"address": "VARCHAR", "scopes": ["VARCHAR"]}]') as authority_list,
-    from_json(r.content.files, '[{"uri": "VARCHAR", "cdn_uri": "VARCHAR", "mime": "VARCHAR"}]') as file_list,
-    case json_type(r.content.metadata.attributes)
-      when 'ARRAY' then from_json(
-        r.content.metadata.attributes, '[{"trait_type": "VARCHAR", "value": "VARCHAR"}]'
-      )
-      when 'OBJECT' then list_transform(
-        map_entries(from_json(r.content.metadata.attributes, '"MAP(VARCHAR, VARCHAR)"')),
+    case
+      when facts.attributes_mapped then list_transform(
+        map_entries(from_json(line -> '$.record.content.metadata.attributes', '"MAP(VARCHAR, VARCHAR)"')),
         lambda pair: {'trait_type': pair.key, 'value': pair.value}
       )
+      else r.content.metadata.attributes
     end as attribute_list,
-    list_contains(keys[1], 'content') and len(keys[2]) > 0 as content_shown,
-    list_contains(keys[1], 'token_info') and len(keys[9]) > 0 as token_info_shown
-  from parsed
-),
-valued as (
-  select
-    *,
     as_bigint(r.compression.seq) as seq_number,
     as_bigint(r.compression.leaf_id) as leaf_number,
     as_ubigint(r.token_info.supply) as token_supply,
@@ -85,8 +34,72 @@ valued as (
     as_bigint(r.supply.edition_nonce) as edition_nonce,
     as_double(r.token_info.price_info.price_per_token) as price_per_token,
     as_double(r.royalty.percent) as royalty_percent,
-    as_integer(r.royalty.basis_points) as royalty_basis_points
+    as_integer(r.royalty.basis_points) as royalty_basis_points,
+    list_transform(
+      r.creators,
+      lambda c: {
+        'address': nullif(c.address, ''), 'share': as_integer(c.share), 'verified': as_boolean(c.verified)
+      }
+    ) as creators
+  from parsed
+),
+valued as (
+  select
+    *,
+    -- Whether something may be in `misfits`: few records, which are looked at once more.
+    facts.odd is not false
+      or unfit(r.last_indexed_slot, as_bigint(r.last_indexed_slot))
+      or unfit(r.content.last_indexed_slot, as_bigint(r.content.last_indexed_slot))
+      or unfit(r.ownership.frozen, as_boolean(r.ownership.frozen))
+      or unfit(r.ownership.delegated, as_boolean(r.ownership.delegated))
+      or unfit(r.compression.compressed, compressed)
+      or unfit(r.compression.eligible, as_boolean(r.compression.eligible))
+      or unfit(r.compression.leaf_id, leaf_number)
+      or unfit(r.compression.seq, seq_number)
+      or unfit(r.royalty.percent, royalty_percent)
+      or unfit(r.royalty.basis_points, royalty_basis_points)
+      or unfit(r.royalty.primary_sale_happened, as_boolean(r.royalty.primary_sale_happened))
+      or unfit(r.royalty.locked, as_boolean(r.royalty.locked))
+      or unfit(r.supply.print_max_supply, print_max_supply)
+      or unfit(r.supply.print_current_supply, print_current_supply)
+      or unfit(r.supply.edition_nonce, edition_nonce)
+      or unfit(r.token_info.supply, token_supply)
+      or unfit(r.token_info.decimals, token_decimals)
+      or unfit(r.token_info.price_info.price_per_token, price_per_token)
+      or unfit(r.mutable, as_boolean(r.mutable))
+      or unfit(r.burnt, as_boolean(r.burnt))
+      or list_bool_and(
+        list_transform(
+          r.creators,
+          lambda c: (c.share is null or as_integer(c.share) is not null)
+            and (c.verified is null or as_boolean(c.verified) is not null)
+        )
+      ) is false as doubtful
   from typed
+),
+doubted as (
+  select
+    *,
+    case
+      when doubtful then json_keys(
+        line,
+        [
+          '$.record', '$.record.content', '$.record.content.metadata', '$.record.content.links', '$.record.compression',
+          '$.record.royalty', '$.record.ownership', '$.record.supply', '$.record.token_info',
+          '$.record.token_info.price_info'
+        ]
+      )
+    end as keys,
+    case
+      when doubtful then from_json(
+        line -> '$.record',
+        '{
+          "creators": "JSON", "grouping": "JSON", "authorities": "JSON",
+          "content": {"files": "JSON", "metadata": {"attributes": "JSON"}}
+        }'
+      )
+    end as lists
+  from valued
 )
 select
   task,
@@ -96,9 +109,9 @@ select
   run_id,
   seen_at,
   coalesce(as_bigint(r.last_indexed_slot), as_bigint(r.content.last_indexed_slot), page_slot) as slot,
-  coalesce(list_contains(carries, 'content'), false) or coalesce(content_shown, false) as carries_content,
+  coalesce(list_contains(carries, 'content'), false) or coalesce(facts.content_shown, false) as carries_content,
   coalesce(as_bigint(r.last_indexed_slot), as_bigint(r.content.last_indexed_slot), page_slot) as content_slot,
-  coalesce(list_contains(carries, 'token_info'), false) or coalesce(token_info_shown, false) as carries_token_info,
+  coalesce(list_contains(carries, 'token_info'), false) or coalesce(facts.token_info_shown, false) as carries_token_info,
   coalesce(as_bigint(r.last_indexed_slot), page_slot) as token_info_slot,
   coalesce(list_contains(carries, 'inscription'), false) or r.inscription is not null as carries_inscription,
   coalesce(as_bigint(r.last_indexed_slot), page_slot) as inscription_slot,
@@ -127,7 +140,7 @@ select
   nullif(r.compression.data_hash, '') as data_hash,
   nullif(r.compression.creator_hash, '') as creator_hash,
   nullif(r.compression.asset_hash, '') as asset_hash,
-  nullif(list_filter(grouping_list, lambda g: g.group_key = 'collection')[1].group_value, '') as collection,
+  nullif(list_filter(r.grouping, lambda g: g.group_key = 'collection')[1].group_value, '') as collection,
   r.royalty.royalty_model as royalty_model,
   nullif(r.royalty.target, '') as royalty_target,
   royalty_percent,
@@ -147,21 +160,16 @@ select
   nullif(r.token_info.freeze_authority, '') as freeze_authority,
   as_boolean(r.mutable) as mutable,
   as_boolean(r.burnt) as burnt,
+  creators,
   list_transform(
-    creator_list,
-    lambda c: {
-      'address': nullif(c.address, ''), 'share': as_integer(c.share), 'verified': as_boolean(c.verified)
-    }
-  ) as creators,
-  list_transform(
-    grouping_list, lambda g: {'group_key': g.group_key, 'group_value': nullif(g.group_value, '')}
+    r.grouping, lambda g: {'group_key': g.group_key, 'group_value': nullif(g.group_value, '')}
   ) as grouping,
   list_transform(
-    authority_list, lambda a: {'address': nullif(a.address, ''), 'scopes': a.scopes}
+    r.authorities, lambda a: {'address': nullif(a.address, ''), 'scopes': a.scopes}
   ) as authorities,
   attribute_list as attributes,
   list_transform(
-    file_list, lambda f: {'uri': nullif(f.uri, ''), 'cdn_uri': nullif(f.cdn_uri, ''), 'mime': f.mime}
+    r.content.files, lambda f: {'uri': nullif(f.uri, ''), 'cdn_uri': nullif(f.cdn_uri, ''), 'mime': f.mime}
   ) as files,
   r.inscription,
   r.spl20,
@@ -169,63 +177,50 @@ select
     concat_ws(
       ',',
       case
-        when not list_has_all(
-          [
-            'last_indexed_slot', 'interface', 'id', 'content', 'authorities', 'compression', 'grouping',
-            'royalty', 'creators', 'ownership', 'supply', 'mutable', 'burnt', 'token_info', 'inscription', 'spl20'
-          ],
-          keys[1]
-        ) then unknown_members(
-          record,
+        when facts.more then unknown_members(
+          line -> '$.record',
           '{"last_indexed_slot": null, "interface": null, "id": null, "content": null, "authorities": null,
             "compression": null, "grouping": null, "royalty": null, "creators": null, "ownership": null,
             "supply": null, "mutable": null, "burnt": null, "token_info": null, "inscription": null, "spl20": null}'
         )
       end,
       case
-        when has_unknown_element(r.authorities, ['address', 'scopes'])
-          then value_member('authorities', r.authorities)
+        when facts.more_authorities
+          then value_member('authorities', line -> '$.record.authorities')
       end,
       object_member(
         'compression',
         case
-          when not list_has_all(
-            [
-              'eligible', 'compressed', 'data_hash', 'creator_hash', 'asset_hash', 'tree', 'seq', 'leaf_id'
-            ],
-            keys[5]
-          ) then unknown_members(
-            record -> '$.compression',
+          when facts.more_compression then unknown_members(
+            line -> '$.record.compression',
             '{"eligible": null, "compressed": null, "data_hash": null, "creator_hash": null, "asset_hash": null,
               "tree": null, "seq": null, "leaf_id": null}'
           )
         end
       ),
       case
-        when has_unknown_element(r.grouping, ['group_key', 'group_value']) then value_member('grouping', r.grouping)
+        when facts.more_grouping then value_member('grouping', line -> '$.record.grouping')
       end,
       object_member(
         'royalty',
         case
-          when not list_has_all(
-            ['royalty_model', 'target', 'percent', 'basis_points', 'primary_sale_happened', 'locked'], keys[6]
-          ) then unknown_members(
-            record -> '$.royalty',
+          when facts.more_royalty then unknown_members(
+            line -> '$.record.royalty',
             '{"royalty_model": null, "target": null, "percent": null, "basis_points": null,
               "primary_sale_happened": null, "locked": null}'
           )
         end
       ),
       case
-        when has_unknown_element(r.creators, ['address', 'share', 'verified'])
-          then value_member('creators', r.creators)
+        when facts.more_creators
+          then value_member('creators', line -> '$.record.creators')
       end,
       object_member(
         'ownership',
         case
-          when not list_has_all(['frozen', 'delegated', 'delegate', 'ownership_model', 'owner'], keys[7])
+          when facts.more_ownership
             then unknown_members(
-              record -> '$.ownership',
+              line -> '$.record.ownership',
               '{"frozen": null, "delegated": null, "delegate": null, "ownership_model": null, "owner": null}'
             )
         end
@@ -233,9 +228,9 @@ select
       object_member(
         'supply',
         case
-          when not list_has_all(['print_max_supply', 'print_current_supply', 'edition_nonce'], keys[8])
+          when facts.more_supply
             then unknown_members(
-              record -> '$.supply',
+              line -> '$.record.supply',
               '{"print_max_supply": null, "print_current_supply": null, "edition_nonce": null}'
             )
         end
@@ -248,42 +243,37 @@ select
     concat_ws(
       ',',
       case
-        when not list_has_all(
-          ['$schema', 'json_uri', 'files', 'metadata', 'links', 'last_indexed_slot'], keys[2]
-        ) then unknown_members(
-          record -> '$.content',
+        when facts.more_content then unknown_members(
+          line -> '$.record.content',
           '{"$schema": null, "json_uri": null, "files": null, "metadata": null, "links": null,
             "last_indexed_slot": null}'
         )
       end,
       case
-        when has_unknown_element(r.content.files, ['uri', 'cdn_uri', 'mime'])
-          then value_member('files', r.content.files)
+        when facts.more_files
+          then value_member('files', line -> '$.record.content.files')
       end,
       object_member(
         'metadata',
         concat_ws(
           ',',
           case
-            when not list_has_all(
-              ['attributes', 'description', 'name', 'symbol', 'token_standard'], keys[3]
-            ) then unknown_members(
-              record -> '$.content.metadata',
+            when facts.more_metadata then unknown_members(
+              line -> '$.record.content.metadata',
               '{"attributes": null, "description": null, "name": null, "symbol": null, "token_standard": null}'
             )
           end,
           case
-            when json_type(r.content.metadata.attributes) = 'ARRAY'
-              and has_unknown_element(r.content.metadata.attributes, ['trait_type', 'value'])
-              then value_member('attributes', r.content.metadata.attributes)
+            when facts.more_attributes
+              then value_member('attributes', line -> '$.record.content.metadata.attributes')
           end
         )
       ),
       object_member(
         'links',
         case
-          when not list_has_all(['image', 'external_url'], keys[4])
-            then unknown_members(record -> '$.content.links', '{"image": null, "external_url": null}')
+          when facts.more_links
+            then unknown_members(line -> '$.record.content.links', '{"image": null, "external_url": null}')
         end
       )
     )
@@ -293,13 +283,8 @@ select
     concat_ws(
       ',',
       case
-        when not list_has_all(
-          [
-            'symbol', 'supply', 'decimals', 'token_program', 'price_info', 'mint_authority', 'freeze_authority'
-          ],
-          keys[9]
-        ) then unknown_members(
-          record -> '$.token_info',
+        when facts.more_token_info then unknown_members(
+          line -> '$.record.token_info',
           '{"symbol": null, "supply": null, "decimals": null, "token_program": null, "price_info": null,
             "mint_authority": null, "freeze_authority": null}'
         )
@@ -307,9 +292,9 @@ select
       object_member(
         'price_info',
         case
-          when not list_has_all(['price_per_token', 'currency'], keys[10])
+          when facts.more_price_info
             then unknown_members(
-              record -> '$.token_info.price_info', '{"price_per_token": null, "currency": null}'
+              line -> '$.record.token_info.price_info', '{"price_per_token": null, "currency": null}'
             )
         end
       )
@@ -320,20 +305,20 @@ select
       {
         'column_name': null::varchar,
         'reason': coalesce(refusal, 'no usable id'),
-        'raw': coalesce(raw, record::varchar)
+        'raw': coalesce(raw, nullif((line -> '$.record')::varchar, 'null'))
       }
     ]
-    else list_filter(
+    when doubtful then list_filter(
       [
-        misplaced('content', r.content, keys[2], record, '$.content'),
-        misplaced('metadata', r.content.metadata, keys[3], record, '$.content.metadata'),
-        misplaced('links', r.content.links, keys[4], record, '$.content.links'),
-        misplaced('compression', r.compression, keys[5], record, '$.compression'),
-        misplaced('royalty', r.royalty, keys[6], record, '$.royalty'),
-        misplaced('ownership', r.ownership, keys[7], record, '$.ownership'),
-        misplaced('supply', r.supply, keys[8], record, '$.supply'),
-        misplaced('token_info', r.token_info, keys[9], record, '$.token_info'),
-        misplaced('price_info', r.token_info.price_info, keys[10], record, '$.token_info.price_info'),
+        misplaced('content', r.content, keys[2], line, '$.record.content'),
+        misplaced('metadata', r.content.metadata, keys[3], line, '$.record.content.metadata'),
+        misplaced('links', r.content.links, keys[4], line, '$.record.content.links'),
+        misplaced('compression', r.compression, keys[5], line, '$.record.compression'),
+        misplaced('royalty', r.royalty, keys[6], line, '$.record.royalty'),
+        misplaced('ownership', r.ownership, keys[7], line, '$.record.ownership'),
+        misplaced('supply', r.supply, keys[8], line, '$.record.supply'),
+        misplaced('token_info', r.token_info, keys[9], line, '$.record.token_info'),
+        misplaced('price_info', r.token_info.price_info, keys[10], line, '$.record.token_info.price_info'),
         misfit('slot', r.last_indexed_slot, as_bigint(r.last_indexed_slot)),
         misfit('content_slot', r.content.last_indexed_slot, as_bigint(r.content.last_indexed_slot)),
         misfit('frozen', r.ownership.frozen, as_boolean(r.ownership.frozen)),
@@ -356,32 +341,33 @@ select
         misfit('price_per_token', r.token_info.price_info.price_per_token, price_per_token),
         misfit('mutable', r.mutable, as_boolean(r.mutable)),
         misfit('burnt', r.burnt, as_boolean(r.burnt)),
-        misfit('creators', r.creators, creator_list),
+        misfit('creators', lists.creators, r.creators),
         misfit(
           'creators',
-          r.creators,
+          lists.creators,
           case
             when list_bool_and(
               list_transform(
-                coalesce(creator_list, []),
+                coalesce(r.creators, []),
                 lambda c: (c.share is null or as_integer(c.share) is not null)
                   and (c.verified is null or as_boolean(c.verified) is not null)
               )
             ) is not false then true
           end
         ),
-        misfit('grouping', r.grouping, grouping_list),
-        misfit('authorities', r.authorities, authority_list),
-        misfit('files', r.content.files, file_list),
-        misfit('attributes', r.content.metadata.attributes, attribute_list),
-        odd_element('creators', r.creators, '$[*]', 'OBJECT'),
-        odd_element('grouping', r.grouping, '$[*]', 'OBJECT'),
-        odd_element('authorities', r.authorities, '$[*]', 'OBJECT'),
-        odd_element('authorities', r.authorities, '$[*].scopes', 'ARRAY'),
-        odd_element('files', r.content.files, '$[*]', 'OBJECT'),
-        odd_element('attributes', r.content.metadata.attributes, '$[*]', 'OBJECT')
+        misfit('grouping', lists.grouping, r.grouping),
+        misfit('authorities', lists.authorities, r.authorities),
+        misfit('files', lists.content.files, r.content.files),
+        misfit('attributes', lists.content.metadata.attributes, attribute_list),
+        odd_element('creators', lists.creators, '$[*]', 'OBJECT'),
+        odd_element('grouping', lists.grouping, '$[*]', 'OBJECT'),
+        odd_element('authorities', lists.authorities, '$[*]', 'OBJECT'),
+        odd_element('authorities', lists.authorities, '$[*].scopes', 'ARRAY'),
+        odd_element('files', lists.content.files, '$[*]', 'OBJECT'),
+        odd_element('attributes', lists.content.metadata.attributes, '$[*]', 'OBJECT')
       ],
       lambda entry: entry is not null
     )
+    else []
   end as misfits
-from valued
+from doubted

@@ -1,19 +1,16 @@
 -- shape: token_account, table: token_accounts (the token account record of getTokenAccounts)
 -- grain: one row a record; a record without a usable address is a row with address NULL and its text in `misfits`
 -- guarantees: as shape asset
+told as (
+  select form, is_known_token_account("like") as known from form
+),
 parsed as (
   select
-    *,
-    from_json(
-      record,
-      '{
-        "address": "VARCHAR", "mint": "VARCHAR", "owner": "VARCHAR", "amount": "VARCHAR",
-        "delegated_amount": "VARCHAR", "frozen": "VARCHAR", "burnt": "JSON", "delegate": "VARCHAR",
-        "close_authority": "VARCHAR", "extensions": "JSON", "last_indexed_slot": "VARCHAR"
-      }'
-    ) as r,
-    json_keys(record) as keys
+    record.* exclude (record),
+    record as r,
+    coalesce(told.known, is_known_token_account(json_extract(line, '$.record'))) as known
   from record
+  left join told using (form)
 ),
 valued as (
   select
@@ -43,34 +40,29 @@ select
   nullif(r.close_authority, '') as close_authority,
   r.extensions,
   case
-    when not list_has_all(
-      [
-        'address', 'mint', 'owner', 'amount', 'delegated_amount', 'frozen', 'burnt', 'delegate', 'close_authority',
-        'extensions', 'last_indexed_slot'
-      ],
-      keys
-    ) then json_merge_patch(
-      record,
-      '{"address": null, "mint": null, "owner": null, "amount": null, "delegated_amount": null, "frozen": null,
-        "burnt": null, "delegate": null, "close_authority": null, "extensions": null, "last_indexed_slot": null}'
-    )
+    when not known then json_merge_patch(line -> '$.record', token_account_members())
   end as extra,
   case
     when not usable then [
       {
         'column_name': null::varchar,
         'reason': coalesce(refusal, 'no usable address'),
-        'raw': coalesce(raw, record::varchar)
+        'raw': coalesce(raw, nullif((line -> '$.record')::varchar, 'null'))
       }
     ]
-    else list_filter(
-      [
-        misfit('slot', r.last_indexed_slot, as_bigint(r.last_indexed_slot)),
-        misfit('amount', r.amount, amount),
-        misfit('delegated_amount', r.delegated_amount, delegated_amount),
-        misfit('frozen', r.frozen, frozen)
-      ],
-      lambda entry: entry is not null
-    )
+    when unfit(r.last_indexed_slot, as_bigint(r.last_indexed_slot))
+      or unfit(r.amount, amount)
+      or unfit(r.delegated_amount, delegated_amount)
+      or unfit(r.frozen, frozen)
+      then list_filter(
+        [
+          misfit('slot', r.last_indexed_slot, as_bigint(r.last_indexed_slot)),
+          misfit('amount', r.amount, amount),
+          misfit('delegated_amount', r.delegated_amount, delegated_amount),
+          misfit('frozen', r.frozen, frozen)
+        ],
+        lambda entry: entry is not null
+      )
+    else []
   end as misfits
 from valued
