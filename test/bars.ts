@@ -35,6 +35,13 @@ export const bars = {
     test: 0,
     nightly: 3,
   },
+  steps: {
+    promise: 'no step is a bad place to die',
+    counts: 'verbs, dead at every step',
+    shownBy: 'test/crash/every-step.test.ts',
+    test: 2,
+    nightly: 10,
+  },
   seeds: {
     promise: 'a moving index is told honestly',
     counts: 'simulated ledgers',
@@ -48,6 +55,20 @@ export const bars = {
     shownBy: 'test/e2e/exact-u64.test.ts',
     test: 10_000,
     nightly: 100_000,
+  },
+  controls: {
+    promise: 'these tests can fail',
+    counts: 'bugs planted, each caught by a test',
+    shownBy: 'test/negative-controls/controls.test.ts',
+    test: 0,
+    nightly: 19,
+  },
+  fullDisks: {
+    promise: 'the disk may fill',
+    counts: 'places without room',
+    shownBy: 'test/e2e/disk-full.test.ts',
+    test: 3,
+    nightly: 7,
   },
   documents: {
     promise: 'splitting a page is exact',

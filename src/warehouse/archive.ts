@@ -56,8 +56,10 @@ async function writeSegment(
 }
 
 async function removeLanded(folder: DataFolder, segment: number): Promise<void> {
-  const { landing } = folder;
+  const { landing, staging } = folder;
   await removeStaged(folder, segment);
+  // Staged rows that come back after a power loss have a segment to be archived with; without one they would stay.
+  await syncDirectory(staging);
   // Without its page file a segment is none: what a kill leaves of it now is cleaned up by the next run.
   await rm(pageFile(landing, segment), { force: true });
   await rm(recordFile(landing, segment), { force: true });

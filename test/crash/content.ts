@@ -2,7 +2,8 @@ import { type Database, openDatabase } from '../../src/warehouse/database.ts';
 import { readTableSpecs } from '../../src/warehouse/table-spec.ts';
 
 /** Columns that say when or in which run something was seen: two runs over equal content differ in them. */
-const timed = /^(run_id|seen_at|first_seen_slot|changed_slot|changed_at|slot|.*_seen_at|(?!tx_).*_slot)$/;
+export const timed =
+  /^(run_id|seen_at|first_seen_slot|changed_slot|changed_at|slot|valid_from|valid_to|.*_seen_at|(?!tx_).*_slot)$/;
 
 async function withSnapshots<T>(
   paths: readonly string[],

@@ -51,14 +51,17 @@ export interface StartOptions {
   env?: Readonly<Record<string, string>>;
   /** Another copy of the program. */
   program?: string;
+  /** A module that Node loads before the program. */
+  preload?: string;
 }
 
 /** Starts the built program as a scheduler would, in its place's folder; nothing of our environment but PATH. */
 export function startProgram(
   args: readonly string[],
-  { place, env = {}, program = ownProgram }: StartOptions,
+  { place, env = {}, program = ownProgram, preload }: StartOptions,
 ): Started {
-  const child = spawn(process.execPath, [program, ...args], {
+  const preloads = preload === undefined ? [] : ['--import', preload];
+  const child = spawn(process.execPath, [...preloads, program, ...args], {
     cwd: place.root,
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,0 +1,192 @@
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/server.ts';
+import { bar, isNightly, showFigure } from '../bars.ts';
+import { environmentOf, makePlace, type Place, runProgram, writeFiles } from './program.ts';
+import { startSmallWorld } from './small-world.ts';
+import { type Image, type Loss, readSeen, recordSteps, type Seen } from './steps.ts';
+
+/** A verb whose every step is a place to die: what is run before it, and after it until its work can be seen. */
+interface Case {
+  name: string;
+  before: readonly (readonly string[])[];
+  verb: readonly string[];
+  after: readonly (readonly string[])[];
+  /** What deaths take along in `make test`, where it is part of it; the nightly run has all three. */
+  losses: readonly Loss[];
+}
+
+// The ledger moves before every `run` and `crawl` but the first.
+const cases: readonly Case[] = [
+  { name: 'a second night', before: [['run']], verb: ['run'], after: [], losses: ['kill', 'undone'] },
+  { name: 'a first night', before: [], verb: ['run'], after: [], losses: ['undone'] },
+  { name: 'crawl', before: [['run']], verb: ['crawl'], after: [['publish']], losses: [] },
+  { name: 'load', before: [['run'], ['crawl']], verb: ['load'], after: [['publish']], losses: [] },
+  { name: 'publish', before: [['run'], ['crawl'], ['load']], verb: ['publish'], after: [], losses: [] },
+  {
+    name: 'export',
+    before: [['run'], ['crawl'], ['publish']],
+    verb: ['export'],
+    after: [],
+    losses: [],
+  },
+  { name: 'rebuild', before: [['run'], ['run']], verb: ['rebuild'], after: [['run']], losses: [] },
+  {
+    name: 'rebuild from the archive',
+    before: [['run'], ['run']],
+    verb: ['rebuild', '--from-archive'],
+    after: [['run']],
+    losses: [],
+  },
+  { name: 'reload', before: [['run'], ['run']], verb: ['reload'], after: [['run']], losses: [] },
+  { name: 'clean', before: [['run'], ['run']], verb: ['clean'], after: [['run']], losses: [] },
+];
+
+const chosen = cases.slice(0, bar('steps'));
+/** One request at once a pool in use; the newest page of the feed is asked for by every run. */
+const inFlight = isNightly ? 3 : 1;
+
+const feed = `
+describe: The newest signatures
+method: getLatestCompressionSignatures
+since: { pages: 1 }
+page_size: 10
+`;
+
+interface Scene {
+  place: Place;
+  sandbox: Sandbox;
+  env: Record<string, string>;
+}
+
+/** A place with a list of a few pages, in the nightly run a feed too, and what a case wants to have been run before. */
+async function openScene({ before, name }: Case): Promise<Scene> {
+  const place = await makePlace();
+  const sandbox = await startSmallWorld(1, { assets: 24, owners: 4, latencyMs: 0 });
+  onTestFinished(() => sandbox.close());
+  const [collection] = sandbox.world.truth().collections();
+  await writeFiles(place.root, {
+    'jobs/list.yaml': `
+describe: Every asset of a collection
+method: getAssetsByGroup
+params: { groupKey: collection, groupValue: ${collection} }
+page_size: 10
+`,
+    ...(isNightly ? { 'jobs/feed.yaml': feed } : {}),
+    'ledgerlake.yaml': `
+api: { limits: { das: { rps: 1000, concurrency: 1 }, compression: { rps: 1000, concurrency: 1 } } }
+lake: { tables: [assets${isNightly ? ', assets_history, compression_signatures' : ''}], keep: 1 }
+${name === 'clean' ? 'warehouse: { keep_raw_days: 0 }' : ''}
+`,
+  });
+  const scene = { place, sandbox, env: environmentOf(sandbox) };
+  for (const [n, args] of before.entries()) {
+    if (n > 0) move(scene, args);
+    await mustRun(scene, args);
+  }
+  return scene;
+}
+
+/** Between two nights the ledger moves; what is run on a folder again finds it as it was. */
+function move({ sandbox }: Scene, [verb]: readonly string[]): void {
+  if (verb === 'run' || verb === 'crawl') sandbox.tick(5);
+}
+
+async function mustRun({ place, env }: Scene, args: readonly string[], folder?: string): Promise<void> {
+  const where = folder === undefined ? [] : ['--data-dir', folder];
+  const ended = await runProgram([...args, '--no-progress', ...where], { place, env });
+  expect(ended.code, `${args} ${folder ?? ''}\n${ended.stderr}`).toBe(0);
+}
+
+/** Attempts that a data folder's request log has, of all runs or of the one that completed last. */
+function countAttempts(data: string): number {
+  const lines = readFileSync(join(data, 'requests.ndjson'), 'utf8').split('\n');
+  return lines.filter((line) => line.includes('"outcome":"') && !line.includes('"saved"')).length;
+}
+
+interface Recorded extends Scene {
+  case: Case;
+  images: Image[];
+  points: number;
+  /** What readers found before the verb, after it, and when all was done. */
+  seen: { before: Seen; after: Seen; done: Seen };
+  /** When the API got each request of the verb, Unix ms. */
+  asked: number[];
+}
+
+/** Runs a case's verb once, uninterrupted, and keeps what a death at every point of it would leave. */
+async function record(one: Case): Promise<Recorded> {
+  const scene = await openScene(one);
+  const { place, sandbox, env } = scene;
+  const before = await readSeen(place.data);
+  if (one.before.length > 0) move(scene, one.verb);
+  const from = sandbox.requests.length;
+  const { ended, points, images } = await recordSteps({
+    place,
+    env,
+    args: [...one.verb, '--no-progress'],
+  });
+  expect(ended.code, ended.stderr).toBe(0);
+  const asked = sandbox.requests.slice(from).map(({ at }) => at);
+  const after = await readSeen(place.data);
+  for (const args of one.after) await mustRun(scene, args);
+  const done = await readSeen(place.data);
+  expect(done.snapshot.length).toBeGreaterThan(10);
+  return { ...scene, case: one, images, points: points.length, seen: { before, after, done }, asked };
+}
+
+/** What stands in a folder after a death there: readers find what was before or what comes after, and running it again ends well. */
+async function goOn(recorded: Recorded, image: Image): Promise<void> {
+  const { place, seen, asked } = recorded;
+  const data = join(place.root, image.folder);
+  const history = `${recorded.case.name}: ${image.loss} at ${image.point.n}, ${image.point.what}`;
+  const left = await readSeen(data);
+  expect([seen.before.snapshot, seen.after.snapshot], history).toContainEqual(left.snapshot);
+  for (const table of left.lake) expect([...seen.before.lake, ...seen.after.lake], history).toContain(table);
+  const wasComplete = /"exit_code":0[^\n]*\n$/.test(readRunLog(data));
+  const attempts = image.loss === 'kill' ? countIfAny(data) : 0;
+  for (const args of [recorded.case.verb, ...recorded.case.after])
+    await mustRun(recorded, args, image.folder).catch((error) => {
+      throw new Error(history, { cause: error });
+    });
+  expect(await readSeen(data), history).toEqual(seen.done);
+  for (const folder of ['landing', 'staging'])
+    expect(readdirSync(join(data, folder)), `${folder}, ${history}`).toEqual([]);
+  if (image.loss === 'kill' && !wasComplete && asked.length > 0) {
+    const before = asked.filter((at) => at <= image.point.at).length;
+    const again = before + countAttempts(data) - attempts - asked.length;
+    expect(again, `pages asked again, ${history}`).toBeLessThanOrEqual(inFlight);
+  }
+  rmSync(data, { recursive: true });
+}
+
+function readRunLog(data: string): string {
+  return readdirSync(data).includes('runs.ndjson') ? readFileSync(join(data, 'runs.ndjson'), 'utf8') : '';
+}
+
+function countIfAny(data: string): number {
+  return readdirSync(data).includes('requests.ndjson') ? countAttempts(data) : 0;
+}
+
+/** Two at a time: a run of the program keeps little more than one core busy. */
+async function twoAtATime<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const waiting = items.values();
+  const worker = async () => {
+    for (const item of waiting) await work(item);
+  };
+  await Promise.all([worker(), worker()]);
+}
+
+test.for(chosen)(
+  '$name: whatever step it dies at, readers see a whole state and running it again ends as if it never had',
+  { timeout: 3_600_000 },
+  async (one) => {
+    const recorded = await record(one);
+    const images = recorded.images.filter(({ loss }) => isNightly || one.losses.includes(loss));
+    const note = `${one.name}: ${recorded.points} points, ${images.length} different states`;
+    console.log(`every-step.test.ts: ${note}`);
+    await twoAtATime(images, (image) => goOn(recorded, image));
+    showFigure('steps', { done: 1, note });
+  },
+);

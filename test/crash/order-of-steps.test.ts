@@ -1,0 +1,111 @@
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { environmentOf, makePlace, runProgram, writeFiles } from './program.ts';
+import { startSmallWorld } from './small-world.ts';
+import { traceSteps } from './steps.ts';
+
+// What a power loss leaves depends on the order in which things are written and synced: this is the order.
+vi.setConfig({ testTimeout: 120_000 });
+
+/** What a second night does, step by step, in the words of crash-points.mjs. */
+let steps: readonly string[] = [];
+
+/** Traces a night, for the first test that asks. */
+async function trace(): Promise<void> {
+  if (steps.length > 0) return;
+  const place = await makePlace();
+  const sandbox = await startSmallWorld(1, { assets: 24, owners: 4, latencyMs: 0 });
+  onTestFinished(() => sandbox.close());
+  const [collection] = sandbox.world.truth().collections();
+  await writeFiles(place.root, {
+    'jobs/list.yaml': `
+describe: Every asset of a collection
+method: getAssetsByGroup
+params: { groupKey: collection, groupValue: ${collection} }
+page_size: 10
+`,
+    'ledgerlake.yaml': 'lake: { tables: [assets] }',
+  });
+  const env = environmentOf(sandbox);
+  expect((await runProgram(['run'], { place, env })).code).toBe(0);
+  sandbox.tick(5);
+  const { ended, points } = await traceSteps({ place, env, args: ['run', '--no-progress'] });
+  expect(ended.code, ended.stderr).toBe(0);
+  steps = points.map(({ what }) => what);
+  expect(steps.length).toBeGreaterThan(100);
+}
+
+/** Steps that match, in order. */
+function find(pattern: RegExp): { n: number; path: string }[] {
+  return steps.flatMap((step, n) => {
+    const path = pattern.exec(step)?.[1];
+    return path === undefined ? [] : { n, path };
+  });
+}
+
+/** Whether a file was written and, after the last write before step `n`, synced. */
+function isSynced(path: string, n: number): boolean {
+  const before = steps.slice(0, n);
+  const written = before.findLastIndex(
+    (step) => /^(append|write|copyFile|open|truncate|duckdb copy)/.test(step) && step.includes(path),
+  );
+  const synced = before.findLastIndex((step) => /^(data)?sync /.test(step) && step.endsWith(` ${path}`));
+  return written !== -1 && synced > written;
+}
+
+test('DuckDB writes every file under a name of its own, which is renamed when it is whole', async () => {
+  await trace();
+  const copies = find(/^duckdb copy .* -> (.*)$/);
+  expect(copies.length).toBeGreaterThanOrEqual(3);
+  expect(copies.filter(({ path }) => !path.includes('.tmp'))).toEqual([]);
+});
+
+test('a file is synced before it is renamed', async () => {
+  await trace();
+  // The file that shows progress, and the rates that are found again, need not survive.
+  const renamed = find(/^rename (?!run\.json|rates\.json)(\S+\.(?:tmp|parquet|json)) to /);
+  const files = renamed.filter(({ path }) => !/^staging\/\d+\.tmp$/.test(path));
+  expect(files.length).toBeGreaterThanOrEqual(3);
+  expect(files.filter(({ path, n }) => !isSynced(path, n))).toEqual([]);
+});
+
+test('a staged folder is whole and synced before it gets its name', async () => {
+  await trace();
+  const [renamed] = find(/^rename (staging\/\d+\.tmp) to staging\/\d+$/);
+  const before = steps.slice(0, renamed!.n);
+  const inside = find(/^(?:duckdb copy .* -> |writeFile )(staging\/\d+\.tmp\/[^,\s]+)$/);
+  expect(inside.length).toBe(2);
+  for (const { path } of inside) expect(isSynced(path, renamed!.n), path).toBe(true);
+  expect(before).toContain(`sync ${renamed!.path}`);
+});
+
+test('what was received is synced before it is loaded', async () => {
+  await trace();
+  const [loaded] = find(/^(duckdb copy) .* -> staging\//);
+  const written = new Set(find(/^appendFile (landing\/[^,\s]+)$/).map(({ path }) => path));
+  expect(written.size).toBe(2);
+  for (const path of written) expect(isSynced(path, loaded!.n), path).toBe(true);
+});
+
+test('the landing log goes only after the archive has what it held', async () => {
+  await trace();
+  const [removed] = find(/^(rm) landing\//);
+  const archived = find(/^rename \S+ to (archive\/.*)$/);
+  expect(archived.length).toBe(2);
+  const synced = steps.lastIndexOf('sync archive', removed!.n);
+  for (const { n } of archived) expect(synced).toBeGreaterThan(n);
+});
+
+test('the build is closed while it is copied', async () => {
+  await trace();
+  const copied = find(/^(copyFile) warehouse\.duckdb\.tmp$/);
+  expect(copied.length).toBe(1);
+  const before = steps.slice(0, copied[0]!.n).filter((step) => /^duckdb (opens|closes) build/.test(step));
+  expect(before.at(-1)).toMatch(/closes/);
+});
+
+test('the last thing that a run does is to say how it ended', async () => {
+  await trace();
+  const said = steps.findLastIndex((step) => /^(data)?sync runs\.ndjson$/.test(step));
+  const after = steps.slice(said + 1).filter((step) => !/run\.lock|run\.json|the end/.test(step));
+  expect(after).toEqual([]);
+});

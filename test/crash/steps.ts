@@ -1,0 +1,177 @@
+import { createHash } from 'node:crypto';
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Database, openDatabase } from '../../src/warehouse/database.ts';
+import type { Manifest } from '../../src/warehouse/lake-manifest.ts';
+import { timed } from './content.ts';
+import { type Ended, type Place, runProgram } from './program.ts';
+
+const preload = fileURLToPath(new URL('crash-points.mjs', import.meta.url));
+
+/** What a death takes along: nothing (a kill), what was not synced, or half of it. */
+export type Loss = 'kill' | 'undone' | 'torn';
+
+/** One moment of a run at which it may die. */
+export interface Point {
+  n: number;
+  what: string;
+  /** Unix ms. */
+  at: number;
+}
+
+/** A data folder as a death left it. */
+export interface Image {
+  point: Point;
+  loss: Loss;
+  /** Path of the folder, relative to the place. */
+  folder: string;
+}
+
+interface Command {
+  place: Place;
+  env: Readonly<Record<string, string>>;
+  args: readonly string[];
+}
+
+function watch(command: Command, plan: object): Promise<Ended> {
+  const { place, env, args } = command;
+  const shadows = join(place.root, 'shadows');
+  const trace = join(place.root, 'trace.ndjson');
+  for (const path of [shadows, trace]) rmSync(path, { recursive: true, force: true });
+  const root = place.data;
+  const points = { root, trace, shadows, at: 0, loss: null, images: null, ...plan };
+  return runProgram(args, { place, preload, env: { ...env, CRASH_POINTS: JSON.stringify(points) } });
+}
+
+function readTrace({ root }: Place): Point[] {
+  const lines = readFileSync(join(root, 'trace.ndjson'), 'utf8').split('\n');
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Point);
+}
+
+/**
+ * Runs the program to its end and keeps what a death at each of its points would leave: each different data folder
+ * once. @returns every point, and the folders
+ */
+export async function recordSteps(
+  command: Command,
+): Promise<{ ended: Ended; points: Point[]; images: Image[] }> {
+  const { place } = command;
+  const images = join(place.root, 'images');
+  rmSync(images, { recursive: true, force: true });
+  mkdirSync(images);
+  const ended = await watch(command, { images });
+  const points = readTrace(place);
+  const known = new Set<string>();
+  const kept = points.flatMap((point) =>
+    (['kill', 'undone', 'torn'] as const).flatMap((loss) => {
+      const folder = join('images', loss === 'kill' ? `${point.n}` : `${point.n}-${loss}`);
+      if (!existsSync(join(place.root, folder))) return [];
+      const digest = digestFolder(join(place.root, folder));
+      if (!known.has(digest)) {
+        known.add(digest);
+        return [{ point, loss, folder }];
+      }
+      rmSync(join(place.root, folder), { recursive: true });
+      return [];
+    }),
+  );
+  return { ended, points, images: kept };
+}
+
+/** Runs the program to its end. @returns its points in order */
+export async function traceSteps(command: Command): Promise<{ ended: Ended; points: Point[] }> {
+  const ended = await watch(command, {});
+  return { ended, points: readTrace(command.place) };
+}
+
+/** Runs the program and kills it at one of its points. @returns how it ended, and the point; null when it came to its end before */
+export async function dieAt(
+  command: Command,
+  at: number,
+  loss: Loss,
+): Promise<{ ended: Ended; point: Point | null }> {
+  const ended = await watch(command, { at, loss: loss === 'kill' ? null : loss });
+  return { ended, point: readTrace(command.place).find(({ n }) => n === at) ?? null };
+}
+
+/** Two folders with the same digest have the same files; `run.json` shows progress only and does not count. */
+function digestFolder(folder: string): string {
+  const lines = readdirSync(folder, { recursive: true, withFileTypes: true }).map((entry) => {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.name.startsWith('run.json')) return '';
+    const hash = createHash('sha1');
+    if (entry.isFile()) hash.update(readFileSync(path));
+    if (entry.isSymbolicLink()) hash.update(readlinkSync(path));
+    return `${path.slice(folder.length)} ${lstatSync(path).mode} ${hash.digest('hex')}`;
+  });
+  return createHash('sha1').update(lines.sort().join('\n')).digest('hex');
+}
+
+/** What readers of a data folder find, without what depends on time: a line a table. */
+export interface Seen {
+  snapshot: string[];
+  lake: string[];
+}
+
+/**
+ * Reads snapshot and lake as readers do. Throws when a snapshot does not open, or when a set of the lake is not what its
+ * manifest says.
+ */
+export async function readSeen(data: string): Promise<Seen> {
+  return { snapshot: await readSnapshot(join(data, 'warehouse.duckdb')), lake: readLake(join(data, 'lake')) };
+}
+
+async function readSnapshot(path: string): Promise<string[]> {
+  if (!existsSync(path)) return [];
+  const options = { memoryLimit: '256MB', threads: 1, tempDir: '', readOnly: true };
+  const database = await openDatabase(path, options);
+  try {
+    const columns = await database.rows<{ table: string; column: string }>(`
+      select schema_name || '.' || table_name as "table", column_name as "column" from duckdb_columns()
+      where (schema_name, table_name) in (select (schema_name, table_name) from duckdb_tables())
+        and schema_name in ('main', 'past') order by 1, column_index`);
+    const tables = [...new Set(columns.map(({ table }) => table))];
+    const queries = tables.map((table) => {
+      const own = columns.filter((one) => one.table === table && !timed.test(one.column));
+      const names = own.map(({ column }) => `"${column}"`).join(', ');
+      return `select '${table}' as name, count(*) as n, sum(hash(${names}))::varchar as digest from ${table}`;
+    });
+    return [...(await rowsAsLines(database, queries.join(' union all '))), ...(await readState(database))];
+  } finally {
+    database.close();
+  }
+}
+
+/** How far the targets and feeds are; a crawl that was made twice is one. */
+function readState(database: Database): Promise<string[]> {
+  return rowsAsLines(
+    database,
+    `select distinct job, target, range, kind, state from meta.checkpoints
+    union all select distinct job, target, state, low_slot::varchar, '' from meta.coverage
+    union all select table_name, key, column_name, reason, md5(raw) from meta.quarantine`,
+  );
+}
+
+async function rowsAsLines(database: Database, sql: string): Promise<string[]> {
+  const rows = await database.rows<{ line: string }>(
+    `select r::varchar as line from (${sql}) as r order by 1`,
+  );
+  return rows.map(({ line }) => line);
+}
+
+function readLake(lake: string): string[] {
+  if (!existsSync(lake)) return [];
+  const tables = readdirSync(lake).filter((name) => existsSync(join(lake, name, 'current')));
+  return tables.sort().map((table) => {
+    const set = join(lake, table, 'current');
+    const { rows, sums, files } = JSON.parse(readFileSync(join(set, '_manifest.json'), 'utf8')) as Manifest;
+    for (const { path, sha256 } of files) {
+      const found = createHash('sha256')
+        .update(readFileSync(join(set, path)))
+        .digest('hex');
+      if (found !== sha256) throw new Error(`${join(set, path)} is not what its manifest says`);
+    }
+    return `${table} ${rows} ${JSON.stringify(sums)}`;
+  });
+}
