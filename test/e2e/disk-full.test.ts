@@ -1,17 +1,19 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
+import { cp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { readCounts } from '../crash/content.ts';
-import { askedTwice, expectFailure } from '../crash/failure.ts';
+import { bar, showFigure } from '../bars.ts';
+import { expectFailure } from '../crash/failure.ts';
 import { environmentOf, type Place, runProgram } from '../crash/program.ts';
+import { readSeen } from '../crash/steps.ts';
 import { startTiny, writeListJob } from './tiny.ts';
 
 // Whole runs of the program: on a busy machine several of them take longer than the default.
-vi.setConfig({ testTimeout: 180_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
-/** Whether this user may mount a file system of its own. */
+/** Whether this user may mount a file system of its own; without that right the tests are skipped. */
 function mayMount(): boolean {
   const at = mkdtempSync(join(tmpdir(), 'ledgerlake-mount-'));
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', at]).status === 0;
@@ -20,88 +22,118 @@ function mayMount(): boolean {
   return mounted;
 }
 
-/** Mounts a small file system as the place's data folder. */
-function mountData({ data }: Place, megabytes: number): void {
-  mkdirSync(data);
-  const { status, stderr } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', data]);
-  if (status !== 0) throw new Error(`mount: ${stderr}`);
+function mount(...args: string[]): void {
+  const { status, stderr } = spawnSync('mount', args);
+  if (status !== 0) throw new Error(`mount ${args.join(' ')}: ${stderr}`);
   onTestFinished(() => {
-    spawnSync('umount', ['-l', data]);
+    spawnSync('umount', ['-l', args.at(-1)!]);
   });
 }
 
-/** Fills the data folder's file system up to so many bytes; returns what makes room again. */
-function fill({ data }: Place, left: number): () => void {
-  const { bavail, bsize } = statfsSync(data);
-  const file = join(data, 'filler');
+/** Fills a folder's file system up to so many bytes. @returns what makes room again */
+function fill(folder: string, left: number): () => void {
+  const { bavail, bsize } = statfsSync(folder);
+  const file = join(folder, 'filler');
   writeFileSync(file, Buffer.alloc(Math.max(0, bavail * bsize - left)));
   return () => rmSync(file);
 }
 
-// A user without that right sees the tests as skipped.
-const whenMounting = test.skipIf(!mayMount());
-
-/** Everything of the ledger is there, and nothing was paid for twice. */
-async function expectWhole(place: Place, { sandbox }: Awaited<ReturnType<typeof startTiny>>): Promise<void> {
-  const truth = sandbox.world.truth();
-  const listed = truth.collections().flatMap((collection) => truth.idsInCollection(collection));
-  const { rows, twice } = await readCounts(join(place.data, 'warehouse.duckdb'));
-  expect(twice).toEqual([]);
-  expect(rows.assets).toBe(new Set(listed).size);
+/** Gives a folder of the data folder a small file system of its own, full up to so many bytes. */
+function limitFolder({ data }: Place, name: string, left: number): () => void {
+  const folder = join(data, name);
+  mkdirSync(folder, { recursive: true });
+  const kept = mkdtempSync(join(tmpdir(), 'ledgerlake-kept-'));
+  onTestFinished(() => rmSync(kept, { recursive: true, force: true }));
+  spawnSync('cp', ['-a', `${folder}/.`, kept]);
+  mount('-t', 'tmpfs', '-o', 'size=64m,mode=700', 'tmpfs', folder);
+  spawnSync('cp', ['-a', `${kept}/.`, folder]);
+  return fill(folder, left);
 }
 
-whenMounting.each([
-  ['in the first page', 1_100_000],
-  ['in the middle', 1_500_000],
-])('the disk fills while landing, %s: 74, and with room again the run goes on', async (_, left) => {
-  const tiny = await startTiny({ assets: 1500, latencyMs: 5, quirks: false });
-  const { sandbox, place } = tiny;
-  await writeListJob(place, sandbox, 50);
-  mountData(place, 64);
-  const makeRoom = fill(place, left);
-  const env = environmentOf(sandbox);
-  expectFailure(
-    await runProgram(['run'], { place, env }),
-    74,
-    /(ENOSPC|No space left)[\s\S]*Free some space/,
-  );
-  makeRoom();
-  const again = await runProgram(['run'], { place, env });
-  expect(again.code, again.stderr).toBe(0);
-  await expectWhole(place, tiny);
-  // A page that found no room was not kept: at most those in flight are asked again.
-  expect(askedTwice(sandbox).length).toBeLessThanOrEqual(8);
-});
+/** Puts one file on a full file system, where it cannot grow. */
+function limitFile({ root, data }: Place, name: string): () => void {
+  const small = join(root, 'small');
+  mkdirSync(small);
+  mount('-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', small);
+  spawnSync('cp', ['-a', join(data, name), join(small, name)]);
+  mount('--bind', join(small, name), join(data, name));
+  return fill(small, 0);
+}
 
-whenMounting(
-  'the disk is full when segments are loaded, published and copied: 74, nothing is lost',
-  async () => {
-    const tiny = await startTiny({ assets: 1500, quirks: false });
-    const { sandbox, place } = tiny;
-    await writeListJob(place, sandbox, 50);
-    mountData(place, 64);
+/** Puts the whole data folder on one file system, full up to so many bytes. */
+const limitAll =
+  (left: (place: Place) => number) =>
+  (place: Place): (() => void) =>
+    limitFolder(place, '.', left(place));
+
+/** What is written where there is no room, by the run of a night that is crawled, or crawled and loaded, before. */
+interface Target {
+  name: string;
+  before: string[][];
+  limit(place: Place): () => void;
+}
+
+const targets: Target[] = [
+  { name: 'the landing log', before: [], limit: (place) => limitFolder(place, 'landing', 20_000) },
+  {
+    name: "the build's write-ahead log",
+    before: [['crawl'], ['load']],
+    limit: limitAll(() => 60_000),
+  },
+  {
+    name: 'the Parquet files of the export',
+    before: [],
+    limit: (place) => limitFolder(place, 'lake', 12_000),
+  },
+  {
+    name: 'staged Parquet files',
+    before: [['crawl']],
+    limit: (place) => limitFolder(place, 'staging', 8000),
+  },
+  { name: 'the archive', before: [['crawl']], limit: (place) => limitFolder(place, 'archive', 8000) },
+  {
+    name: 'the snapshot',
+    before: [['crawl'], ['load']],
+    limit: limitAll(({ data }) => statSync(join(data, 'build.duckdb')).size / 2),
+  },
+  { name: 'the log of requests', before: [], limit: (place) => limitFile(place, 'requests.ndjson') },
+];
+
+const chosen = targets.slice(0, bar('fullDisks'));
+
+test.skipIf(!mayMount()).for(chosen)(
+  'there is no room for $name: 74, readers find what was there, and with room again the night ends as any other',
+  async ({ name, before, limit }) => {
+    const { sandbox, place } = await startTiny({ quirks: false, latencyMs: 5 });
     const env = environmentOf(sandbox);
-    expect((await runProgram(['crawl'], { place, env })).code).toBe(0);
+    await writeListJob(place, sandbox);
+    const run = (...args: string[]) => runProgram([...args, '--no-progress'], { place, env });
+    expect((await run('run')).code).toBe(0);
+    const earlier = await readSeen(place.data);
+    sandbox.tick(20);
+    const whole = { ...place, data: join(place.root, 'whole') };
+    await cp(place.data, whole.data, { recursive: true, verbatimSymlinks: true });
+    expect((await run('run', '--data-dir', whole.data)).code).toBe(0);
+    const later = await readSeen(whole.data);
+    expect(later).not.toEqual(earlier);
+
+    for (const args of before) expect((await run(...args)).code).toBe(0);
     const asked = sandbox.requests.length;
-    const stages: [string[], number][] = [
-      [['load'], 60_000],
-      [['publish'], 60_000],
-      [['run'], 1_500_000],
-      [['run'], 3_000_000],
-    ];
-    for (const [args, left] of stages) {
-      const makeRoom = fill(place, left);
-      const ended = await runProgram(args, { place, env });
-      makeRoom();
-      if (ended.code !== 0)
-        expectFailure(ended, 74, /(ENOSPC|No space left|cannot write)[\s\S]*Free some space/);
-      expect([0, 74], `${args} with ${left}: ${ended.stderr}`).toContain(ended.code);
-      if (left < 100_000) expect(ended.code).toBe(74);
-    }
-    expect((await runProgram(['load'], { place, env })).code).toBe(0);
-    const ended = await runProgram(['publish'], { place, env });
-    expect(ended.code, ended.stderr).toBe(0);
-    await expectWhole(place, tiny);
-    expect(sandbox.requests.slice(0, asked).length).toBe(asked);
+    const makeRoom = limit(place);
+    const ended = await run('run');
+    expectFailure(ended, 74, /(ENOSPC|No space left|cannot write)[\s\S]*Free some space/);
+    const found = await readSeen(place.data);
+    expect([earlier.lake, later.lake], name).toContainEqual(found.lake);
+    expect([earlier.snapshot, later.snapshot], name).toContainEqual(found.snapshot);
+    makeRoom();
+    const again = await run('run');
+    expect(again.code, again.stderr).toBe(0);
+    expect(await readSeen(place.data), name).toEqual(later);
+    // A page that found no room was not kept: those in flight are asked again, at most.
+    const pages = sandbox.requests
+      .slice(asked)
+      .map(({ method, params }) => `${method} ${JSON.stringify(params)}`);
+    expect(pages.length - new Set(pages).size, name).toBeLessThanOrEqual(8);
+    showFigure('fullDisks', { done: 1, note: name });
   },
 );
