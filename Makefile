@@ -5,7 +5,7 @@ SHELL := /bin/bash
 # npm writes this file last, so it is as new as the last whole install.
 installed := node_modules/.package-lock.json
 
-.PHONY: help install build check test test-nightly docs demo bench audit sbom clean
+.PHONY: help install build check test test-nightly test-controls docs demo bench audit sbom clean
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +33,9 @@ test-nightly: build check ## The large tests with their large bars: about ninety
 	@status=0; LEDGERLAKE_BARS=nightly LEDGERLAKE_FIGURES=$(CURDIR)/figures.ndjson \
 	  npx vitest run $$(grep -rl "/bars.ts'" test --include='*.test.ts') || status=$$?; \
 	npx tsx scripts/write-guarantees.ts figures.ndjson; exit $$status
+
+test-controls: install ## Plant every bug of test/negative-controls and see that a test catches it (minutes)
+	npx tsx test/negative-controls/run.ts $(ARGS)
 
 docs: install ## Write the generated parts of docs/reference/ again
 	npm run --silent docs
