@@ -10,6 +10,8 @@ export interface AdaptiveRateOptions {
 export const startRps = 2;
 const minRps = 0.1;
 const windowMs = 10_000;
+/** So many that got through say at what rate, even in less than a second. */
+const enough = 20;
 // Right after a cut the server's bucket is still empty: a throttle then says nothing about the new rate.
 const graceMs = 500;
 /** Share of what got through that is tried after a throttle. */
@@ -139,7 +141,8 @@ export class AdaptiveRate {
    */
   #heldRate(until: number): number | null {
     const since = Math.max(this.#measuredFrom, until - windowMs);
-    if (until - since < 1000) return null;
-    return this.#passed.filter((at) => at >= since && at <= until).length / ((until - since) / 1000);
+    const passed = this.#passed.filter((at) => at >= since && at <= until).length;
+    if (until - since < 1000 && passed < enough) return null;
+    return passed / ((until - since) / 1000);
   }
 }

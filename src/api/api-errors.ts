@@ -5,10 +5,18 @@ import { LedgerlakeError, StoppedEarly } from '../errors.ts';
  * - `rejected`: the API does not take the request (parameters, unknown method, wrong path)
  * - `forbidden`: plan or IP; stop this operation
  * - `no_data`: the thing asked for does not exist; a wallet's 404 is an answer, not a failure
- * - `too_big`: ask for less (halve `limit`)
+ * - `too_big`: the answer is larger than the API gives, or than is taken; a list is asked for with half the `limit`
+ * - `slow`: no answer in time, not ours nor the API's own; likewise
  * - `server`, `node_behind`: the API failed on this request in every attempt
  */
-export type ApiErrorKind = 'rejected' | 'forbidden' | 'no_data' | 'too_big' | 'server' | 'node_behind';
+export type ApiErrorKind =
+  | 'rejected'
+  | 'forbidden'
+  | 'no_data'
+  | 'too_big'
+  | 'slow'
+  | 'server'
+  | 'node_behind';
 
 export interface ApiErrorFields {
   operation: string;
@@ -29,7 +37,8 @@ const apiHints: Record<ApiErrorKind, string> = {
   forbidden:
     'The plan does not include this operation, or this IP address is not allowed: check both in the dashboard.',
   no_data: 'The API has nothing under this id.',
-  too_big: 'Lower page_size in the job.',
+  too_big: 'One record alone is too big: nothing less can be asked for.',
+  slow: 'Raise api.timeout_s, or run again later.',
   server: 'Run again later; if only this target fails, try it alone with `ledgerlake call`.',
   node_behind: "Run again in a few minutes: the API's index is catching up.",
 };

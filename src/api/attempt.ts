@@ -105,7 +105,13 @@ function apiIsDown({ http }: Session, { operation, attempt }: AttemptRequest<unk
 }
 
 /** Outcomes that do not show that the API is there. */
-const silences: readonly AttemptEntry['outcome'][] = ['server', 'node_behind', 'unreachable', 'timeout'];
+const silences: readonly AttemptEntry['outcome'][] = [
+  'server',
+  'slow',
+  'node_behind',
+  'unreachable',
+  'timeout',
+];
 
 /** Tells limiter, breaker and retry budget how it went, and decides what comes next. */
 function settle<T>(
@@ -125,7 +131,7 @@ function settle<T>(
   else breaker.answered(operation.pool);
   if (kind === 'ok') return { ok: true, page: page!, receivedAt: new Date(receivedMs) };
 
-  const failure: Failure = { kind, status, retryAfterMs };
+  const failure: Failure = { kind, retryAfterMs };
   const decision = decideRetry(failure, attempt, timing.random(), retryBudget.mayRetry());
   if (decision.retry) retryBudget.countRetry();
   return { ok: false, kind, status, code, said: message, decision };

@@ -10,6 +10,7 @@ export type OutcomeKind =
   | 'forbidden'
   | 'no_data'
   | 'too_big'
+  | 'slow'
   | 'server'
   | 'rejected'
   | 'node_behind';
@@ -122,7 +123,8 @@ function judgeStatus(status: number, said: Said, transport: Transport): OutcomeK
   if (status === 402 || saysCreditsGone(said.message)) return 'credits_gone';
   if (status === 403) return 'forbidden';
   if (status === 429) return 'throttled';
-  if (status === 413 || status === 504) return 'too_big';
+  if (status === 413) return 'too_big';
+  if (status === 504) return 'slow';
   if (status === 404 && transport === 'wallet' && !saysCursorRefused(said.message)) {
     // A wrong base URL also answers 404; taken as "no data" it would make every wallet look empty.
     return said.isHtml || /route|cannot (get|post)|endpoint/i.test(said.message) ? 'rejected' : 'no_data';
@@ -130,8 +132,8 @@ function judgeStatus(status: number, said: Said, transport: Transport): OutcomeK
   if (status === 408 || status === 425 || status < 400) return 'server';
   const byMessage = judgeMessage(said, transport);
   if (status >= 500) {
-    const passes = byMessage === 'throttled' || byMessage === 'too_big' || byMessage === 'node_behind';
-    return passes ? byMessage : 'server';
+    const passes: (OutcomeKind | undefined)[] = ['throttled', 'too_big', 'slow', 'node_behind'];
+    return byMessage !== undefined && passes.includes(byMessage) ? byMessage : 'server';
   }
   return byMessage === undefined || byMessage === 'server' ? 'rejected' : byMessage;
 }
@@ -172,7 +174,9 @@ function judgeMessage({ message, code }: Said, transport: Transport): OutcomeKin
   if (saysCreditsGone(message)) return 'credits_gone';
   if (/rate.?limit|too many requests/i.test(message)) return 'throttled';
   if (/node is behind|no data has been indexed/i.test(message)) return 'node_behind';
-  if (/response is too (big|large)/i.test(message)) return 'too_big';
+  if (/(response|result|answer|page|payload|body|message)\b.{0,30}\btoo (big|large)/i.test(message))
+    return 'too_big';
+  if (/deadline exceeded|(request|query|gateway|operation) time(d ?out|-?out)/i.test(message)) return 'slow';
   if (/invalid api.?key/i.test(message)) return 'key_refused';
   if (code === -32401 && /try again/i.test(message)) return 'try_again';
   if (saysCursorRefused(message)) return 'rejected';

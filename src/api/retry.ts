@@ -10,8 +10,6 @@ const capMs = 20_000;
 /** What went wrong, as far as the retry decision cares. */
 export interface Failure {
   kind: OutcomeKind | 'unreachable' | 'timeout';
-  /** HTTP status; null when there was no answer. */
-  status: number | null;
   retryAfterMs: number | null;
 }
 
@@ -45,7 +43,7 @@ export function decideRetry(
   return { retry: true, delayMs: floorMs + random * spreadMs, holdMs: floorMs };
 }
 
-function attemptsFor({ kind, status }: Failure): number {
+function attemptsFor({ kind }: Failure): number {
   switch (kind) {
     case 'throttled':
     case 'try_again':
@@ -54,9 +52,9 @@ function attemptsFor({ kind, status }: Failure): number {
     case 'unreachable':
     case 'timeout':
       return maxAttempts;
-    case 'too_big':
-      // A gateway's 504 may pass; "too big" will not: only the crawl can help, by asking for less.
-      return status === 504 ? 2 : 1;
+    case 'slow':
+      // A gateway's 504 may pass once; what is always too slow (or too big) only the crawl can help, by asking for less.
+      return 2;
     default:
       return 1;
   }

@@ -37,6 +37,7 @@ export function toError(
     default:
       // One page that always fails is its target's problem; whether five in a row are the API's, a probe will say.
       session.breaker.exhausted(operation.pool);
+      if (kind === 'slow' || kind === 'timeout') return new ApiError('slow', fields);
       return new ApiError(kind === 'node_behind' ? kind : 'server', fields);
   }
 }

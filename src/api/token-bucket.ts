@@ -75,7 +75,7 @@ export class TokenBucket {
 function settings(rps: number, fullCredit: number): Bottleneck.ConstructorOptions {
   if (rps === Number.POSITIVE_INFINITY) return { minTime: 0, maxConcurrent: null };
   // Jobs beyond these wait in bottleneck's queue, where a new rate still reaches them. 10 ms ahead hides its overhead;
-  // 100 ms ahead make up for a process that stalls so long, in a bunch that the server's own burst takes.
-  const ahead = Math.max(Math.ceil(rps / 100), Math.min(fullCredit, Math.ceil(rps / 10)));
+  // up to a second ahead makes up for a process that stalls so long, in a bunch that the server's own burst takes.
+  const ahead = Math.max(Math.ceil(rps / 100), Math.min(fullCredit, Math.ceil(rps)));
   return { minTime: 1000 / (rps * safety), maxConcurrent: 1 + ahead };
 }

@@ -1,6 +1,8 @@
 import type { IdsLine } from '../landing/page-line.ts';
 import { readSlice } from '../landing/reader.ts';
 import type { CrawlDeps, TaskStart } from './crawl-task.ts';
+import type { ReceivedPage } from './page.ts';
+import { asksTooMuch, freshTrust, type LimitTrust, restore, shrink } from './page-limit.ts';
 import { describePage, landPage, sendPage } from './send-page.ts';
 
 /** A batch's slices are independent, so several are asked for at once, and a resume asks for the missing ones. */
@@ -8,9 +10,10 @@ export async function crawlBatch(start: TaskStart, deps: CrawlDeps): Promise<voi
   const idsOf = await openSlices(start, deps);
   const pending = idsOf.pages.filter((page) => !start.resume?.pages.has(page));
   const failures: unknown[] = [];
+  const size = { limit: start.task.pageSize, trust: freshTrust };
   const worker = async () => {
     for (let page = pending.shift(); page !== undefined; page = pending.shift())
-      await crawlSlice(start, deps, page, await idsOf.read(page));
+      await crawlSlice(start, deps, size, page, await idsOf.read(page));
   };
   // One that fails takes the rest from the others, but what they have asked for already must land.
   const orStop = (error: unknown) => {
@@ -32,25 +35,59 @@ async function openSlices(start: TaskStart, deps: CrawlDeps) {
   return { pages: lines.map((line) => line.page), read: async (page: number) => lines[page - 1]?.ids ?? [] };
 }
 
+/**
+ * Asks for a slice, in parts where so many ids at once were too many, and lands it whole.
+ * @param size what the slices of one batch learn of how many may be asked for
+ */
 async function crawlSlice(
   start: TaskStart,
   deps: CrawlDeps,
+  size: { limit: number; trust: LimitTrust },
   number: number,
   ids: readonly string[],
 ): Promise<void> {
-  const { task } = start;
-  await sendPage(
-    start,
-    deps,
-    { [task.operation.batchParam ?? 'ids']: ids.map(readId) },
-    (page, receivedAt) => {
+  const parts: ReceivedPage[] = [];
+  for (let from = 0; from < ids.length; ) {
+    const asked = ids.slice(from, from + size.limit);
+    const keep = async (page: ReceivedPage, receivedAt: Date) => {
       // Ids that the answer leaves out are as unknown to the source as those it says null to.
-      const nulls = Math.max(page.nulls, ids.length - page.records.length);
-      const described = { ...describePage(start, deps, page, receivedAt), nulls };
-      const line = { ...described, page: number, position: null, last_slot: null, next: null, end: null };
-      return landPage(deps, task, line, page);
-    },
-  );
+      parts.push({ ...page, nulls: Math.max(page.nulls, asked.length - page.records.length) });
+      if (from + asked.length === ids.length)
+        await landSlice(start, deps, number, joinPages(parts), receivedAt);
+    };
+    try {
+      await sendPage(start, deps, { [start.task.operation.batchParam ?? 'ids']: asked.map(readId) }, keep);
+      from += asked.length;
+      Object.assign(size, restore(size.limit, size.trust, start.task.pageSize));
+    } catch (error) {
+      const less = asksTooMuch(error) ? shrink(asked.length, size.trust) : null;
+      if (less === null) throw error;
+      Object.assign(size, less);
+    }
+  }
+}
+
+async function landSlice(
+  start: TaskStart,
+  deps: CrawlDeps,
+  number: number,
+  page: ReceivedPage,
+  receivedAt: Date,
+): Promise<void> {
+  const described = describePage(start, deps, page, receivedAt);
+  const line = { ...described, page: number, position: null, last_slot: null, next: null, end: null };
+  await landPage(deps, start.task, line, page);
+}
+
+/** One page of all parts of a slice; it is as old as the oldest of them. */
+function joinPages(parts: readonly ReceivedPage[]): ReceivedPage {
+  const slots = parts.flatMap(({ slot }) => slot ?? []);
+  return {
+    ...(parts.at(-1) as ReceivedPage),
+    records: parts.flatMap(({ records }) => records),
+    nulls: parts.reduce((sum, { nulls }) => sum + nulls, 0),
+    slot: slots.length === 0 ? null : Math.min(...slots),
+  };
 }
 
 /** An id that is a mapping (`{address, tree}`) is frozen as its JSON; addresses never begin like one. */

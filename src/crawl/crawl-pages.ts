@@ -19,7 +19,7 @@ import {
 } from './paging.ts';
 import { readPageGroup } from './record-groups.ts';
 import { describePage, landPage, positionParams, sendPage } from './send-page.ts';
-import { beginWalk, countPage, refuseLoop, restartWalk, type Walk } from './walk.ts';
+import { askForLess, askForMore, beginWalk, countPage, refuseLoop, restartWalk, type Walk } from './walk.ts';
 
 /** A page from a replica that is behind is asked for so many times in all, … */
 const maxAsked = 3;
@@ -53,8 +53,9 @@ async function crawlPage(start: TaskStart, deps: CrawlDeps, walk: Walk, position
     const after = await sendPage(start, deps, positionParams(task, position), async (page, receivedAt) => {
       const facts = readFacts(task, walk, position, page);
       const aims = { since: task.since, ascending: isAscending(task.params), now: receivedAt.getTime() };
-      const step = nextStep(task.operation, position, facts, { ...goal, ...aims });
-      const moved = moveOn(task, walk, page, facts, step);
+      const same = nextStep(task.operation, position, facts, { ...goal, ...aims });
+      const { step, trust } = askForMore(same, task, walk.trust);
+      const moved = { ...moveOn(task, walk, page, facts, step), trust };
       const described = describePage(start, deps, page, receivedAt);
       const listed = {
         ...described,
@@ -134,10 +135,12 @@ function moveOn(
 }
 
 /**
- * The walk after a failure that it survives: the API no longer knows the cursor.
+ * The walk after a failure that it survives: too much was asked for at once, or the API no longer knows the cursor.
  * @throws RangesRefused where a range shows that the source has none; what failed otherwise
  */
 function goOnAfter(error: unknown, task: Task, walk: Walk, position: Position): Walk {
+  const less = askForLess(error, task, walk);
+  if (less !== null) return less;
   if (showsNoRanges(error, task, walk)) throw new RangesRefused((error as Error).message);
   const again = isPositionRefused(error, task, position) ? restartWalk(task, walk) : null;
   if (again === null) throw error;

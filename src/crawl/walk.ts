@@ -5,7 +5,15 @@ import { PagingLoop } from './crawl-failures.ts';
 import type { TaskStart } from './crawl-task.ts';
 import { readIds } from './id-order.ts';
 import type { ReceivedPage } from './page.ts';
-import { firstPosition, isAscending, isKeyPosition, positionAfter, type SlotBounds } from './paging.ts';
+import { asksTooMuch, freshTrust, type LimitTrust, resizePosition, restore, shrink } from './page-limit.ts';
+import {
+  firstPosition,
+  isAscending,
+  isKeyPosition,
+  type NextStep,
+  positionAfter,
+  type SlotBounds,
+} from './paging.ts';
 
 /** Where a crawl stands between two pages. */
 export interface Walk extends SlotBounds {
@@ -16,6 +24,7 @@ export interface Walk extends SlotBounds {
   group: PageGroup | null;
   lastKey: string | null;
   restart: Restart;
+  trust: LimitTrust;
   /** Records and cursors received since the walk last began, to find a server that pages in a circle. */
   seen: Set<string>;
 }
@@ -35,6 +44,7 @@ export function beginWalk({ task, resume, from }: TaskStart): Walk {
     cursorSlot: last === null ? (from?.slot ?? null) : last.last_slot,
     lowestSlot: resume?.minSlot ?? null,
     restart: last?.restart ?? { count: 0, depth, deepest: depth },
+    trust: freshTrust,
     seen: new Set(),
   };
 }
@@ -61,6 +71,21 @@ export function restartWalk(task: Task, walk: Walk): Walk | null {
     restart: { count, depth: 0, deepest: restart.deepest },
     seen,
   };
+}
+
+/** The walk that asks for half as much in the same place; null where the failure was another, or nothing is less. */
+export function askForLess(error: unknown, { operation }: Task, walk: Walk): Walk | null {
+  const { position, trust } = walk;
+  if (!asksTooMuch(error) || position === null || operation.limit === null) return null;
+  const less = shrink(position.limit, trust);
+  return less && { ...walk, position: resizePosition(position, less.limit), trust: less.trust };
+}
+
+/** The next step after a page that came: with a limit that was halved, and held for a while, more is asked for again. */
+export function askForMore(step: NextStep, { pageSize }: Task, trust: LimitTrust) {
+  if (step.next === null) return { step, trust };
+  const more = restore(step.next.limit, trust, pageSize);
+  return { step: { ...step, next: resizePosition(step.next, more.limit) }, trust: more.trust };
 }
 
 /** How the restarts stand once another page has landed. */

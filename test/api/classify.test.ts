@@ -52,6 +52,9 @@ describe('JSON-RPC', () => {
     [200, rpcError(-32000, 'Node is behind by 120 slots'), 'node_behind'],
     [200, rpcError(-32603, 'No data has been indexed'), 'node_behind'],
     [200, rpcError(-32000, 'Response is too big'), 'too_big'],
+    [200, rpcError(-32000, 'Requested page is too large'), 'too_big'],
+    [200, rpcError(-32000, 'Deadline exceeded'), 'slow'],
+    [200, rpcError(-32603, 'Query timed out'), 'slow'],
     [200, { error: { code: -32429, message: 'rate limited' } }, 'throttled'],
     [200, { error: 'max usage reached' }, 'credits_gone'],
     [302, '', 'server'],
@@ -76,7 +79,9 @@ describe('JSON-RPC', () => {
     [500, 'Response is too big', 'too_big'],
     [502, html, 'server'],
     [503, 'Node is behind by 3 slots', 'node_behind'],
-    [504, html, 'too_big'],
+    [504, html, 'slow'],
+    [500, 'context deadline exceeded', 'slow'],
+    [500, 'Result set too large', 'too_big'],
     [524, html, 'server'],
   ];
   test.each(cases)('%i %j is %s', (status, body, kind) => {

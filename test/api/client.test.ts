@@ -176,6 +176,15 @@ describe('answers that are asked for again', () => {
     expect([asked, outcomes]).toEqual([4, Array(4).fill('server')]);
   });
 
+  test('504 may pass once; no answer in time is tried four times: both are slow, and a list is asked for with less', async () => {
+    const gateway = await failureOf(await always(504, '<html><title>Gateway Timeout</title></html>'));
+    expect(gateway.error).toMatchObject({ name: 'ApiError', kind: 'slow', attempts: 2 });
+    const { url } = await startServer(() => {});
+    const { client } = clientOf(url, { timeoutMs: 40 });
+    const error = await errorOf(client.send(operation(), {}, readJson));
+    expect(error).toMatchObject({ name: 'ApiError', kind: 'slow', attempts: 4 });
+  });
+
   test('one bad answer costs one retry', async () => {
     const { url } = await startServer((request, response, nth) =>
       nth === 1

@@ -1,3 +1,5 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { findOperation } from '../../src/api/catalogue.ts';
 import type { CrawlDeps, TaskStart } from '../../src/crawl/crawl-task.ts';
@@ -29,6 +31,8 @@ export interface Crawl {
   run(start?: Partial<TaskStart>): Promise<Error | null>;
   /** What has landed of it. */
   landed(): Promise<LandedCrawl>;
+  /** Ids of the records that have landed, in order. */
+  landedIds(): Promise<string[]>;
 }
 
 /** @param isKnown answers what an incremental crawl asks of each page */
@@ -76,6 +80,12 @@ export async function newCrawl(
       );
       await landing.close();
       return error;
+    },
+    async landedIds() {
+      const files = (await readdir(dir)).filter((name) => /^\d+\.ndjson$/.test(name)).sort();
+      const texts = await Promise.all(files.map((name) => readFile(join(dir, name), 'utf8')));
+      const lines = texts.flatMap((text) => text.split('\n').filter((line) => line !== ''));
+      return lines.map((line) => (JSON.parse(line) as { record: { id: string } }).record.id);
     },
     async landed() {
       const crawl = await landed();
