@@ -2,9 +2,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { splitPage } from '../../src/landing/split.ts';
 import { createLandingLog } from '../../src/landing/writer.ts';
+import { bar } from '../bars.ts';
 import { makeLanding, newPage } from './pages.ts';
 
-const numRuns = Math.ceil(Number(process.env.LEDGERLAKE_PROPERTY_RUNS ?? 5000) / 10);
+const numRuns = Math.ceil(bar('documents') / 10);
 
 function splitAll(texts: readonly string[]) {
   return splitPage(Buffer.from(`[${texts.join(',')}]`), { path: [], form: 'array' }).records;
