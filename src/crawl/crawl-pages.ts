@@ -63,12 +63,13 @@ async function crawlPage(start: TaskStart, deps: CrawlDeps, walk: Walk, position
         ...step,
         last_slot: facts.lastSlot,
       };
-      const line = (await reachesKnown(start, listed, page, deps)) ? endAsKnown(listed) : listed;
+      const known = await countKnown(start, walk, listed, page, deps);
+      const line = known >= Math.min(knownRows, task.pageSize) ? endAsKnown(listed) : listed;
       if (asked < maxAsked && isBehind(task, facts, line.end, { ...walk, ...goal })) return null;
       refuseLoop(task, page, position, walk.seen);
       refuseDeadEnd(task, page, line);
       await landPage(deps, task, line, page);
-      return { ...moved, position: line.next };
+      return { ...moved, known, position: line.next };
     });
     if (after !== null) return after;
     await deps.timing.sleep(askAgainMs * asked * (0.5 + deps.timing.random() / 2));
@@ -90,16 +91,20 @@ function describeStep(
   };
 }
 
-/** Whether an incremental crawl, which would go on after this page, has come down to what is known. */
-async function reachesKnown(
+/**
+ * How many rows that an incremental crawl, which would go on after this page, asked for were known, up to this page's
+ * last without one between that was not. More than one page counts where whole ones were too big to be answered.
+ */
+async function countKnown(
   { task, goal }: TaskStart,
+  { known, position }: Walk,
   line: NewPage,
   { records }: ReceivedPage,
   { isKnown }: CrawlDeps,
-): Promise<boolean> {
-  return (
-    task.incremental && line.end === null && (await isKnown(line, records.slice(-knownRows), goal.seenSlot))
-  );
+): Promise<number> {
+  if (!task.incremental || line.end !== null) return 0;
+  const isOfPage = await isKnown(line, records.slice(-knownRows), goal.seenSlot);
+  return isOfPage ? known + (position?.limit ?? 0) : 0;
 }
 
 function endAsKnown(line: NewPage): NewPage {

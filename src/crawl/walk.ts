@@ -25,6 +25,8 @@ export interface Walk extends SlotBounds {
   lastKey: string | null;
   restart: Restart;
   trust: LimitTrust;
+  /** Incremental crawls: rows known at the end of what was walked. */
+  known: number;
   /** Records and cursors received since the walk last began, to find a server that pages in a circle. */
   seen: Set<string>;
 }
@@ -45,6 +47,7 @@ export function beginWalk({ task, resume, from }: TaskStart): Walk {
     lowestSlot: resume?.minSlot ?? null,
     restart: last?.restart ?? { count: 0, depth, deepest: depth },
     trust: freshTrust,
+    known: 0,
     seen: new Set(),
   };
 }

@@ -63,6 +63,18 @@ describe('answers that are too big', () => {
     expect(await crawl.landedIds()).toEqual(ids(60));
   });
 
+  test('an incremental crawl that gets parts of pages ends where as many rows are known as of a whole page', async () => {
+    const sortBy = { sortBy: 'updated', sortDirection: 'desc' };
+    const task = newTask('getAssetsByGroup', { params: { sortBy }, incremental: true, pageSize: 300 });
+    const answer: Answer = (params, nth) =>
+      Number(params.limit) > 80 ? tooBig : numberedList(1000)(params, nth);
+    const known = [false, true, false, true, true, true, true];
+    const crawl = await newCrawl(task, answer, async ({ page }) => known[page - 1]!);
+    expect(await crawl.run()).toBe(null);
+    expect((await crawl.landed()).last).toMatchObject({ page: 6, end: 'known', next: null });
+    expect(await crawl.landedIds()).toEqual(ids(6 * 75));
+  });
+
   test('one record that is too big alone fails its target', async () => {
     const crawl = await newCrawl(list(8), weighed(cursorList(10), [1, 1, 1, 99], 50));
     expect(await crawl.run()).toMatchObject({ name: 'ApiError', kind: 'too_big' });
