@@ -50,7 +50,7 @@ export async function attemptRequest<T extends { envelope: unknown }>(
 ): Promise<Attempted<T>> {
   const { breaker } = session;
   const { pool } = request.operation;
-  if (!(await breaker.admit(pool, request.signal))) throw apiIsDown(session, request);
+  if (!(await breaker.admit(pool, session.waitSignal))) throw apiIsDown(session, request);
   try {
     return await makeAttempt(session, limiter, request);
   } catch (error) {

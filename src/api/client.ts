@@ -31,6 +31,8 @@ export interface ClientOptions {
   userAgent: string;
   /** Ends everything: waiting, sending, receiving. */
   signal?: AbortSignal;
+  /** Ends waiting, for a turn, a retry or a probe; what is in flight goes on. */
+  stopping?: AbortSignal;
   /** What `learntRates()` of an earlier run returned. */
   learntRates?: Partial<Record<Pool, number>>;
 }
@@ -105,6 +107,8 @@ export interface Session {
   timing: Timing;
   retryBudget: RetryBudget;
   breaker: Breaker;
+  /** Ends waiting. */
+  waitSignal: AbortSignal | undefined;
   nextId(): string;
 }
 
@@ -127,6 +131,7 @@ export function createClient(options: ClientOptions, parts: ClientParts = {}): A
     timing,
     retryBudget: parts.retryBudget ?? createRetryBudget(),
     breaker: createBreaker(timing),
+    waitSignal: eitherSignal(options.signal, options.stopping),
     nextId: () => {
       requests += 1;
       return `${prefix}-${requests}`;
@@ -171,8 +176,9 @@ async function send<T extends { envelope: unknown }>(
   { signal: own, share, keep }: SendOptions<T>,
 ): Promise<Answer<T>> {
   const signal = eitherSignal(session.options.signal, own);
-  // Every request in flight listens to it: more than ten is no leak here.
-  if (signal) setMaxListeners(0, signal);
+  const waitSignal = eitherSignal(session.waitSignal, own);
+  // Every request listens to them: more than ten is no leak here.
+  for (const one of [signal, waitSignal]) if (one) setMaxListeners(0, one);
   for (let attempt = 1; ; attempt += 1) {
     const attempted: Attempted<T> = await limiter
       .run(
@@ -186,17 +192,17 @@ async function send<T extends { envelope: unknown }>(
           // A retry goes before new requests: its task is further along.
           returns: attempt > 1,
           ...(share === undefined ? {} : { share }),
-          ...(signal ? { signal } : {}),
+          ...(waitSignal ? { signal: waitSignal } : {}),
         },
       )
       .catch((error) => {
-        throw asInterruption(error, signal);
+        throw asInterruption(error, waitSignal);
       });
     if (attempted.ok) return { page: attempted.page, receivedAt: attempted.receivedAt, attempts: attempt };
     const { decision } = attempted;
     if (!decision.retry) throw toError(session, operation, attempted, attempt);
-    await session.timing.sleep(decision.delayMs, signal).catch((error) => {
-      throw asInterruption(error, signal);
+    await session.timing.sleep(decision.delayMs, waitSignal).catch((error) => {
+      throw asInterruption(error, waitSignal);
     });
   }
 }
@@ -205,8 +211,8 @@ function eitherSignal(first?: AbortSignal, second?: AbortSignal): AbortSignal | 
   return first && second ? AbortSignal.any([first, second]) : (first ?? second);
 }
 
+/** An error that only says that a signal came, as one that says what to do. */
 function asInterruption(error: unknown, signal?: AbortSignal): unknown {
-  if (!signal?.aborted || error instanceof LedgerlakeError) return error;
-  if (signal.reason instanceof LedgerlakeError) return signal.reason;
+  if (!signal?.aborted || error !== signal.reason || error instanceof LedgerlakeError) return error;
   return new StoppedEarly('interrupted', 'Run the same command again: it goes on where it stopped.');
 }

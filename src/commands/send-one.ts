@@ -36,7 +36,7 @@ export async function sendOne(
   try {
     const monthlyLeft = requests === null ? null : await readMonthlyLeft(context);
     const budget = createBudget({ maxRequests: null, maxCredits: null, until: null, monthlyLeft });
-    client = await openClient(context, place, budget, requests, interrupt.signal);
+    client = await openClient(context, place, budget, requests, { signal: interrupt.signal });
     const { page, receivedAt } = await client.send(operation, params, (body) => ({
       ...splitPage(body, operation.records),
       result: sliceResult(body),

@@ -1,6 +1,6 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import type { ApiKey } from '../api/api-key.ts';
-import { type ApiClient, createClient } from '../api/client.ts';
+import { type ApiClient, type ClientOptions, createClient } from '../api/client.ts';
 import type { Pool, Transport } from '../api/operation.ts';
 import { type Budget, billingPeriodStart } from './budget.ts';
 import { type RequestLog, sumCredits } from './request-log.ts';
@@ -30,7 +30,7 @@ export async function openClient(
   place: ApiPlace,
   budget: Budget,
   requests: RequestLog | null,
-  signal: AbortSignal,
+  stop: Pick<ClientOptions, 'signal' | 'stopping'>,
 ): Promise<ApiClient> {
   return createClient(
     {
@@ -42,7 +42,7 @@ export async function openClient(
       budget,
       onAttempt: (entry) => requests?.add(entry),
       userAgent: 'ledgerlake',
-      signal,
+      ...stop,
       learntRates: await readRates(folder.rates),
     },
     place.key === undefined ? {} : { key: place.key },

@@ -74,7 +74,8 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
   const requests = openRequestLog(folder.requests, session.run);
   const budget = createBudget({ ...options.limits, monthlyLeft: await readMonthlyLeft(options) });
   const signals = stopOnSignals(budget);
-  const client = await openClient(session, options.place, budget, requests, signals.signal);
+  const { signal, stopping } = signals;
+  const client = await openClient(session, options.place, budget, requests, { signal, stopping });
   const progress = await createProgress({
     run: session.run,
     log: options.log,

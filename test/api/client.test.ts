@@ -2,6 +2,8 @@ import { inspect } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ApiError, ApiStopped } from '../../src/api/api-errors.ts';
+import type { Pool } from '../../src/api/operation.ts';
+import { realTiming } from '../../src/api/timing.ts';
 import { KeyRefused, StoppedEarly } from '../../src/errors.ts';
 import {
   canary,
@@ -360,6 +362,35 @@ describe('budget, credits, signals', () => {
     expect(attempts).toMatchObject([{ outcome: 'aborted', status: null }]);
     expect(await errorOf(client.send(operation(), {}, readJson))).toMatchObject({ exitCode: 75 });
     expect(attempts).toHaveLength(1);
+  });
+
+  test('stopping ends waiting at once, and lets what is in flight arrive', async () => {
+    const stopping = new AbortController();
+    const reason = new StoppedEarly('SIGTERM', 'Run again.');
+    const { url, seen } = await startServer((request, response) => {
+      if (seen.length === 1) {
+        reply(response, 429, '', { 'retry-after': '600' });
+      } else {
+        stopping.abort(reason);
+        replyResult(response, request);
+      }
+    });
+    const { client } = clientOf(
+      url,
+      { limits: { das: { concurrency: 1 } }, stopping: stopping.signal },
+      realTiming,
+    );
+    const ask = (pool: Pool) =>
+      client.send(operation({ pool }), {}, readJson).then(
+        () => 'arrived',
+        (error) => error,
+      );
+    const held = [ask('das'), ask('das')];
+    while (seen.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect(await ask('proof')).toBe('arrived');
+    expect(await Promise.all(held)).toEqual([reason, reason]);
+    expect(await ask('proof')).toBe(reason);
+    expect(seen).toHaveLength(2);
   });
 
   test('many requests on one signal are no leak', async () => {

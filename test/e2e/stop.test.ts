@@ -55,6 +55,18 @@ test('SIGTERM: what is in flight lands, 75 within 10 s, and the next run goes on
   expect(askedTwice(sandbox)).toEqual([]);
 });
 
+test('SIGTERM while the API keeps it waiting: 75 at once', async () => {
+  const { sandbox, place } = await startTiny({ rps: 0.002, burst: 5 });
+  await writeListJob(place, sandbox, 5);
+  const run = startProgram(['crawl'], { place, env: environmentOf(sandbox) });
+  while (!sandbox.requests.some(({ status }) => status === 429)) await sleep(5);
+  // It is told to come back in eight minutes.
+  const stoppedAt = Date.now();
+  run.child.kill('SIGTERM');
+  expectFailure(await run.ended, 75, /stopped by SIGTERM/);
+  expect(Date.now() - stoppedAt).toBeLessThan(5_000);
+});
+
 test('a second SIGTERM ends it at once, with 75', async () => {
   const { sandbox, place } = await startTiny({ latencyMs: 5000 });
   await writeListJob(place, sandbox);
