@@ -19,7 +19,7 @@ export const bars = {
     counts: 'runs killed at random moments',
     shownBy: 'test/crash/kill.test.ts',
     test: 60,
-    nightly: 2000,
+    nightly: 500,
   },
   cells: {
     promise: 'the network may do anything',
@@ -56,12 +56,40 @@ export const bars = {
     test: 10_000,
     nightly: 100_000,
   },
+  readerKills: {
+    promise: 'a reader never sees half',
+    counts: 'runs killed beside a reader',
+    shownBy: 'test/crash/snapshot.test.ts',
+    test: 20,
+    nightly: 200,
+  },
+  secondRuns: {
+    promise: 'one run at a time',
+    counts: 'second runs beside a first',
+    shownBy: 'test/e2e/stop.test.ts',
+    test: 5,
+    nightly: 50,
+  },
+  stops: {
+    promise: 'stopping is clean',
+    counts: 'runs stopped by SIGTERM',
+    shownBy: 'test/e2e/stop.test.ts',
+    test: 5,
+    nightly: 50,
+  },
   controls: {
     promise: 'these tests can fail',
     counts: 'bugs planted, each caught by a test',
     shownBy: 'test/negative-controls/controls.test.ts',
     test: 0,
     nightly: 19,
+  },
+  mutants: {
+    promise: 'one bad record costs one record',
+    counts: 'mutants of real answers',
+    shownBy: 'test/faults/mutations.test.ts',
+    test: 1000,
+    nightly: 100_000,
   },
   fullDisks: {
     promise: 'the disk may fill',
@@ -82,7 +110,7 @@ export const bars = {
     counts: 'builds and snapshots damaged',
     shownBy: 'test/crash/damaged-build.test.ts',
     test: 30,
-    nightly: 1000,
+    nightly: 500,
   },
 } satisfies Record<string, Bar>;
 

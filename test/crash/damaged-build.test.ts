@@ -17,10 +17,10 @@ import { environmentOf, makePlace, type Place, runProgram } from './program.ts';
 import { createRandom, readSeed } from './random.ts';
 import { startSmallWorld, writeJobs } from './small-world.ts';
 
-vi.setConfig({ testTimeout: 400_000 });
-
 const seed = readSeed();
 const rounds = bar('damages');
+
+vi.setConfig({ testTimeout: 400_000 + rounds * 10_000 });
 
 /** `ledgerlake publish`, in this process. @returns what it logged @throws what it would end with */
 async function publish({ data }: Place): Promise<string> {
@@ -102,6 +102,7 @@ test(`the build damaged in ${rounds} ways (seed ${seed}): publishing heals it, a
     const rate = /"rows":(\d+).*"rows_per_s":(\d+)/.exec(said);
     if (rate !== null) rates.push(`${rate[1]} rows at ${rate[2]}/s`);
     if (setAside(place).length > 0) expect(said, what).toMatch(/"level":40.*made again/);
+    rmSync(place.root, { recursive: true });
   }
   console.log(`replayed: ${rates.join(', ')}`);
   expect(rates.length).toBeGreaterThan(rounds / 3);

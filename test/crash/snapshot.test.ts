@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { readTableSpecs } from '../../src/warehouse/table-spec.ts';
+import { bar, showFigure } from '../bars.ts';
 import { readCounts } from './content.ts';
-import { environmentOf, makePlace, type Place, runProgram } from './program.ts';
+import { environmentOf, makePlace, type Place, runProgram, startProgram } from './program.ts';
+import { createRandom, readSeed } from './random.ts';
 import { startReader } from './reader.ts';
 import { startSmallWorld, writeJobs } from './small-world.ts';
 
@@ -85,17 +87,55 @@ test('who has the old snapshot open goes on reading it', async () => {
   expect(await reader.nextLine()).toBe(first);
 });
 
-test('a polling reader sees no error and no half state during several runs', async () => {
-  const { place, sandbox, run, snapshot } = await makeFilled();
-  const tables = readTableSpecs().map(({ name, key }) => [name, key.join(', ')] as const);
-  const { rows: atFirst } = await readCounts(snapshot);
-  const filled = Object.keys(atFirst).filter((name) => atFirst[name]! > 0);
-  expect(filled.length).toBeGreaterThanOrEqual(4);
-  const query = tables.map(
-    ([name, key]) => `select '${name}' as t, count(*) as n, count(distinct (${key})) as k from ${name}`,
-  );
-  const reader = startReader(
-    `let polls = 0, errors = [], slots = new Set(), stop = false;
+const kills = bar('readerKills');
+const seed = readSeed();
+
+test(
+  `a polling reader of snapshot and lake sees no error and no half state while ${kills} runs are killed (seed ${seed})`,
+  async () => {
+    const { place, sandbox, run, snapshot } = await makeFilled();
+    const { rows: atFirst } = await readCounts(snapshot);
+    expect(Object.values(atFirst).filter((rows) => rows > 0).length).toBeGreaterThanOrEqual(4);
+    const tables = readTableSpecs().map(({ name, key }) => ({
+      ...{ name, filled: atFirst[name]! > 0 },
+      sql: `select '${name}' as t, count(*) as n, count(distinct (${key.join(', ')})) as k from ${name}`,
+    }));
+    const reader = startReader(pollingReader(tables), snapshot);
+    expect(await reader.nextLine()).toBe('polling');
+    const random = createRandom(seed);
+    const startedAt = Date.now();
+    expect((await run()).code).toBe(0);
+    const wholeMs = Date.now() - startedAt;
+    for (let n = 0; n < kills; n += 1) {
+      sandbox.tick();
+      const night = startProgram(['run'], { place, env: environmentOf(sandbox) });
+      // From the crawl's end on, mostly: what readers see is replaced then.
+      await Promise.race([sleep((0.2 + random()) * wholeMs), night.ended]);
+      night.child.kill('SIGKILL');
+      await night.ended;
+    }
+    expect((await run()).code).toBe(0);
+    reader.child.stdin.write('stop\n');
+    const { polls, errors, seen, sets } = JSON.parse((await reader.nextLine()) ?? '{}');
+    expect(errors, `seed ${seed}`).toEqual([]);
+    expect(polls).toBeGreaterThan(20);
+    expect(seen, 'snapshots that the reader saw').toBeGreaterThan(1);
+    expect(sets, 'exports that the reader saw').toBeGreaterThan(1);
+    await expectNoDrafts(place);
+    const note = `${polls} reads of ${seen} snapshots and ${sets} exports`;
+    console.log(`snapshot.test.ts: seed ${seed}: ${note}`);
+    showFigure('readerKills', { done: kills, seed, note });
+  },
+  120_000 + kills * 10_000,
+);
+
+/** A program that reads, until it is told to stop, every table of the snapshot, and the lake's token accounts. */
+function pollingReader(tables: readonly { name: string; filled: boolean; sql: string }[]): string {
+  const filled = tables.filter((table) => table.filled).map(({ name }) => name);
+  return `import { readFileSync, readlinkSync } from 'node:fs';
+    let polls = 0, errors = [], seen = new Set(), sets = new Set(), stop = false;
+    const filled = ${JSON.stringify(filled)};
+    const lake = path.replace('warehouse.duckdb', 'lake/token_accounts/');
     process.stdin.on('data', () => { stop = true; });
     console.log('polling');
     while (!stop) {
@@ -103,11 +143,16 @@ test('a polling reader sees no error and no half state during several runs', asy
       try {
         instance = await DuckDBInstance.create(path, { access_mode: 'READ_ONLY', threads: '1' });
         const connection = await instance.connect();
-        const rows = (await connection.runAndReadAll(${JSON.stringify(query.join(' union all '))})).getRows();
+        const read = async (sql) => (await connection.runAndReadAll(sql)).getRows();
+        const rows = await read(${JSON.stringify(tables.map(({ sql }) => sql).join(' union all '))});
         if (rows.length !== ${tables.length}) errors.push('tables: ' + rows.length);
-        for (const [t, n, k] of rows) if (n !== k || (n === 0n && ${JSON.stringify(filled)}.includes(t))) errors.push(t + ': ' + n + ' rows, ' + k + ' keys');
-        const open = (await connection.runAndReadAll("select count(*) from meta.runs")).getRows();
-        slots.add(String(open));
+        for (const [t, n, k] of rows) if (n !== k || (n === 0n && filled.includes(t))) errors.push(t + ': ' + n + ' rows, ' + k + ' keys');
+        seen.add(String(await read('select max(run_id) from meta.runs')));
+        const set = lake + readlinkSync(lake + 'current') + '/';
+        const manifest = JSON.parse(readFileSync(set + '_manifest.json', 'utf8'));
+        const [[n]] = await read("select count(*) from '" + set + "*.parquet'");
+        if (Number(n) !== manifest.rows) errors.push(set + ': ' + n + ' of ' + manifest.rows + ' rows');
+        sets.add(set);
         connection.closeSync();
       } catch (error) {
         errors.push(error.message);
@@ -116,27 +161,9 @@ test('a polling reader sees no error and no half state during several runs', asy
       polls += 1;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
-    console.log(JSON.stringify({ polls, errors: errors.slice(0, 5), seen: slots.size }));
-    process.exit(0);`,
-    snapshot,
-  );
-  expect(await reader.nextLine()).toBe('polling');
-  await sleep(200);
-  for (let n = 0; n < 3; n += 1) {
-    sandbox.tick();
-    expect((await run()).code).toBe(0);
-  }
-  reader.child.stdin.write('stop\n');
-  const { polls, errors, seen } = JSON.parse((await reader.nextLine()) ?? '{}') as {
-    polls: number;
-    errors: string[];
-    seen: number;
-  };
-  expect(errors).toEqual([]);
-  expect(polls).toBeGreaterThan(20);
-  expect(seen, 'snapshots that the reader saw').toBeGreaterThan(1);
-  await expectNoDrafts(place);
-});
+    console.log(JSON.stringify({ polls, errors: errors.slice(0, 5), seen: seen.size, sets: sets.size }));
+    process.exit(0);`;
+}
 
 test('a draft of the snapshot that a kill left is not in the way', async () => {
   const { place, run, snapshot } = await makeFilled();

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { openDatabase } from '../../src/warehouse/database.ts';
+import { bar, showFigure } from '../bars.ts';
 import { readCounts } from '../crash/content.ts';
 import { askedTwice, expectFailure, hashFile } from '../crash/failure.ts';
 import { environmentOf, runProgram, startProgram } from '../crash/program.ts';
@@ -38,22 +39,7 @@ test('--max-requests stops at exactly so many attempts; runs after it pay for no
   expect(rows.compression_signatures).toBe([...truth.signatures()].length);
 });
 
-test('SIGTERM: what is in flight lands, 75 within 10 s, and the next run goes on', async () => {
-  const { sandbox, place } = await startTiny({ latencyMs: 60 });
-  await writeJobs(place, sandbox);
-  const env = environmentOf(sandbox);
-  const run = startProgram(['run'], { place, env });
-  while (sandbox.requests.length < 20) await sleep(5);
-  const stoppedAt = Date.now();
-  run.child.kill('SIGTERM');
-  const ended = await run.ended;
-  expect(Date.now() - stoppedAt).toBeLessThan(10_000);
-  expectFailure(ended, 75, /stopped by SIGTERM/);
-  expect((await runLines(place.data)).at(-1)).toContain('"exit_code":75,"stopped_by":"stopped by SIGTERM"');
-  const again = await runProgram(['run'], { place, env });
-  expect(again.code, again.stderr).toBe(0);
-  expect(askedTwice(sandbox)).toEqual([]);
-});
+const stops = bar('stops');
 
 test('SIGTERM while the API keeps it waiting: 75 at once', async () => {
   const { sandbox, place } = await startTiny({ rps: 0.002, burst: 5 });
@@ -67,50 +53,103 @@ test('SIGTERM while the API keeps it waiting: 75 at once', async () => {
   expect(Date.now() - stoppedAt).toBeLessThan(5_000);
 });
 
-test('a second SIGTERM ends it at once, with 75', async () => {
-  const { sandbox, place } = await startTiny({ latencyMs: 5000 });
-  await writeListJob(place, sandbox);
-  const run = startProgram(['run'], { place, env: environmentOf(sandbox) });
-  while (sandbox.requests.length === 0) await sleep(5);
-  run.child.kill('SIGTERM');
-  await sleep(100);
-  const stoppedAt = Date.now();
-  run.child.kill('SIGTERM');
-  expect((await run.ended).code).toBe(75);
-  expect(Date.now() - stoppedAt).toBeLessThan(1000);
-});
+test(
+  `SIGTERM, ${stops} times: what is in flight lands, 75 within 10 s, and the next run goes on`,
+  async () => {
+    let stopped = 0;
+    let longest = 0;
+    while (stopped < stops) {
+      const { sandbox, place } = await startTiny({ latencyMs: 60 });
+      await writeJobs(place, sandbox);
+      const env = environmentOf(sandbox);
+      // Each ledger is stopped after every few requests, so at most some ten times.
+      for (let ended = false; !ended; ) {
+        const isLast = stopped >= stops;
+        const asked = sandbox.requests.length;
+        const run = startProgram(['run'], { place, env });
+        while (!isLast && run.child.exitCode === null && sandbox.requests.length < asked + 20) await sleep(5);
+        const stoppedAt = Date.now();
+        if (!isLast) run.child.kill('SIGTERM');
+        const { code, signal, stdout, stderr } = await run.ended;
+        ended = code === 0;
+        if (ended) break;
+        longest = Math.max(longest, Date.now() - stoppedAt);
+        expect(longest).toBeLessThan(10_000);
+        expectFailure({ code, signal, stdout, stderr }, 75, /stopped by SIGTERM/);
+        expect((await runLines(place.data)).at(-1)).toContain(
+          '"exit_code":75,"stopped_by":"stopped by SIGTERM"',
+        );
+        stopped += 1;
+      }
+      expect(askedTwice(sandbox)).toEqual([]);
+    }
+    showFigure('stops', { done: stopped, note: `the longest took ${longest} ms` });
+  },
+  60_000 + stops * 10_000,
+);
 
-test('a second run at once: 75, and it asks and writes nothing', async () => {
-  const { sandbox, place } = await startTiny({ latencyMs: 1000 });
-  await writeListJob(place, sandbox, 5);
-  const env = environmentOf(sandbox);
-  const first = startProgram(['run'], { place, env });
-  while (sandbox.requests.length < 5) await sleep(5);
-  const names = () => readdirSync(place.data).filter((name) => !name.endsWith('.tmp'));
-  const before = { runs: await runLines(place.data), build: hashFile(join(place.data, 'build.duckdb')) };
-  const landing = () => readdirSync(join(place.data, 'landing'));
-  const [segments, files] = [landing(), names()];
-  const timed = async (...args: string[]) => {
-    const startedAt = Date.now();
-    return { ended: await runProgram(args, { place, env }), ms: Date.now() - startedAt };
-  };
-  // What it takes on this machine to start the program and say no: the lock may add a second to that at most.
-  const { ms: refusalMs } = await timed('run', 'nope');
-  const second = await timed('run');
-  expect(second.ms).toBeLessThan(2 * refusalMs + 1000);
-  const others = await Promise.all(['crawl', 'load', 'publish'].map((verb) => timed(verb)));
-  const ended = [second, ...others].map((other) => other.ended);
-  for (const other of ended)
-    expectFailure(other, 75, /another run is using this data folder[\s\S]*Wait until/);
-  expect(first.child.exitCode, 'the first run has ended too early to be in the way').toBe(null);
-  expect({ runs: await runLines(place.data), build: hashFile(join(place.data, 'build.duckdb')) }).toEqual(
-    before,
-  );
-  expect(landing()).toEqual(segments);
-  expect(names()).toEqual(files);
-  first.child.kill('SIGTERM');
-  expect((await first.ended).code).toBe(75);
-});
+test(
+  'a second SIGTERM ends it at once, with 75',
+  async () => {
+    const { sandbox, place } = await startTiny({ latencyMs: 5000 });
+    await writeListJob(place, sandbox);
+    for (let n = 0; n < Math.ceil(stops / 5); n += 1) {
+      const asked = sandbox.requests.length;
+      const run = startProgram(['run'], { place, env: environmentOf(sandbox) });
+      while (sandbox.requests.length === asked) await sleep(5);
+      run.child.kill('SIGTERM');
+      await sleep(100);
+      const stoppedAt = Date.now();
+      run.child.kill('SIGTERM');
+      expect((await run.ended).code).toBe(75);
+      expect(Date.now() - stoppedAt).toBeLessThan(1000);
+    }
+  },
+  60_000 + stops * 5000,
+);
+
+const seconds = bar('secondRuns');
+
+test(
+  `a second run at once, ${seconds} times: 75, and it asks and writes nothing`,
+  async () => {
+    const { sandbox, place } = await startTiny({ latencyMs: 4000 });
+    // An asset a page: it goes on for minutes.
+    await writeListJob(place, sandbox, 1);
+    const env = environmentOf(sandbox);
+    const first = startProgram(['run'], { place, env });
+    while (sandbox.requests.length < 5) await sleep(5);
+    const names = () => readdirSync(place.data).filter((name) => !name.endsWith('.tmp'));
+    const before = { runs: await runLines(place.data), build: hashFile(join(place.data, 'build.duckdb')) };
+    const landing = () => readdirSync(join(place.data, 'landing'));
+    const [segments, files] = [landing(), names()];
+    const timed = async (...args: string[]) => {
+      const startedAt = Date.now();
+      return { ended: await runProgram(args, { place, env }), ms: Date.now() - startedAt };
+    };
+    // What it takes on this machine to start the program and say no: the lock may add a second to that at most.
+    const { ms: refusalMs } = await timed('run', 'nope');
+    const refused = async (verb: string) => {
+      const { ended, ms } = await timed(verb);
+      expect(ms, verb).toBeLessThan(2 * refusalMs + 1000);
+      expectFailure(ended, 75, /another run is using this data folder[\s\S]*Wait until/);
+    };
+    const verbs = ['run', 'crawl', 'load', 'publish', 'clean'];
+    for (let n = 0; n < seconds; n += 1) await refused(verbs[n % verbs.length]!);
+    expect(first.child.exitCode, 'the first run has ended too early to be in the way').toBe(null);
+    expect({ runs: await runLines(place.data), build: hashFile(join(place.data, 'build.duckdb')) }).toEqual(
+      before,
+    );
+    expect(landing()).toEqual(segments);
+    expect(names()).toEqual(files);
+    // The lock of a run that was killed is free.
+    first.child.kill('SIGKILL');
+    await first.ended;
+    expect((await timed('load')).ended.code).toBe(0);
+    showFigure('secondRuns', { done: seconds });
+  },
+  60_000 + seconds * 10_000,
+);
 
 test('the build open in another program: 75, and what to do', async () => {
   const { sandbox, place } = await startTiny();
