@@ -42,6 +42,13 @@ export const bars = {
     test: 2,
     nightly: 10,
   },
+  deaths: {
+    promise: 'no step is a bad place to die',
+    counts: 'real SIGKILLs at steps of a night',
+    shownBy: 'test/crash/every-step.test.ts',
+    test: 5,
+    nightly: 150,
+  },
   seeds: {
     promise: 'a moving index is told honestly',
     counts: 'simulated ledgers',

@@ -7,7 +7,8 @@
 //
 // CRASH_POINTS is JSON: { root: the data folder, trace: file that gets a line a point, shadows: folder for
 //   durable-state.mjs, at: number of the point to die at (0: none), loss: null | 'undone' | 'torn', what the death
-//   takes along, images: null, or the folder that gets what a death at each point leaves: <n>, <n>-undone, <n>-torn }
+//   takes along, images: null, or the folder that gets what a death at each point, or at that one, leaves: <n>,
+//   <n>-undone, <n>-torn }
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import promises from 'node:fs/promises';
@@ -34,7 +35,7 @@ function reach(what, halve = null) {
   try {
     const n = Atomics.add(shared, 0, 1) + 1;
     appendFileSync(plan.trace, `${JSON.stringify({ n, what, at: Date.now() })}\n`);
-    if (plan.images !== null) keepImages(n, halve);
+    if (plan.images !== null && (plan.at === 0 || plan.at === n)) keepImages(n, halve);
     if (plan.at === n) die(n, halve);
   } catch (error) {
     process.stderr.write(`at the point ${what}: ${error.stack}\n`);
@@ -311,7 +312,7 @@ async function runStep(connection, sql, start) {
   const what = `duckdb ${sql.slice(0, 60)}${/ -> .*$/.exec(sql)?.[0] ?? ''}`;
   reach(what);
   const running = start();
-  if (plan.images === null) {
+  if (plan.at > 0 || plan.images === null) {
     // Copies would tear what a kill does not, so only real deaths come in the middle.
     await new Promise(setImmediate);
     reach(`${what}, under way`);

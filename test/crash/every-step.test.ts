@@ -1,11 +1,11 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/server.ts';
 import { bar, isNightly, showFigure } from '../bars.ts';
 import { environmentOf, makePlace, type Place, runProgram, writeFiles } from './program.ts';
 import { startSmallWorld } from './small-world.ts';
-import { type Image, type Loss, readSeen, recordSteps, type Seen } from './steps.ts';
+import { dieAt, type Image, type Loss, readSeen, recordSteps, type Seen, traceSteps } from './steps.ts';
 
 /** A verb whose every step is a place to die: what is run before it, and after it until its work can be seen. */
 interface Case {
@@ -190,4 +190,37 @@ test.for(chosen)(
     await twoAtATime(images, (image) => goOn(recorded, image));
     showFigure('steps', { done: 1, note });
   },
+);
+
+const deaths = bar('deaths');
+
+test(
+  `${deaths} of those deaths by a real SIGKILL: each leaves what was looked at, and running it again ends well`,
+  async () => {
+    const scene = await openScene(cases[0]!);
+    const { place, env } = scene;
+    move(scene, ['run']);
+    const kept = join(place.root, 'kept');
+    cpSync(place.data, kept, { recursive: true, verbatimSymlinks: true });
+    const command = { place, env, args: ['run', '--no-progress'] };
+    const { points } = await traceSteps(command);
+    const done = await readSeen(place.data);
+    const chosen = Array.from({ length: deaths }, (_, n) => 1 + Math.floor((n * points.length) / deaths));
+    // In the middle of a statement of DuckDB, whose threads write on while the copy is made.
+    const isUnderWay = (what: string) => what.endsWith('under way');
+    for (const at of [...chosen, points.find(({ what }) => /^duckdb commit.*under way/.test(what))!.n]) {
+      rmSync(place.data, { recursive: true });
+      cpSync(kept, place.data, { recursive: true, verbatimSymlinks: true });
+      const { ended, point, isAsShown } = await dieAt(command, at);
+      const history = `SIGKILL at ${at}, ${point?.what}`;
+      expect({ signal: ended.signal, code: ended.code }, history).toEqual(
+        point === null ? { signal: null, code: 0 } : { signal: 'SIGKILL', code: null },
+      );
+      if (point !== null && !isUnderWay(point.what)) expect(isAsShown, history).toBe(true);
+      await mustRun(scene, ['run']);
+      expect(await readSeen(place.data), history).toEqual(done);
+    }
+    showFigure('deaths', { done: deaths });
+  },
+  120_000 + deaths * 20_000,
 );

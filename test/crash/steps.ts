@@ -85,14 +85,24 @@ export async function traceSteps(command: Command): Promise<{ ended: Ended; poin
   return { ended, points: readTrace(command.place) };
 }
 
-/** Runs the program and kills it at one of its points. @returns how it ended, and the point; null when it came to its end before */
+/**
+ * Runs the program until it kills itself at one of its points (SIGKILL), and compares what it left with the copy that
+ * was made of it there.
+ * @returns the point; null when it came to its end before. Whether the copy is what was left
+ */
 export async function dieAt(
   command: Command,
   at: number,
-  loss: Loss,
-): Promise<{ ended: Ended; point: Point | null }> {
-  const ended = await watch(command, { at, loss: loss === 'kill' ? null : loss });
-  return { ended, point: readTrace(command.place).find(({ n }) => n === at) ?? null };
+): Promise<{ ended: Ended; point: Point | null; isAsShown: boolean }> {
+  const { place } = command;
+  const images = join(place.root, 'at');
+  rmSync(images, { recursive: true, force: true });
+  mkdirSync(images);
+  const ended = await watch(command, { at, images });
+  const point = readTrace(place).find(({ n }) => n === at) ?? null;
+  const image = join(images, `${at}`);
+  const isAsShown = point !== null && digestFolder(image) === digestFolder(place.data);
+  return { ended, point, isAsShown };
 }
 
 /** Two folders with the same digest have the same files; `run.json` shows progress only and does not count. */
