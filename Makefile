@@ -27,9 +27,9 @@ check: install ## Types (tsc) and style (biome)
 test: build check ## Types, style and every test: about twenty minutes on two cores
 	npm run --silent test -- $(if $(TEST_REPORT),--reporter=default --reporter=json --outputFile.json=$(TEST_REPORT))
 
-# The files that have bars, one after the other on two workers; what they showed is printed even when one failed.
+# The files that have bars, on two workers; what they showed is printed even when one failed.
 test-nightly: build check ## The large tests with their large bars: about ninety minutes on two cores
-	@rm -f figures.ndjson
+	@rm -f figures.ndjson && touch figures.ndjson
 	@status=0; LEDGERLAKE_BARS=nightly LEDGERLAKE_FIGURES=$(CURDIR)/figures.ndjson \
 	  npx vitest run $$(grep -rl "/bars.ts'" test --include='*.test.ts') || status=$$?; \
 	npx tsx scripts/write-guarantees.ts figures.ndjson; exit $$status
