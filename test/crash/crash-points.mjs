@@ -6,9 +6,8 @@
 // nothing of this: functions of node:fs, of file handles and of DuckDB are replaced.
 //
 // CRASH_POINTS is JSON: { root: the data folder, trace: file that gets a line a point, shadows: folder for
-//   durable-state.mjs, at: number of the point to die at (0: none), loss: null | 'undone' | 'torn', what the death
-//   takes along, images: null, or the folder that gets what a death at each point, or at that one, leaves: <n>,
-//   <n>-undone, <n>-torn }
+//   durable-state.mjs, at: number of the point to die at (0: none), images: null, or the folder that gets what a death at
+//   each point, or at that one, leaves: <n>, and with a power loss <n>-undone and <n>-torn }
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import promises from 'node:fs/promises';
@@ -17,11 +16,11 @@ import { join, relative, resolve } from 'node:path';
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
 import { crc32 } from 'node:zlib';
 import { DuckDBConnection, DuckDBInstance, DuckDBPreparedStatement } from '@duckdb/node-api';
-import { createDurableState } from './durable-state.mjs';
+import { createDurableState, listBelow } from './durable-state.mjs';
 
 const plan = JSON.parse(process.env.CRASH_POINTS);
 const { appendFileSync, existsSync, lstatSync, readdirSync, readFileSync } = fs;
-const { readlinkSync, renameSync, rmSync, writeFileSync } = fs;
+const { readlinkSync, rmSync, writeFileSync } = fs;
 
 // Threads count together: [points so far, whether a thread is at one, fsyncs so far].
 if (isMainThread) setEnvironmentData('crash-points', new Int32Array(new SharedArrayBuffer(12)));
@@ -36,7 +35,7 @@ function reach(what, halve = null) {
     const n = Atomics.add(shared, 0, 1) + 1;
     appendFileSync(plan.trace, `${JSON.stringify({ n, what, at: Date.now() })}\n`);
     if (plan.images !== null && (plan.at === 0 || plan.at === n)) keepImages(n, halve);
-    if (plan.at === n) die(n, halve);
+    if (plan.at === n) die(halve);
   } catch (error) {
     process.stderr.write(`at the point ${what}: ${error.stack}\n`);
     process.kill(process.pid, 'SIGABRT');
@@ -70,31 +69,21 @@ function keepImages(n, halve) {
 
 /** Names, modes and checksums of everything below a folder; without what only shows progress. */
 function describeContent(folder) {
-  const lines = [];
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    if (entry.name.startsWith('run.json')) continue;
-    const path = join(entry.parentPath, entry.name);
+  const lines = listBelow(folder).map(({ path, stats }) => {
     try {
-      const content = entry.isFile() ? crc32(readFileSync(path)) : '';
-      lines.push(
-        `${path} ${lstatSync(path).mode} ${content} ${entry.isSymbolicLink() ? readlinkSync(path) : ''}`,
-      );
+      const content = stats.isFile() ? crc32(readFileSync(path)) : '';
+      return `${path} ${stats.mode} ${content} ${stats.isSymbolicLink() ? readlinkSync(path) : ''}`;
     } catch (error) {
       // Another step of the program, on its way in another thread, has removed it.
       if (error.code !== 'ENOENT') throw error;
+      return '';
     }
-  }
-  return lines.sort().join('\n');
+  });
+  return lines.filter((line) => !line.includes('/run.json')).join('\n');
 }
 
-function die(n, halve) {
+function die(halve) {
   if (halve !== null) halve(plan.root);
-  if (plan.loss === 'torn') durable.torn(plan.root, n % 2 === 0);
-  if (plan.loss === 'undone') {
-    durable.undone(`${plan.root}.after`);
-    renameSync(plan.root, `${plan.root}.before`);
-    renameSync(`${plan.root}.after`, plan.root);
-  }
   process.kill(process.pid, 'SIGKILL');
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 }

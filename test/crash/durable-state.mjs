@@ -75,7 +75,7 @@ export function createDurableState(root, shadows) {
       const path = join(target, name);
       if (kind === 'folder') restore(own, path);
       else if (kind === 'link') symlinkSync(to, path);
-      else if (!ofDuckDb.test(name)) {
+      else if (!isOfDuckDb(name)) {
         copyFileSync(shadowFile(own), path);
         chmodSync(path, 0o600);
         truncateSync(path, Math.min(lstatSync(path).size, syncedSize(own)));
@@ -100,21 +100,19 @@ export function createDurableState(root, shadows) {
     undone(target) {
       restore(identify(lstatSync(root, { bigint: true })), target);
       for (const name of readdirSync(root))
-        if (ofDuckDb.test(name)) copyFileSync(join(root, name), join(target, name));
+        if (isOfDuckDb(name)) copyFileSync(join(root, name), join(target, name));
     },
     /**
      * Tears the files of `copy`, which is one of the root: names and sizes came through, of the bytes that were not
      * synced only a half, followed by nothing or by zeros.
      */
     torn(copy, zeros) {
-      for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
-        if (!entry.isFile() || ofDuckDb.test(entry.name)) continue;
-        const path = join(entry.parentPath, entry.name);
-        const stats = lstatSync(path, { bigint: true });
+      for (const { path, stats } of listBelow(root)) {
+        const own = join(copy, relative(root, path));
+        if (!stats.isFile() || isOfDuckDb(path) || !existsSync(own)) continue;
         const [size, synced] = [Number(stats.size), syncedSize(identify(stats))];
         if (size <= synced) continue;
         const from = synced + Math.floor((size - synced) / 2);
-        const own = join(copy, relative(root, path));
         chmodSync(own, 0o600);
         truncateSync(own, from);
         if (zeros) appendZeros(own, size - from);
@@ -130,7 +128,24 @@ function appendZeros(path, count) {
   closeSync(file);
 }
 
+/** Everything below a folder, sorted; what another thread removes meanwhile is left out. */
+export function listBelow(folder) {
+  try {
+    return readdirSync(folder)
+      .sort()
+      .flatMap((name) => {
+        const path = join(folder, name);
+        const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+        if (stats === undefined) return [];
+        return [{ path, stats }, ...(stats.isDirectory() ? listBelow(path) : [])];
+      });
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error;
+    return [];
+  }
+}
+
 /** Whether a file is one that DuckDB itself keeps safe. */
-export function isOfDuckDb(path) {
+function isOfDuckDb(path) {
   return ofDuckDb.test(basename(path));
 }

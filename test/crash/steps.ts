@@ -40,7 +40,7 @@ function watch(command: Command, plan: object): Promise<Ended> {
   const trace = join(place.root, 'trace.ndjson');
   for (const path of [shadows, trace]) rmSync(path, { recursive: true, force: true });
   const root = place.data;
-  const points = { root, trace, shadows, at: 0, loss: null, images: null, ...plan };
+  const points = { root, trace, shadows, at: 0, images: null, ...plan };
   return runProgram(args, { place, preload, env: { ...env, CRASH_POINTS: JSON.stringify(points) } });
 }
 
