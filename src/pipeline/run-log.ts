@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { open, readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { syncDirectory } from '../landing/segment-files.ts';
 
 /** One run as `data/runs.ndjson` tells it; without `finishedAt` it was killed or is still running. */
 export interface RunEntry {
@@ -85,6 +87,8 @@ export async function appendRunLog(path: string, line: Line): Promise<void> {
     const isTorn = size > 0 && buffer[0] !== 10;
     await handle.appendFile(`${isTorn ? '\n' : ''}${JSON.stringify(line)}\n`);
     await handle.sync();
+    // A new file's name has to survive as well: without it the round would begin again.
+    if (size === 0) await syncDirectory(dirname(path));
   } finally {
     await handle.close();
   }

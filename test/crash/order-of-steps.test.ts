@@ -1,15 +1,16 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { environmentOf, makePlace, runProgram, writeFiles } from './program.ts';
+import { environmentOf, makePlace, writeFiles } from './program.ts';
 import { startSmallWorld } from './small-world.ts';
 import { traceSteps } from './steps.ts';
 
 // What a power loss leaves depends on the order in which things are written and synced: this is the order.
 vi.setConfig({ testTimeout: 120_000 });
 
-/** What a second night does, step by step, in the words of crash-points.mjs. */
+/** What a first and a second night do, step by step, in the words of crash-points.mjs. */
+let firstNight: readonly string[] = [];
 let steps: readonly string[] = [];
 
-/** Traces a night, for the first test that asks. */
+/** Traces two nights, for the first test that asks. */
 async function trace(): Promise<void> {
   if (steps.length > 0) return;
   const place = await makePlace();
@@ -26,11 +27,14 @@ page_size: 10
     'ledgerlake.yaml': 'lake: { tables: [assets] }',
   });
   const env = environmentOf(sandbox);
-  expect((await runProgram(['run'], { place, env })).code).toBe(0);
+  const run = async () => {
+    const { ended, points } = await traceSteps({ place, env, args: ['run', '--no-progress'] });
+    expect(ended.code, ended.stderr).toBe(0);
+    return points.map(({ what }) => what);
+  };
+  firstNight = await run();
   sandbox.tick(5);
-  const { ended, points } = await traceSteps({ place, env, args: ['run', '--no-progress'] });
-  expect(ended.code, ended.stderr).toBe(0);
-  steps = points.map(({ what }) => what);
+  steps = await run();
   expect(steps.length).toBeGreaterThan(100);
 }
 
@@ -76,6 +80,15 @@ test('a staged folder is whole and synced before it gets its name', async () => 
   expect(inside.length).toBe(2);
   for (const { path } of inside) expect(isSynced(path, renamed!.n), path).toBe(true);
   expect(before).toContain(`sync ${renamed!.path}`);
+});
+
+test('the landing log and the list of runs are in the data folder, durably, before anything is received', async () => {
+  await trace();
+  const received = firstNight.findIndex((step) => step.startsWith('appendFile landing/'));
+  const synced = firstNight.lastIndexOf('sync .', received);
+  expect(received).toBeGreaterThan(0);
+  expect(synced).toBeGreaterThan(firstNight.indexOf('mkdir landing'));
+  expect(synced).toBeGreaterThan(firstNight.indexOf('open runs.ndjson'));
 });
 
 test('what was received is synced before it is loaded', async () => {
