@@ -1,14 +1,27 @@
 // Where a command's time in DuckDB goes: preloaded, it times every statement and prints the slowest kinds at the end,
-// with the moments of the run between which they ran. Statements run beside the crawl, so the sum may exceed the run.
+// with the CPU time of the whole process meanwhile and the moments between which they ran. Statements run beside the
+// crawl, so sums may exceed the run.
 //   node --import ./bench/profile-sql.mjs dist/cli.js run …
 import { DuckDBConnection, DuckDBInstance, DuckDBPreparedStatement } from '@duckdb/node-api';
 
 const kinds = new Map();
 
-function note(kind, from) {
+const cpuMs = () => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+};
+
+function note(kind, from, cpuFrom) {
   const to = performance.now();
-  const known = kinds.get(kind) ?? { count: 0, ms: 0, from, to };
-  kinds.set(kind, { count: known.count + 1, ms: known.ms + to - from, from: known.from, to });
+  const known = kinds.get(kind) ?? { count: 0, ms: 0, cpu: 0, from, to };
+  const { count, ms, cpu } = known;
+  kinds.set(kind, {
+    count: count + 1,
+    ms: ms + to - from,
+    cpu: cpu + cpuMs() - cpuFrom,
+    from: known.from,
+    to,
+  });
 }
 
 /** Statements that differ in names and numbers only are of one kind. */
@@ -30,10 +43,11 @@ for (const [owner, method, name] of [
   const inner = owner[method];
   owner[method] = async function (...args) {
     const from = performance.now();
+    const cpuFrom = cpuMs();
     try {
       return await inner.apply(this, args);
     } finally {
-      note(name(args[0]), from);
+      note(name(args[0]), from, cpuFrom);
     }
   };
 }
@@ -41,19 +55,19 @@ for (const [owner, method, name] of [
 const { closeSync } = DuckDBInstance.prototype;
 DuckDBInstance.prototype.closeSync = function () {
   const from = performance.now();
+  const cpuFrom = cpuMs();
   closeSync.call(this);
-  note('(close a database)', from);
+  note('(close a database)', from, cpuFrom);
 };
 
 process.on('exit', () => {
-  const { user, system } = process.cpuUsage();
   const lines = [...kinds].sort((a, b) => b[1].ms - a[1].ms).slice(0, 25);
-  console.error(
-    `\n${(performance.now() / 1000).toFixed(2)} s, CPU ${((user + system) / 1e6).toFixed(2)} s\n`,
-  );
-  console.error('     ms  times  from–to s      statement');
-  for (const [kind, { count, ms, from, to }] of lines) {
+  console.error(`\n${(performance.now() / 1000).toFixed(2)} s, CPU ${(cpuMs() / 1000).toFixed(2)} s\n`);
+  console.error('     ms  CPU ms  times  from–to s      statement');
+  for (const [kind, { count, ms, cpu, from, to }] of lines) {
     const span = `${(from / 1000).toFixed(2)}–${(to / 1000).toFixed(2)}`;
-    console.error(`${ms.toFixed(0).padStart(7)} ${String(count).padStart(6)}  ${span.padEnd(13)}  ${kind}`);
+    console.error(
+      `${ms.toFixed(0).padStart(7)} ${cpu.toFixed(0).padStart(7)} ${String(count).padStart(6)}  ${span.padEnd(13)}  ${kind}`,
+    );
   }
 });

@@ -51,13 +51,11 @@ create or replace temp macro misfit(column_name, raw, value) as
 -- True when `raw` says something that `value` could not hold.
 create or replace temp macro unfit(raw, value) as raw <> '' and value is null;
 
--- A quarantine entry when an object's place holds something that is no object. `shell` is the object as
--- `from_json` reads it (NULL when absent or null, all NULLs when it is no object), `keys` its keys.
-create or replace temp macro misplaced(column_name, shell, keys, record, path) as
+-- A quarantine entry when `value`, which stands in an object's place, is no object. "" means none.
+create or replace temp macro misplaced(column_name, value) as
   case
-    when shell is not null and len(keys) = 0 and json_type(record, path) not in ('OBJECT', 'NULL')
-      and coalesce(record ->> path, '') <> ''
-      then {'column_name': column_name, 'reason': 'is not an object', 'raw': (record ->> path)::varchar}
+    when json_type(value) not in ('OBJECT', 'NULL') and coalesce(json_extract_string(value, '$'), '') <> ''
+      then {'column_name': column_name, 'reason': 'is not an object', 'raw': json_extract_string(value, '$')::varchar}
   end;
 
 -- A quarantine entry when a list has an element (or a member of its elements) of another kind. `list` is JSON, `path`

@@ -50,7 +50,7 @@ create or replace temp macro account_columns(account, r, keys) as {
     )
   ),
   'misfits': [
-    misplaced('data', r.data, keys[2], account, '$.data'),
+    misplaced('data', json_extract(account, '$.data')),
     misfit('lamports', r.lamports, as_ubigint(r.lamports)),
     misfit('leaf_index', r.leafindex, as_bigint(r.leafindex)),
     misfit('seq', r.seq, as_bigint(r.seq)),

@@ -1,3 +1,4 @@
+import { parse } from 'node:path';
 import {
   type DuckDBConnection,
   DuckDBInstance,
@@ -9,6 +10,7 @@ import {
   VARCHAR,
 } from '@duckdb/node-api';
 import { asDiskError } from '../errors.ts';
+import { quoteName, quoteText } from './sql-text.ts';
 
 export interface DatabaseOptions {
   /** DuckDB's own bound, for example `256MB`; what does not fit goes to `tempDir`. */
@@ -16,6 +18,8 @@ export interface DatabaseOptions {
   threads: number;
   tempDir: string;
   readOnly?: boolean;
+  /** Rows of the row groups that are written; DuckDB's own default where it is not given. */
+  rowGroupSize?: number;
 }
 
 export type SqlParams = Record<string, string | number | bigint | boolean | null | readonly string[]>;
@@ -46,7 +50,8 @@ export interface Database {
  * @throws DamagedFile; UsageError for a file of a newer DuckDB; DiskError, isLockConflict among them
  */
 export async function openDatabase(path: string, options: DatabaseOptions): Promise<Database> {
-  const instance = await DuckDBInstance.create(path, {
+  const { rowGroupSize } = options;
+  const instance = await DuckDBInstance.create(rowGroupSize === undefined ? path : ':memory:', {
     memory_limit: options.memoryLimit,
     threads: String(options.threads),
     temp_directory: options.tempDir,
@@ -59,6 +64,12 @@ export async function openDatabase(path: string, options: DatabaseOptions): Prom
   try {
     connection = await instance.connect();
     await connection.run("set timezone = 'UTC'");
+    if (rowGroupSize !== undefined)
+      // It can be said of an attached database only; the name is the one that opening it would have given.
+      await connection.run(
+        `attach ${quoteText(path)} as ${quoteName(parse(path).name)} (row_group_size ${rowGroupSize});
+        use ${quoteName(parse(path).name)}`,
+      );
     return wrap(instance, connection);
   } catch (error) {
     // Left open, it would keep its lock on the file until the process ends.

@@ -18,13 +18,6 @@ typed as (
   select
     *,
     as_boolean(r.compression.compressed) as compressed,
-    case
-      when facts.attributes_mapped then list_transform(
-        map_entries(from_json(line -> '$.record.content.metadata.attributes', '"MAP(VARCHAR, VARCHAR)"')),
-        lambda pair: {'trait_type': pair.key, 'value': pair.value}
-      )
-      else r.content.metadata.attributes
-    end as attribute_list,
     as_bigint(r.compression.seq) as seq_number,
     as_bigint(r.compression.leaf_id) as leaf_number,
     as_ubigint(r.token_info.supply) as token_supply,
@@ -47,7 +40,8 @@ valued as (
   select
     *,
     -- Whether something may be in `misfits`: few records, which are looked at once more.
-    facts.odd is not false
+    not usable
+      or facts.odd is not false
       or unfit(r.last_indexed_slot, as_bigint(r.last_indexed_slot))
       or unfit(r.content.last_indexed_slot, as_bigint(r.content.last_indexed_slot))
       or unfit(r.ownership.frozen, as_boolean(r.ownership.frozen))
@@ -77,11 +71,11 @@ valued as (
       ) is false as doubtful
   from typed
 ),
-doubted as (
+opened as (
   select
     *,
     case
-      when doubtful then json_keys(
+      when doubtful or facts.plain is not true then json_extract(
         line,
         [
           '$.record', '$.record.content', '$.record.content.metadata', '$.record.content.links', '$.record.compression',
@@ -89,17 +83,31 @@ doubted as (
           '$.record.token_info.price_info'
         ]
       )
-    end as keys,
+    end as objects,
     case
-      when doubtful then from_json(
-        line -> '$.record',
+      when doubtful or facts.plain is not true then from_json(
+        line,
         '{
-          "creators": "JSON", "grouping": "JSON", "authorities": "JSON",
-          "content": {"files": "JSON", "metadata": {"attributes": "JSON"}}
+          "record": {
+            "creators": "JSON", "grouping": "JSON", "authorities": "JSON",
+            "content": {"files": "JSON", "metadata": {"attributes": "JSON"}}
+          }
         }'
-      )
+      ).record
     end as lists
   from valued
+),
+completed as (
+  select
+    *,
+    case
+      when facts.attributes_mapped then list_transform(
+        map_entries(from_json(lists.content.metadata.attributes, '"MAP(VARCHAR, VARCHAR)"')),
+        lambda pair: {'trait_type': pair.key, 'value': pair.value}
+      )
+      else r.content.metadata.attributes
+    end as attribute_list
+  from opened
 )
 select
   task,
@@ -178,7 +186,7 @@ select
       ',',
       case
         when facts.more then unknown_members(
-          line -> '$.record',
+          objects[1],
           '{"last_indexed_slot": null, "interface": null, "id": null, "content": null, "authorities": null,
             "compression": null, "grouping": null, "royalty": null, "creators": null, "ownership": null,
             "supply": null, "mutable": null, "burnt": null, "token_info": null, "inscription": null, "spl20": null}'
@@ -186,26 +194,26 @@ select
       end,
       case
         when facts.more_authorities
-          then value_member('authorities', line -> '$.record.authorities')
+          then value_member('authorities', lists.authorities)
       end,
       object_member(
         'compression',
         case
           when facts.more_compression then unknown_members(
-            line -> '$.record.compression',
+            objects[5],
             '{"eligible": null, "compressed": null, "data_hash": null, "creator_hash": null, "asset_hash": null,
               "tree": null, "seq": null, "leaf_id": null}'
           )
         end
       ),
       case
-        when facts.more_grouping then value_member('grouping', line -> '$.record.grouping')
+        when facts.more_grouping then value_member('grouping', lists.grouping)
       end,
       object_member(
         'royalty',
         case
           when facts.more_royalty then unknown_members(
-            line -> '$.record.royalty',
+            objects[6],
             '{"royalty_model": null, "target": null, "percent": null, "basis_points": null,
               "primary_sale_happened": null, "locked": null}'
           )
@@ -213,14 +221,14 @@ select
       ),
       case
         when facts.more_creators
-          then value_member('creators', line -> '$.record.creators')
+          then value_member('creators', lists.creators)
       end,
       object_member(
         'ownership',
         case
           when facts.more_ownership
             then unknown_members(
-              line -> '$.record.ownership',
+              objects[7],
               '{"frozen": null, "delegated": null, "delegate": null, "ownership_model": null, "owner": null}'
             )
         end
@@ -230,7 +238,7 @@ select
         case
           when facts.more_supply
             then unknown_members(
-              line -> '$.record.supply',
+              objects[8],
               '{"print_max_supply": null, "print_current_supply": null, "edition_nonce": null}'
             )
         end
@@ -244,14 +252,14 @@ select
       ',',
       case
         when facts.more_content then unknown_members(
-          line -> '$.record.content',
+          objects[2],
           '{"$schema": null, "json_uri": null, "files": null, "metadata": null, "links": null,
             "last_indexed_slot": null}'
         )
       end,
       case
         when facts.more_files
-          then value_member('files', line -> '$.record.content.files')
+          then value_member('files', lists.content.files)
       end,
       object_member(
         'metadata',
@@ -259,13 +267,13 @@ select
           ',',
           case
             when facts.more_metadata then unknown_members(
-              line -> '$.record.content.metadata',
+              objects[3],
               '{"attributes": null, "description": null, "name": null, "symbol": null, "token_standard": null}'
             )
           end,
           case
             when facts.more_attributes
-              then value_member('attributes', line -> '$.record.content.metadata.attributes')
+              then value_member('attributes', lists.content.metadata.attributes)
           end
         )
       ),
@@ -273,7 +281,7 @@ select
         'links',
         case
           when facts.more_links
-            then unknown_members(line -> '$.record.content.links', '{"image": null, "external_url": null}')
+            then unknown_members(objects[4], '{"image": null, "external_url": null}')
         end
       )
     )
@@ -284,7 +292,7 @@ select
       ',',
       case
         when facts.more_token_info then unknown_members(
-          line -> '$.record.token_info',
+          objects[9],
           '{"symbol": null, "supply": null, "decimals": null, "token_program": null, "price_info": null,
             "mint_authority": null, "freeze_authority": null}'
         )
@@ -294,7 +302,7 @@ select
         case
           when facts.more_price_info
             then unknown_members(
-              line -> '$.record.token_info.price_info', '{"price_per_token": null, "currency": null}'
+              objects[10], '{"price_per_token": null, "currency": null}'
             )
         end
       )
@@ -305,20 +313,20 @@ select
       {
         'column_name': null::varchar,
         'reason': coalesce(refusal, 'no usable id'),
-        'raw': coalesce(raw, nullif((line -> '$.record')::varchar, 'null'))
+        'raw': coalesce(raw, nullif(objects[1]::varchar, 'null'))
       }
     ]
     when doubtful then list_filter(
       [
-        misplaced('content', r.content, keys[2], line, '$.record.content'),
-        misplaced('metadata', r.content.metadata, keys[3], line, '$.record.content.metadata'),
-        misplaced('links', r.content.links, keys[4], line, '$.record.content.links'),
-        misplaced('compression', r.compression, keys[5], line, '$.record.compression'),
-        misplaced('royalty', r.royalty, keys[6], line, '$.record.royalty'),
-        misplaced('ownership', r.ownership, keys[7], line, '$.record.ownership'),
-        misplaced('supply', r.supply, keys[8], line, '$.record.supply'),
-        misplaced('token_info', r.token_info, keys[9], line, '$.record.token_info'),
-        misplaced('price_info', r.token_info.price_info, keys[10], line, '$.record.token_info.price_info'),
+        misplaced('content', objects[2]),
+        misplaced('metadata', objects[3]),
+        misplaced('links', objects[4]),
+        misplaced('compression', objects[5]),
+        misplaced('royalty', objects[6]),
+        misplaced('ownership', objects[7]),
+        misplaced('supply', objects[8]),
+        misplaced('token_info', objects[9]),
+        misplaced('price_info', objects[10]),
         misfit('slot', r.last_indexed_slot, as_bigint(r.last_indexed_slot)),
         misfit('content_slot', r.content.last_indexed_slot, as_bigint(r.content.last_indexed_slot)),
         misfit('frozen', r.ownership.frozen, as_boolean(r.ownership.frozen)),
@@ -370,4 +378,4 @@ select
     )
     else []
   end as misfits
-from doubted
+from completed

@@ -52,7 +52,7 @@ select
       }
     ]
     else list_filter(
-      [misplaced('tokenData', t, keys, record, '$.tokenData')] || v.misfits, lambda entry: entry is not null
+      [misplaced('tokenData', record -> '$.tokenData')] || v.misfits, lambda entry: entry is not null
     )
   end as misfits
 from valued

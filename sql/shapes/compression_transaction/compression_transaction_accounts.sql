@@ -91,7 +91,7 @@ select
       {'column_name': null::varchar, 'reason': 'no usable hash', 'raw': element::varchar}
     ]
     else list_filter(
-      [misplaced('optionalTokenData', t, token_keys, element, '$.optionalTokenData')] || a.misfits || v.misfits,
+      [misplaced('optionalTokenData', element -> '$.optionalTokenData')] || a.misfits || v.misfits,
       lambda entry: entry is not null
     )
   end as misfits

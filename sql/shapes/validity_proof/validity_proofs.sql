@@ -79,7 +79,7 @@ select
     ]
     else list_filter(
       [
-        misplaced('compressedProof', r.compressedproof, keys[2], record, '$.compressedProof'),
+        misplaced('compressedProof', record -> '$.compressedProof'),
         misfit('proof_a', r.compressedproof.a ->> '$', proof_a),
         misfit('proof_b', r.compressedproof.b ->> '$', proof_b),
         misfit('proof_c', r.compressedproof.c ->> '$', proof_c),
