@@ -1,6 +1,7 @@
 -- The start of every shape: the records of one segment, each with its page.
 -- grain: one row a record of the segment, refused ones included
--- $pages, $records: the segment's two files
+-- $pages, $records: the segment's two files; $largest: bytes of the longest line that may come
+-- $parts: in how many parts 2,048 lines are taken apart, since every function on JSON holds the text of as many
 -- The structure that from_json reads the record in is that of sql/shapes/<shape>/record.json; without it, JSON.
 -- record is what was read, NULL when `refusal` says why DuckDB cannot read it, and `raw` is then its text; line is the
 -- whole line, with the record's own text. form: what `form` knows of its keys; NULL in lines of older folders, and
@@ -69,7 +70,9 @@ line as (
         "record": {record}, "refusal": "VARCHAR", "raw": "VARCHAR"
       }'
     ) as line
-  from read_ndjson_objects($records, maximum_object_size = $largest)
+  from read_ndjson_objects($records, maximum_object_size = $largest), range($parts) as parts(part)
+  -- Not an equality, which would be a join: chunks of 2,048 lines become several, each of the lines of one part.
+  where (hash(json) % $parts)::bigint - part = 0
 ),
 record as (
   select

@@ -276,28 +276,35 @@ function wellFormed(text: string): string {
 
 /** Two pages with the same records, read or refused alike, have the same content, whatever stands around them. */
 export function hashContent(records: readonly LandingRecord[]): string {
-  const hash = createHash('sha256');
-  for (const { bytes, key, refusal } of records) hash.update(`${refusal ?? ''}${key ?? ''}\n`).update(bytes);
-  return hash.digest('hex').slice(0, 32);
+  const parts = records.flatMap(({ bytes, key = '', refusal = '' }) => [
+    refusal === '' && key === '' ? newline : Buffer.from(`${refusal}${key}\n`),
+    bytes,
+  ]);
+  // In one piece: a thousand small ones take three times as long.
+  return createHash('sha256').update(Buffer.concat(parts)).digest('hex').slice(0, 32);
 }
 
 /** `{"task":…,"crawl":…,"page":…,"slot":…,"n":…,"record":<bytes>}` a line; `n` counts a page's records from 0. */
 function renderRecords(page: NewPage, records: readonly LandingRecord[]): Buffer {
   const crawl = `"task":${JSON.stringify(page.task)},"crawl":${JSON.stringify(page.crawl)}`;
-  const head = `{${crawl},"page":${page.page},"slot":${page.slot ?? 'null'},"n":`;
-  const parts: Buffer[] = [];
-  records.forEach((record, n) => {
-    const key = record.key === undefined ? '' : `,"key":${JSON.stringify(wellFormed(record.key))}`;
-    if (record.refusal === undefined) {
-      parts.push(Buffer.from(`${head}${n}${key},"record":`), record.bytes, lineEnd);
-    } else {
-      const raw = JSON.stringify(record.bytes.toString('utf8'));
-      parts.push(
-        Buffer.from(`${head}${n}${key},"record":null,"refusal":"${record.refusal}","raw":${raw}}\n`),
-      );
-    }
-  });
+  const head = Buffer.from(`{${crawl},"page":${page.page},"slot":${page.slot ?? 'null'},"n":`);
+  const parts = records.flatMap((record, n) => [head, ...renderRecord(record, n)]);
   return Buffer.concat(parts);
 }
 
+/** What follows the head of a record's line. */
+function renderRecord({ bytes, key: name, refusal }: LandingRecord, n: number): Buffer[] {
+  if (name === undefined && refusal === undefined) {
+    plainStarts[n] ??= Buffer.from(`${n},"record":`);
+    return [plainStarts[n], bytes, lineEnd];
+  }
+  const key = name === undefined ? '' : `,"key":${JSON.stringify(wellFormed(name))}`;
+  if (refusal === undefined) return [Buffer.from(`${n}${key},"record":`), bytes, lineEnd];
+  const raw = JSON.stringify(bytes.toString('utf8'));
+  return [Buffer.from(`${n}${key},"record":null,"refusal":"${refusal}","raw":${raw}}\n`)];
+}
+
+const newline = Buffer.from('\n');
 const lineEnd = Buffer.from('}\n');
+/** By `n`: a buffer a record would be as much work as all the rest of its line. */
+const plainStarts: Buffer[] = [];

@@ -3,8 +3,8 @@ import { openDatabase } from '../warehouse/database.ts';
 import { createLoader, listUnloaded } from '../warehouse/load.ts';
 import type { Session } from './session.ts';
 
-/** Memory the loader's own in-memory database needs for 2 KB records, bytes (see docs/performance.md). */
-export const loaderMemory = '768MB';
+/** Memory that the loader's own in-memory database may take. On one thread it needs 250 MB (see docs/performance.md). */
+export const loaderMemory = '320MB';
 
 export interface LoadStage {
   /** Queues a whole segment. */

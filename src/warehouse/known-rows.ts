@@ -11,7 +11,7 @@ import {
 } from '../landing/writer.ts';
 import { type Database, listColumns, openDatabase } from './database.ts';
 import { type Group, listGroups, stagedHash } from './row-groups.ts';
-import { createShapeMacros, maxLineBytes, shapeQuery } from './shape-query.ts';
+import { createShapeMacros, readingOf, shapeQuery } from './shape-query.ts';
 import { quoteName, quoteText } from './sql-text.ts';
 import { readTableSpecs } from './table-spec.ts';
 
@@ -83,8 +83,8 @@ export function openKnownRows(folder: DataFolder): KnownRows {
     const database = await opened;
     const sql = statements.get(shape) ?? (await knownSql(database, shape));
     statements.set(shape, sql);
-    const longest = await writePages(files, questions);
-    await database.run(sql.received, { ...files, largest: maxLineBytes(longest) });
+    const records = await writePages(files, questions);
+    await database.run(sql.received, { ...files, ...readingOf(records) });
     const rows = await database.rows<{ task: string }>(sql.known(questions));
     return new Set(rows.map(({ task }) => task));
   }
@@ -130,11 +130,11 @@ async function openBuildToRead(folder: DataFolder): Promise<Database> {
   return database;
 }
 
-/** Writes pages as a segment holds them. @returns bytes of the longest record. @throws DiskError */
+/** Writes pages as a segment holds them. @returns what `readingOf` asks for. @throws DiskError */
 async function writePages(
   files: { pages: string; records: string },
   questions: readonly Question[],
-): Promise<number> {
+): Promise<{ longest: number; bytes: number; count: number }> {
   const forms: SegmentForms = new Map();
   const rendered = questions.map(({ page, records }) => renderPage(page, records, 0, forms));
   try {
@@ -143,12 +143,16 @@ async function writePages(
   } catch (error) {
     throw asDiskError(error);
   }
-  return Math.max(...rendered.map(({ line }) => line.longest));
+  return {
+    longest: Math.max(...rendered.map(({ line }) => line.longest)),
+    bytes: rendered.reduce((sum, { block }) => sum + block.length, 0),
+    count: rendered.reduce((sum, { line }) => sum + line.records, 0),
+  };
 }
 
 interface KnownSql {
   /**
-   * $pages, $records, $largest: makes `received`, the narrow columns of the pages' rows. A table of its own, so that
+   * The loading query's parameters: makes `received`, the narrow columns of the pages' rows. A table of its own, so that
    * DuckDB knows how few they are and looks through the big table for them, instead of holding that in memory.
    */
   received: string;

@@ -4,7 +4,7 @@ import type { DataFolder } from '../data-folder.ts';
 import { describeSegment, verifySegment } from '../landing/reader.ts';
 import { listSegments, pageFile, recordFile, syncDirectory, syncFile } from '../landing/segment-files.ts';
 import type { Database } from './database.ts';
-import { createShapeMacros, maxLineBytes, shapeQuery } from './shape-query.ts';
+import { createShapeMacros, readingOf, shapeQuery } from './shape-query.ts';
 import { isStagedWhole, writeChecksums } from './staging-checksums.ts';
 import { readTableSpecs } from './table-spec.ts';
 
@@ -63,18 +63,21 @@ export interface Loader {
   loadSegment(segment: number): Promise<number>;
 }
 
-/** @param database an in-memory one that only the loader uses */
+/** @param database an in-memory one that only the loader uses, on one thread */
 export async function createLoader(database: Database, folder: DataFolder): Promise<Loader> {
+  // What a segment took goes back before the next one: 360 MB at most instead of 770.
+  await database.run('set allocator_background_threads = true');
   await createShapeMacros(database);
   const queries = new Map<string, readonly TableQuery[]>();
   return {
     async loadSegment(segment) {
       const records = recordFile(folder.landing, segment);
       await verifySegment(folder.landing, segment);
-      if ((await stat(records)).size === 0) return 0;
+      const { size: bytes } = await stat(records);
+      if (bytes === 0) return 0;
       const { shape, longest, count } = await describeSegment(folder.landing, segment);
       const pages = pageFile(folder.landing, segment);
-      const largest = maxLineBytes(longest);
+      const reading = readingOf({ longest, bytes, count });
       const temporary = join(folder.staging, `${segment}.tmp`);
       await rm(temporary, { recursive: true, force: true });
       await mkdir(temporary, { mode: 0o700 });
@@ -84,7 +87,7 @@ export async function createLoader(database: Database, folder: DataFolder): Prom
         const file = join(temporary, `${table}.parquet`);
         await database.run(
           `copy (${sql}) to $file (format parquet, compression zstd, compression_level 1, row_group_size 8192)`,
-          { pages, records, largest, file },
+          { pages, records, ...reading, file },
         );
         await chmod(file, 0o600);
         await syncFile(file);

@@ -79,7 +79,7 @@ export async function openReplay(
   };
   for (const dir of [replay.landing, replay.staging]) await mkdir(dir, { recursive: true, mode: 0o700 });
   const landed = new Set(await listSegments(folder.landing));
-  const database = await openDatabase(':memory:', options);
+  const database = await openDatabase(':memory:', { ...options, threads: 1 });
   try {
     for (const segment of batch) {
       if (landed.has(segment)) await linkSegment(folder.landing, replay.landing, segment);

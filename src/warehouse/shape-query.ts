@@ -11,7 +11,7 @@ export async function createShapeMacros(database: Database): Promise<void> {
 
 /**
  * The query from a segment's two files ($pages, $records) to the rows of one table, with the hash of each group that
- * publish compares. $largest: `maxLineBytes` of its longest record. The database must have the table.
+ * publish compares. Its other parameters are those of `readingOf`. The database must have the table.
  */
 export async function shapeQuery(database: Database, spec: TableSpec, shape: string): Promise<string> {
   const hashes = stagedHashes(spec, await listColumns(database, spec.name)).join(', ');
@@ -24,7 +24,20 @@ export async function shapeQuery(database: Database, spec: TableSpec, shape: str
   return `select *, ${hashes} from (${normalised})`;
 }
 
-/** What the reader's buffer must hold: a whole line, the record and what the log writes around it. */
-export function maxLineBytes(longestRecord: number): number {
-  return Math.max(4 << 20, longestRecord * 2 + 65_536);
+/** Bytes of records that a function on JSON is given at once; it holds about five times as much while it works. */
+const maxChunkBytes = 1 << 20;
+
+/**
+ * How a segment's records are to be read: `largest`, what the reader's buffer must hold, a whole line (the record and
+ * what the log writes around it); `parts`, in how many parts DuckDB's 2,048 lines are taken.
+ */
+export function readingOf(records: { longest: number; bytes: number; count: number }): {
+  largest: number;
+  parts: number;
+} {
+  const chunkBytes = (records.bytes / Math.max(1, records.count)) * 2048;
+  return {
+    largest: Math.max(4 << 20, records.longest * 2 + 65_536),
+    parts: Math.min(64, Math.ceil(chunkBytes / maxChunkBytes)),
+  };
 }

@@ -7,7 +7,7 @@ import { splitPage } from '../../src/landing/split.ts';
 import { createLandingLog } from '../../src/landing/writer.ts';
 import { createWorld } from '../../src/sandbox/world.ts';
 import { type Database, openDatabase } from '../../src/warehouse/database.ts';
-import { createShapeMacros, maxLineBytes, shapeQuery } from '../../src/warehouse/shape-query.ts';
+import { createShapeMacros, readingOf, shapeQuery } from '../../src/warehouse/shape-query.ts';
 import { readTableSpecs } from '../../src/warehouse/table-spec.ts';
 import { makeLanding, newPage } from '../landing/pages.ts';
 
@@ -133,9 +133,14 @@ test.each(shapes)('forms change no row of shape $shape', async ({ shape, table, 
   const spec = readTableSpecs().find(({ name }) => name === table)!;
   const query = await shapeQuery(database, spec, shape);
   const records = recordFile(dir, segment!);
-  const largest = maxLineBytes(Math.max(...texts.map((text) => text.length)));
-  await database.run(`create table told as ${query}`, { pages: pageFile(dir, segment!), records, largest });
-  await database.run(`create table untold as ${query}`, { pages: older, records, largest });
+  const bytes = texts.map((text) => text.length);
+  const reading = readingOf({ longest: Math.max(...bytes), bytes: 3_000_000, count: 1000 });
+  await database.run(`create table told as ${query}`, {
+    pages: pageFile(dir, segment!),
+    records,
+    ...reading,
+  });
+  await database.run(`create table untold as ${query}`, { pages: older, records, ...reading });
   const differences = await database.rows(
     'select n, page from ((from told except all from untold) union all (from untold except all from told))',
   );
