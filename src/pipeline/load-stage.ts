@@ -3,8 +3,11 @@ import { openDatabase } from '../warehouse/database.ts';
 import { createLoader, listUnloaded } from '../warehouse/load.ts';
 import type { Session } from './session.ts';
 
-/** Memory that the loader's own in-memory database may take. On one thread it needs 250 MB (see docs/performance.md). */
-export const loaderMemory = '320MB';
+/**
+ * Memory that the loader's own in-memory database may take. On one thread it takes 250 MB; records of megabytes, which
+ * every function that reads them holds several times, take the rest (docs/performance.md).
+ */
+export const loaderMemory = '512MB';
 
 export interface LoadStage {
   /** Queues a whole segment. */
