@@ -41,6 +41,8 @@ export interface PlannedStart extends TaskStart {
   expected: { pages: number; records: number } | null;
   /** When the target was last crawled to the end, in any way; null when it never was. */
   completedAt: string | null;
+  /** Whether the target failed in an earlier run of the round: it comes after the others. */
+  failedInRound?: true;
   /** Pages of the target's last full crawl, of which a crawl that can end early saves some. */
   fullPages: number | null;
 }
@@ -51,7 +53,7 @@ export function targetKey(of: { job: string; target: string }): string {
 }
 
 /**
- * What a run has to crawl of one job, in any order. Targets that are finished in the job's open round are left
+ * What a run has to crawl of one job, in any order. Targets that are complete in the job's open round are left
  * out. Pure.
  * @param ids a batch job's ids; an empty list is nothing to do
  */
@@ -63,7 +65,7 @@ export function planStarts(
   run: string,
 ): PlannedStart[] {
   const round = openRound(state.runs, job.name);
-  return targets.flatMap((target) => {
+  const starts = targets.flatMap((target) => {
     if (job.mode === 'incremental') return planIncremental(job, target, state, run, round);
     if (job.partitions > 1) return planRanges(job, target, state, run, round);
     const task = makeTask(job, target);
@@ -71,6 +73,10 @@ export function planStarts(
     if (task.operation.paging === 'feed') return planFeed(task, state, run, finished);
     return finished ? [] : planOne(task, ids, state, run);
   });
+  if (round === null) return starts;
+  return starts.map((start) =>
+    hasFailedSince(start.task, state, round) ? { ...start, failedInRound: true } : start,
+  );
 }
 
 /**
@@ -98,16 +104,16 @@ function planRanges(
 function isFinishedSince(task: Task, state: CrawlState, round: string): boolean {
   const complete = state.complete.get(task.id);
   if (complete !== undefined && complete.run >= round) return true;
-  if (isFailure(state, state.failed.get(task.id) ?? '', round)) return true;
-  return (state.landed.get(task.id) ?? []).some((crawl) => {
-    const run = crawl.runs.at(-1) ?? '';
-    return crawl.failed === null ? isEnded(crawl) && run >= round : isFailure(state, run, round);
-  });
+  return (state.landed.get(task.id) ?? []).some(
+    (crawl) => crawl.failed === null && isEnded(crawl) && (crawl.runs.at(-1) ?? '') >= round,
+  );
 }
 
-/** Whether a target that failed in that run is done with in this round: not when it was the key that was refused. */
-function isFailure(state: CrawlState, run: string, round: string): boolean {
-  return run >= round && !state.runs.some((entry) => entry.run === run && entry.exitCode === 77);
+/** Whether a target failed in a run of this round. It is tried again, or the round would end as if it were complete. */
+function hasFailedSince(task: Task, state: CrawlState, round: string): boolean {
+  const crawls = (state.landed.get(task.id) ?? []).filter(({ failed }) => failed !== null);
+  const runs = [state.failed.get(task.id), ...crawls.map((crawl) => crawl.runs.at(-1))];
+  return runs.some((run) => run !== undefined && run >= round);
 }
 
 function planOne(task: Task, ids: readonly string[] | null, state: CrawlState, run: string): PlannedStart[] {
@@ -188,11 +194,12 @@ function expectBatch(ids: readonly string[], pageSize: number): { pages: number;
 }
 
 /**
- * Order of a run: heads of feeds, open tasks, tasks never crawled, then the ones whose last complete crawl is oldest.
- * The jobs take turns in it, so that a small one is not kept waiting by a giant one.
+ * Order of a run: heads of feeds, open tasks, tasks never crawled, then the ones whose last complete crawl is oldest,
+ * and last what failed in this round already, so that it does not use up a small budget every night. The jobs take turns in it, so that a small one is not kept waiting by a giant one.
  */
 export function orderStarts(starts: readonly PlannedStart[]): PlannedStart[] {
-  const rank = ({ task, resume, completedAt }: PlannedStart): string => {
+  const rank = ({ task, resume, completedAt, failedInRound }: PlannedStart): string => {
+    if (failedInRound) return '4';
     // One page tells whether a feed has anything new: the head goes before everything, its open crawls after it.
     if (task.operation.paging === 'feed' && resume === null) return '0';
     if (resume !== null) return '1';

@@ -83,9 +83,10 @@ export const faults: readonly Fault[] = [
       whole(replaceMember(await visit.fetchAnswer(before), 'id', '"of-somebody-else"')),
   },
   {
-    // A list without its envelope has no slot and no cursor; of a batch it is what the spec shows, and an answer.
+    // A list without its envelope has no slot and no cursor; of a batch it is what the spec shows, and an answer:
+    // where it comes unasked, and is taken for one to a batch, the audit sees that it has not what was asked for.
     name: 'bare array',
-    once: [0],
+    once: [0, 4],
     act: async ({ visit }) => whole(readRecords(await visit.fetchAnswer())),
   },
   {
@@ -113,7 +114,7 @@ export const faults: readonly Fault[] = [
   {
     // A cursor that the API refuses when it comes back; an answer without one is the refusal itself.
     name: 'bad cursor',
-    once: [0],
+    once: [0, 3],
     act: async ({ visit }) => {
       const body = await visit.fetchAnswer();
       const error = { code: -32000, message: 'Cursor Validation Err: the cursor is invalid' };

@@ -57,6 +57,9 @@ export async function startFaultProxy(target: string, plan: ProxyPlan): Promise<
   });
   const port = await listen(listener, 0);
   let reopening: NodeJS.Timeout | undefined;
+  const open = async () => {
+    if (!listener.listening) await listen(listener, port);
+  };
   let healed = false;
 
   const serve = async (socket: Socket) => {
@@ -79,7 +82,8 @@ export async function startFaultProxy(target: string, plan: ProxyPlan): Promise<
     if (after !== 'refuse') return;
     listener.close();
     for (const socket of sockets) socket.resetAndDestroy();
-    if (reopenAfterMs !== undefined) reopening = setTimeout(() => void listen(listener, port), reopenAfterMs);
+    clearTimeout(reopening);
+    if (reopenAfterMs !== undefined) reopening = setTimeout(() => void open(), reopenAfterMs);
   };
 
   return {
@@ -88,7 +92,7 @@ export async function startFaultProxy(target: string, plan: ProxyPlan): Promise<
     async heal() {
       healed = true;
       clearTimeout(reopening);
-      if (!listener.listening) await listen(listener, port);
+      await open();
     },
     async close() {
       clearTimeout(reopening);

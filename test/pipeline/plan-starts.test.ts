@@ -112,34 +112,28 @@ describe('rounds', () => {
       ),
     ).toEqual(['a', 'c']));
 
-  test('ended but not published counts as finished; failed too', () => {
+  test('ended but not published counts as finished', () => {
     const state = newState({
-      landed: new Map([
-        landed(lists, a, 'r1', { end: 'exhausted' }),
-        landed(lists, b, 'r1', { failed: 'rejected' }),
-      ]),
+      landed: new Map([landed(lists, a, 'r1', { end: 'exhausted' })]),
       runs: [ranAs('r1', 75)],
     });
-    expect(plan(lists, state).map(({ target }) => target)).toEqual(['c']);
+    expect(plan(lists, state).map(({ target }) => target)).toEqual(['b', 'c']);
   });
 
-  test('a failed target is tried again in the next round', () => {
-    const failed = new Map([[idOf(lists, a), 'r1']]);
-    const targetsOf = (runs: RunEntry[]) =>
-      plan(lists, newState({ failed, runs })).map(({ target }) => target);
-    expect(targetsOf([ranAs('r1', 75)])).toEqual(['b', 'c']);
-    expect(targetsOf([ranAs('r1', 3)])).toEqual(['a', 'b', 'c']);
-  });
-
-  test('a target that failed because the key was refused is tried again in the same round', () => {
-    const failed = new Map([[idOf(lists, a), 'r2']]);
-    const crawls = new Map([landed(lists, b, 'r2', { failed: 'forbidden' })]);
-    const runs = [ranAs('r1', 75), ranAs('r2', 77)];
-    expect(plan(lists, newState({ failed, landed: crawls, runs })).map(({ target }) => target)).toEqual([
-      'a',
-      'b',
-      'c',
-    ]);
+  test('a failed target is tried again: in the same round after the others, or a complete one would hide it', () => {
+    const state = (exitCode: number) =>
+      newState({
+        failed: new Map([[idOf(lists, a), 'r1']]),
+        landed: new Map([landed(lists, b, 'r1', { failed: 'rejected' })]),
+        runs: [ranAs('r1', exitCode)],
+      });
+    const orderOf = (exitCode: number) => {
+      const starts = planStarts(lists, targets, null, state(exitCode), 'r9');
+      return orderStarts(starts).map(({ task }) => task.target);
+    };
+    expect(orderOf(75)).toEqual(['c', 'a', 'b']);
+    expect(orderOf(77)).toEqual(['c', 'a', 'b']);
+    expect(orderOf(3)).toEqual(['a', 'b', 'c']);
   });
 
   test('an open crawl goes on under its own name', () => {
@@ -356,7 +350,7 @@ describe('a job with partitions', () => {
     const resumed = { range: null, crawl: 'r1-whole', resumes: 'r1-whole' };
     expect(planned(state)).toEqual([how === 'open' ? resumed : fresh(null)]);
     expect(planned(state, { ...job, partitions: 2 })).toEqual([1, 2].map(fresh));
-    expect(planned({ ...state, runs: [ranAs('r1', 75)] }).length).toBe(how === 'open' ? 1 : 0);
+    expect(planned({ ...state, runs: [ranAs('r1', 75)] }).length).toBe(how === 'complete' ? 0 : 1);
   });
 });
 
@@ -499,6 +493,6 @@ describe('an incremental job', () => {
     ]);
     expect(planned({ runs, complete: seen })).toEqual([]);
     expect(planned({ runs, complete: new Map([[full.id, old]]) }).length).toBe(1);
-    expect(planned({ runs, failed: new Map([[recent.id, 'r8']]) })).toEqual([]);
+    expect(planned({ runs, failed: new Map([[recent.id, 'r8']]) }).length).toBe(1);
   });
 });
