@@ -4,8 +4,8 @@
 create or replace temp macro has_odd_element(list, path, kind) as
   coalesce(json_type(list) = 'ARRAY' and not list_has_all([kind, 'NULL'], json_type(list, path)), false);
 
--- Few functions read the whole record: each holds the text of 2,048.
-create or replace temp macro asset_details(record) as
+-- `record` is an asset, or one of the same form. Few functions read the whole of it: each holds all its text.
+create or replace temp macro asset_facts(record) as
   list_transform(
     [
       {
@@ -88,32 +88,4 @@ create or replace temp macro asset_details(record) as
       ),
       'more_price_info': not list_has_all(['price_per_token', 'currency'], told.keys[10])
     }
-  )[1];
-
--- `record` is an asset, or one of the same form. It is plain when its columns hold all there is of it.
-create or replace temp macro asset_facts(record) as
-  list_transform(
-    [asset_details(record)],
-    lambda told: struct_insert(
-      told,
-      plain := not (
-        told.odd
-        or told.attributes_mapped
-        or told.more
-        or told.more_authorities
-        or told.more_compression
-        or told.more_grouping
-        or told.more_royalty
-        or told.more_creators
-        or told.more_ownership
-        or told.more_supply
-        or told.more_content
-        or told.more_files
-        or told.more_metadata
-        or told.more_attributes
-        or told.more_links
-        or told.more_token_info
-        or told.more_price_info
-      )
-    )
   )[1];

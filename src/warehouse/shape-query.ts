@@ -25,7 +25,7 @@ export async function shapeQuery(database: Database, spec: TableSpec, shape: str
 }
 
 /** Bytes of records that a function on JSON is given at once; it holds about five times as much while it works. */
-const maxChunkBytes = 1 << 20;
+const maxChunkBytes = 2 << 20;
 
 /**
  * How a segment's records are to be read: `largest`, what the reader's buffer must hold, a whole line (the record and

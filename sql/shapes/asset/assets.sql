@@ -75,7 +75,7 @@ opened as (
   select
     *,
     case
-      when doubtful or facts.plain is not true then json_extract(
+      when doubtful then json_extract(
         line,
         [
           '$.record', '$.record.content', '$.record.content.metadata', '$.record.content.links', '$.record.compression',
@@ -85,7 +85,7 @@ opened as (
       )
     end as objects,
     case
-      when doubtful or facts.plain is not true then from_json(
+      when doubtful then from_json(
         line,
         '{
           "record": {
@@ -102,7 +102,7 @@ completed as (
     *,
     case
       when facts.attributes_mapped then list_transform(
-        map_entries(from_json(lists.content.metadata.attributes, '"MAP(VARCHAR, VARCHAR)"')),
+        map_entries(from_json(line -> '$.record.content.metadata.attributes', '"MAP(VARCHAR, VARCHAR)"')),
         lambda pair: {'trait_type': pair.key, 'value': pair.value}
       )
       else r.content.metadata.attributes
@@ -186,7 +186,7 @@ select
       ',',
       case
         when facts.more then unknown_members(
-          objects[1],
+          line -> '$.record',
           '{"last_indexed_slot": null, "interface": null, "id": null, "content": null, "authorities": null,
             "compression": null, "grouping": null, "royalty": null, "creators": null, "ownership": null,
             "supply": null, "mutable": null, "burnt": null, "token_info": null, "inscription": null, "spl20": null}'
@@ -194,26 +194,26 @@ select
       end,
       case
         when facts.more_authorities
-          then value_member('authorities', lists.authorities)
+          then value_member('authorities', line -> '$.record.authorities')
       end,
       object_member(
         'compression',
         case
           when facts.more_compression then unknown_members(
-            objects[5],
+            line -> '$.record.compression',
             '{"eligible": null, "compressed": null, "data_hash": null, "creator_hash": null, "asset_hash": null,
               "tree": null, "seq": null, "leaf_id": null}'
           )
         end
       ),
       case
-        when facts.more_grouping then value_member('grouping', lists.grouping)
+        when facts.more_grouping then value_member('grouping', line -> '$.record.grouping')
       end,
       object_member(
         'royalty',
         case
           when facts.more_royalty then unknown_members(
-            objects[6],
+            line -> '$.record.royalty',
             '{"royalty_model": null, "target": null, "percent": null, "basis_points": null,
               "primary_sale_happened": null, "locked": null}'
           )
@@ -221,14 +221,14 @@ select
       ),
       case
         when facts.more_creators
-          then value_member('creators', lists.creators)
+          then value_member('creators', line -> '$.record.creators')
       end,
       object_member(
         'ownership',
         case
           when facts.more_ownership
             then unknown_members(
-              objects[7],
+              line -> '$.record.ownership',
               '{"frozen": null, "delegated": null, "delegate": null, "ownership_model": null, "owner": null}'
             )
         end
@@ -238,7 +238,7 @@ select
         case
           when facts.more_supply
             then unknown_members(
-              objects[8],
+              line -> '$.record.supply',
               '{"print_max_supply": null, "print_current_supply": null, "edition_nonce": null}'
             )
         end
@@ -252,14 +252,14 @@ select
       ',',
       case
         when facts.more_content then unknown_members(
-          objects[2],
+          line -> '$.record.content',
           '{"$schema": null, "json_uri": null, "files": null, "metadata": null, "links": null,
             "last_indexed_slot": null}'
         )
       end,
       case
         when facts.more_files
-          then value_member('files', lists.content.files)
+          then value_member('files', line -> '$.record.content.files')
       end,
       object_member(
         'metadata',
@@ -267,13 +267,13 @@ select
           ',',
           case
             when facts.more_metadata then unknown_members(
-              objects[3],
+              line -> '$.record.content.metadata',
               '{"attributes": null, "description": null, "name": null, "symbol": null, "token_standard": null}'
             )
           end,
           case
             when facts.more_attributes
-              then value_member('attributes', lists.content.metadata.attributes)
+              then value_member('attributes', line -> '$.record.content.metadata.attributes')
           end
         )
       ),
@@ -281,7 +281,7 @@ select
         'links',
         case
           when facts.more_links
-            then unknown_members(objects[4], '{"image": null, "external_url": null}')
+            then unknown_members(line -> '$.record.content.links', '{"image": null, "external_url": null}')
         end
       )
     )
@@ -292,7 +292,7 @@ select
       ',',
       case
         when facts.more_token_info then unknown_members(
-          objects[9],
+          line -> '$.record.token_info',
           '{"symbol": null, "supply": null, "decimals": null, "token_program": null, "price_info": null,
             "mint_authority": null, "freeze_authority": null}'
         )
@@ -302,7 +302,7 @@ select
         case
           when facts.more_price_info
             then unknown_members(
-              objects[10], '{"price_per_token": null, "currency": null}'
+              line -> '$.record.token_info.price_info', '{"price_per_token": null, "currency": null}'
             )
         end
       )
