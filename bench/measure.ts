@@ -13,17 +13,25 @@ export interface Measurement {
   stdout: string;
 }
 
+export interface MeasureOptions {
+  cwd?: string;
+  env?: NodeJS.ProcessEnv;
+  /** Told the process as soon as there is one. */
+  onStart?(pid: number): void;
+  /** Told it every 50 ms while it runs. */
+  onSample?(pid: number): void;
+}
+
 /** Runs node with these arguments to its end. Not to be used for two at a time. @throws when it does not exit with 0 */
-export async function measure(
-  args: readonly string[],
-  options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
-): Promise<Measurement> {
+export async function measure(args: readonly string[], options: MeasureOptions = {}): Promise<Measurement> {
   const cpuBefore = readChildCpu();
   const started = performance.now();
   const child = spawn(process.execPath, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  options.onStart?.(child.pid!);
   let peakKb = 0;
   const sampling = setInterval(() => {
     peakKb = Math.max(peakKb, readTreeKb(child.pid!));
+    options.onSample?.(child.pid!);
   }, 50);
   const ended = new Promise<number | null>((resolve, reject) => {
     child.on('exit', (code) => {

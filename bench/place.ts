@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Measurement, measure } from './measure.ts';
+import { type Measurement, type MeasureOptions, measure } from './measure.ts';
 import type { Target } from './records.ts';
 
 const cli = fileURLToPath(new URL('../dist/cli.js', import.meta.url));
@@ -21,6 +21,8 @@ export interface Place {
   addJob(name: string, targets: readonly Target[]): void;
   /** The program, as a user runs it: a process of its own. @throws when it does not exit with 0 */
   cli(...args: string[]): Promise<Measurement>;
+  /** The same, watched. */
+  watch(watching: Pick<MeasureOptions, 'onStart' | 'onSample'>, ...args: string[]): Promise<Measurement>;
   remove(): void;
 }
 
@@ -46,6 +48,7 @@ ${operation === 'getAssetsByGroup' ? 'params: { groupKey: collection }\n' : ''}f
       );
     },
     cli: (...args) => measure([cli, ...args], { cwd: root, env }),
+    watch: (watching, ...args) => measure([cli, ...args], { cwd: root, env, ...watching }),
     remove: () => rmSync(root, { recursive: true, force: true }),
   };
 }

@@ -2,8 +2,6 @@
 // instead, in one run, taking turns. Prints the tables, writes bench/results/<date>.json. docs/performance.md explains.
 //   make bench, or: npx tsx bench/run.ts [--quick] [--rounds 5] [--assets 200000] [--accounts 1000000]
 //     [--targets 5000] [--warehouse 1000000] [--next 200000] [--only assets,start] [--dir /tmp]
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,8 +9,8 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { isMet, listBars } from './bars.ts';
 import { type BenchCase, listAllTargets, listCases, type Options, sizeOf, takeCounts } from './cases.ts';
-import type { Target } from './records.ts';
 import { type BenchResult, type CaseResult, describeMachine } from './results.ts';
+import { startServer } from './start-server.ts';
 import { renderTables } from './tables.ts';
 
 const sizes = {
@@ -52,14 +50,6 @@ function readOptions(): { options: Options; only: string[] | null; dir: string }
     if (!(options[name]! > 0) || options[name]! % 20_000 !== 0)
       throw new Error(`--${name} takes a multiple of 20,000, not ${given[name]}`);
   return { options: options as never, only: values.only?.split(',') ?? null, dir: values.dir };
-}
-
-async function startServer(targets: readonly Target[]) {
-  const script = fileURLToPath(new URL('server.ts', import.meta.url));
-  const server = spawn(process.execPath, ['--import', 'tsx', script], { stdio: ['pipe', 'pipe', 'inherit'] });
-  server.stdin.end(JSON.stringify(targets));
-  const [line] = (await once(server.stdout, 'data')) as [Buffer];
-  return { url: line.toString().trim(), close: () => server.kill() };
 }
 
 /** Every contestant once a round. */

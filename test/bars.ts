@@ -123,6 +123,13 @@ export const bars = {
     test: 30,
     nightly: 300,
   },
+  records: {
+    promise: 'memory is bounded',
+    counts: 'records crawled into the tables with at most 512 MB resident',
+    shownBy: 'test/e2e/bounded.test.ts',
+    test: 200_000,
+    nightly: 5_000_000,
+  },
 } satisfies Record<string, Bar>;
 
 export type BarName = keyof typeof bars;

@@ -15,6 +15,7 @@ import { openForJobSql, runJobSql } from '../warehouse/job-sql.ts';
 import { openKnownRows } from '../warehouse/known-rows.ts';
 import { addPublished, nothingPublished, type Published } from '../warehouse/published.ts';
 import { type BudgetLimits, createBudget } from './budget.ts';
+import { freeBuffers } from './free-buffers.ts';
 import { startLoading } from './load-stage.ts';
 import { planConfirm } from './plan-confirm.ts';
 import { orderStarts, type PlannedStart, planStarts } from './plan-starts.ts';
@@ -182,6 +183,7 @@ async function crawlWave(
   } finally {
     await known.close();
     await loading?.finish();
+    freeBuffers();
   }
 }
 

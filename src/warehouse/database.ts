@@ -59,6 +59,8 @@ export async function openDatabase(path: string, options: DatabaseOptions): Prom
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
     preserve_insertion_order: 'false',
+    // What large statements free goes back to the system at once: a publish then peaks at 0.4 GB instead of 0.6.
+    allocator_bulk_deallocation_flush_threshold: '1MB',
   }).catch(rethrow);
   let connection: DuckDBConnection | undefined;
   try {
