@@ -24,15 +24,19 @@ check: install ## Types (tsc) and style (biome)
 	npm run --silent check
 
 # TEST_REPORT=<file>: vitest's JSON report too, for .ci/run.
+# What the tests with bars showed is printed even when one failed.
 test: build check ## Types, style and every test: about twenty minutes on two cores
-	npm run --silent test -- $(if $(TEST_REPORT),--reporter=default --reporter=json --outputFile.json=$(TEST_REPORT))
+	@rm -f figures-test.ndjson && touch figures-test.ndjson
+	@status=0; LEDGERLAKE_FIGURES=$(CURDIR)/figures-test.ndjson npm run --silent test -- \
+	  $(if $(TEST_REPORT),--reporter=default --reporter=json --outputFile.json=$(TEST_REPORT)) || status=$$?; \
+	npx tsx scripts/write-guarantees.ts; exit $$status
 
-# The files that have bars, on two workers; what they showed is printed even when one failed.
+# The files that have bars, on two workers.
 test-nightly: build check ## The large tests with their large bars: about ninety minutes on two cores
-	@rm -f figures.ndjson && touch figures.ndjson
-	@status=0; LEDGERLAKE_BARS=nightly LEDGERLAKE_FIGURES=$(CURDIR)/figures.ndjson \
+	@rm -f figures-nightly.ndjson && touch figures-nightly.ndjson
+	@status=0; LEDGERLAKE_BARS=nightly LEDGERLAKE_FIGURES=$(CURDIR)/figures-nightly.ndjson \
 	  npx vitest run $$(grep -rl "/bars.ts'" test --include='*.test.ts') || status=$$?; \
-	npx tsx scripts/write-guarantees.ts figures.ndjson; exit $$status
+	npx tsx scripts/write-guarantees.ts; exit $$status
 
 test-controls: install ## Plant every bug of test/negative-controls and see that a test catches it (minutes)
 	npx tsx test/negative-controls/run.ts $(ARGS)
@@ -60,4 +64,4 @@ sbom: install ## Write sbom.json: what is in the program, in CycloneDX
 	npm sbom --silent --omit dev --sbom-format cyclonedx > sbom.json
 
 clean: ## Remove what build and demo made; data/ and node_modules/ stay
-	rm -rf dist demo-data coverage sbom.json figures.ndjson
+	rm -rf dist demo-data coverage sbom.json figures-*.ndjson

@@ -1,30 +1,43 @@
-// Prints what a run of `make test-nightly` showed; with --keep writes it into docs/guarantees.md and keeps the run.
-//   npx tsx scripts/write-guarantees.ts figures.ndjson [--keep]
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+// Prints what the last run of `make test` or `make test-nightly` showed; with --keep writes it into docs/guarantees.md.
+//   npx tsx scripts/write-guarantees.ts [--keep]
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { type FiguresRun, renderFigures } from './guarantee-figures.ts';
+import { type FiguresRun, type RunKind, renderFigures, renderKept } from './guarantee-figures.ts';
 
-const page = fileURLToPath(new URL('../docs/guarantees.md', import.meta.url));
-const kept = fileURLToPath(new URL('../test/figures.json', import.meta.url));
+const inRepository = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
+const page = inRepository('docs/guarantees.md');
+const kept = inRepository('test/figures.json');
 
-const [file = 'figures.ndjson'] = process.argv.slice(2).filter((arg) => !arg.startsWith('--'));
-const { birthtimeMs, mtimeMs } = statSync(file);
-const lines = readFileSync(file, 'utf8').split('\n');
-const run: FiguresRun = {
-  date: new Date(mtimeMs).toISOString().slice(0, 10),
-  machine: `${cpus().length} cores (${cpus()[0]?.model}), ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.versions.node}`,
-  minutes: Math.round((mtimeMs - birthtimeMs) / 60_000),
-  figures: lines.filter((line) => line !== '').map((line) => JSON.parse(line)),
-};
-const table = renderFigures(run);
-console.log(table);
+/** The newer of the two files that the targets of the Makefile write. */
+function readRun(): FiguresRun {
+  const [newest] = (['test', 'nightly'] as const)
+    .map((kind) => ({ kind, file: inRepository(`figures-${kind}.ndjson`) }))
+    .filter(({ file }) => existsSync(file))
+    .sort((a, b) => statSync(b.file).mtimeMs - statSync(a.file).mtimeMs);
+  if (newest === undefined) throw new Error('no figures yet: make test, or make test-nightly');
+  const { birthtimeMs, mtimeMs } = statSync(newest.file);
+  const lines = readFileSync(newest.file, 'utf8').split('\n');
+  return {
+    kind: newest.kind,
+    date: new Date(mtimeMs).toISOString().slice(0, 10),
+    machine: `${cpus().length} cores (${cpus()[0]?.model}), ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.versions.node}`,
+    minutes: Math.round((mtimeMs - birthtimeMs) / 60_000),
+    figures: lines.filter((line) => line !== '').map((line) => JSON.parse(line)),
+  };
+}
+
+const run = readRun();
+console.log(renderFigures(run));
 if (process.argv.includes('--keep')) {
-  const [before, rest] = readFileSync(page, 'utf8').split('<!-- generated: figures -->\n') as [
-    string,
-    string,
-  ];
-  const after = rest.slice(rest.indexOf('<!-- end -->'));
-  writeFileSync(page, `${before}<!-- generated: figures -->\n${table}\n${after}`);
-  writeFileSync(kept, `${JSON.stringify(run, null, 1)}\n`);
+  const former = existsSync(kept) ? JSON.parse(readFileSync(kept, 'utf8')) : {};
+  const runs = { ...former, [run.kind]: run } as Record<RunKind, FiguresRun>;
+  const text = readFileSync(page, 'utf8');
+  const begin = '<!-- generated: figures -->\n';
+  const from = text.indexOf(begin) + begin.length;
+  writeFileSync(
+    page,
+    `${text.slice(0, from)}${renderKept(runs)}\n${text.slice(text.indexOf('<!-- end -->', from))}`,
+  );
+  writeFileSync(kept, `${JSON.stringify(runs, null, 1)}\n`);
 }
