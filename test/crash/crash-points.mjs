@@ -242,6 +242,7 @@ syncBuiltinESMExports();
 
 // DuckDB. What is done inside a transaction is durable when it commits.
 const fileOf = new WeakMap();
+const instanceOf = new WeakMap();
 const inTransaction = new WeakSet();
 const statements = new WeakMap();
 
@@ -257,6 +258,7 @@ const { connect, closeSync } = DuckDBInstance.prototype;
 DuckDBInstance.prototype.connect = async function () {
   const connection = await connect.call(this);
   fileOf.set(connection, fileOf.get(this) ?? null);
+  instanceOf.set(connection, this);
   return connection;
 };
 // The last close of a database checkpoints it.
@@ -279,10 +281,18 @@ DuckDBConnection.prototype.extractStatements = async function (sql) {
 
 const { run: runText } = DuckDBConnection.prototype;
 DuckDBConnection.prototype.run = function (sql, values, types) {
+  openAttached(this, plain(sql));
   const again = () => runText.call(this, sql, values, types);
   // With values it is prepared, and comes by below.
   return values === undefined ? runStep(this, plain(sql), again) : again();
 };
+/** A file may also be opened by attaching it to a database in memory, which then works on it. */
+function openAttached(connection, sql) {
+  const path = /^attach '([^']+)'/i.exec(sql)?.[1];
+  if (path === undefined || /\(read_only/i.test(sql) || inRoot(path) === null) return;
+  reach(`duckdb opens ${inRoot(path)}`);
+  for (const owner of [connection, instanceOf.get(connection)]) fileOf.set(owner, inRoot(path));
+}
 const { bind } = DuckDBPreparedStatement.prototype;
 DuckDBPreparedStatement.prototype.bind = function (values, types) {
   const statement = statements.get(this);
@@ -316,7 +326,7 @@ function isStep(connection, sql) {
   const isOpen = inTransaction.has(connection);
   if (word === 'commit' || word === 'rollback') inTransaction.delete(connection);
   if (word === 'copy') return true;
-  if (!fileOf.get(connection) || ['begin', 'select', 'with', 'from', 'set'].includes(word)) return false;
+  if (!fileOf.get(connection) || ['begin', 'select', 'with', 'from', 'set', 'use', 'attach'].includes(word)) return false;
   return word === 'commit' || !(isOpen || /^create (or replace )?temp/i.test(sql));
 }
 
