@@ -11,7 +11,7 @@ from read_json(
   $page_files,
   format = 'newline_delimited',
   records = true,
-  maximum_object_size = 4194304,
+  maximum_object_size = 16777216,
   columns = {kind: 'VARCHAR', task: 'VARCHAR', crawl: 'VARCHAR', page: 'BIGINT', ids: 'VARCHAR[]'}
 )
 semi join ready using (task, crawl)

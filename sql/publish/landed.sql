@@ -34,7 +34,7 @@ from read_json(
   format = 'newline_delimited',
   records = true,
   filename = true,
-  maximum_object_size = 4194304,
+  maximum_object_size = 16777216,
   columns = {
     kind: 'VARCHAR',
     task: 'VARCHAR',

@@ -50,11 +50,15 @@ export async function attemptRequest<T extends { envelope: unknown }>(
 ): Promise<Attempted<T>> {
   const { breaker } = session;
   const { pool } = request.operation;
-  if (!(await breaker.admit(pool, session.waitSignal))) throw apiIsDown(session, request);
+  const admission = await breaker.admit(pool, session.waitSignal);
+  if (admission === null) throw apiIsDown(session, request);
   try {
-    return await makeAttempt(session, limiter, request);
+    const attempted = await makeAttempt(session, limiter, request);
+    if (!attempted.ok && silences.includes(attempted.kind)) breaker.failed(pool, admission);
+    else breaker.answered(pool);
+    return attempted;
   } catch (error) {
-    breaker.abandoned(pool);
+    breaker.abandoned(pool, admission);
     throw error;
   }
 }
@@ -113,11 +117,11 @@ const silences: readonly AttemptEntry['outcome'][] = [
   'timeout',
 ];
 
-/** Tells limiter, breaker and retry budget how it went, and decides what comes next. */
+/** Tells limiter and retry budget how it went, and decides what comes next. */
 function settle<T>(
-  { timing, breaker, retryBudget }: Session,
+  { timing, retryBudget }: Session,
   limiter: Limiter,
-  { operation, attempt, signal }: AttemptRequest<T>,
+  { attempt, signal }: AttemptRequest<T>,
   { outcome, status, page }: Judged<T>,
   { sentAt, receivedMs }: { sentAt: number; receivedMs: number },
 ): Attempted<T> {
@@ -127,8 +131,6 @@ function settle<T>(
   else if (status !== null) limiter.settle('accepted', sentAt);
   // With a good answer the header means nothing, and must not keep the whole pool waiting.
   if (kind !== 'ok' && retryAfterMs !== null && retryAfterMs <= maxRetryAfterMs) limiter.hold(retryAfterMs);
-  if (silences.includes(kind)) breaker.failed(operation.pool);
-  else breaker.answered(operation.pool);
   if (kind === 'ok') return { ok: true, page: page!, receivedAt: new Date(receivedMs) };
 
   const failure: Failure = { kind, retryAfterMs };

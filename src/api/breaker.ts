@@ -8,20 +8,23 @@ import type { Timing } from './timing.ts';
 export interface Breaker {
   /**
    * Waits until an attempt may be sent: not at all, or until the probe has been answered, or is this attempt itself.
-   * False when the API is down.
+   * Null when the API is down.
    */
-  admit(pool: Pool, signal?: AbortSignal): Promise<boolean>;
+  admit(pool: Pool, signal?: AbortSignal): Promise<Admission | null>;
   /** An attempt was answered: the API is up. */
   answered(pool: Pool): void;
   /** An attempt was not. Where it was the probe, the API is down. */
-  failed(pool: Pool): void;
+  failed(pool: Pool, admission: Admission): void;
   /** An attempt that was let through was not made, or broken off by us: where it was the probe, another one is. */
-  abandoned(pool: Pool): void;
+  abandoned(pool: Pool, admission: Admission): void;
   /** A request failed in every attempt. */
   exhausted(pool: Pool): void;
   /** There is no connection at all: nothing more needs to be tried. */
   open(pool: Pool): void;
 }
+
+/** As what an attempt was let through: one that was sent before the rest says nothing of the probe. */
+export type Admission = 'probe' | 'one of many';
 
 /** Exhausted requests in a row, without any answer between them, after which the pool rests. */
 const threshold = 5;
@@ -55,23 +58,23 @@ export function createBreaker(timing: Pick<Timing, 'now' | 'sleep'>): Breaker {
         else if (timing.now() < own.restsUntil) await timing.sleep(own.restsUntil - timing.now(), signal);
         else {
           become(own, 'probing');
-          return true;
+          return 'probe';
         }
       }
-      return own.state === 'closed';
+      return own.state === 'closed' ? 'one of many' : null;
     },
     answered(pool) {
       const own = of(pool);
       own.inARow = 0;
       become(own, 'closed');
     },
-    failed(pool) {
+    failed(pool, admission) {
       const own = of(pool);
-      if (own.state === 'probing') become(own, 'down');
+      if (admission === 'probe' && own.state === 'probing') become(own, 'down');
     },
-    abandoned(pool) {
+    abandoned(pool, admission) {
       const own = of(pool);
-      if (own.state === 'probing') become(own, 'resting');
+      if (admission === 'probe' && own.state === 'probing') become(own, 'resting');
     },
     exhausted(pool) {
       const own = of(pool);

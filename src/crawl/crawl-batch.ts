@@ -47,22 +47,26 @@ async function crawlSlice(
   ids: readonly string[],
 ): Promise<void> {
   const parts: ReceivedPage[] = [];
+  // The rows are as old as the oldest part's.
+  let oldest: Date | null = null;
+  let most = ids.length;
   for (let from = 0; from < ids.length; ) {
-    const asked = ids.slice(from, from + size.limit);
+    const asked = ids.slice(from, from + Math.min(size.limit, most));
     const keep = async (page: ReceivedPage, receivedAt: Date) => {
       // Ids that the answer leaves out are as unknown to the source as those it says null to.
+      oldest ??= receivedAt;
       parts.push({ ...page, nulls: Math.max(page.nulls, asked.length - page.records.length) });
-      if (from + asked.length === ids.length)
-        await landSlice(start, deps, number, joinPages(parts), receivedAt);
+      if (from + asked.length === ids.length) await landSlice(start, deps, number, joinPages(parts), oldest);
     };
     try {
       await sendPage(start, deps, { [start.task.operation.batchParam ?? 'ids']: asked.map(readId) }, keep);
       from += asked.length;
       Object.assign(size, restore(size.limit, size.trust, start.task.pageSize));
     } catch (error) {
-      const less = asksTooMuch(error) ? shrink(asked.length, size.trust) : null;
-      if (less === null) throw error;
-      Object.assign(size, less);
+      if (!asksTooMuch(error) || asked.length === 1) throw error;
+      // A short rest that was too big, or a size that another slice has given up meanwhile, is nobody else's measure.
+      if (asked.length === size.limit) Object.assign(size, shrink(size.limit, size.trust));
+      most = Math.floor(asked.length / 2);
     }
   }
 }

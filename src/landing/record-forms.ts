@@ -30,6 +30,7 @@ const keyFields = 4;
 const maxPlaces = 1 << 17;
 const maxKeys = 1 << 16;
 const maxKeyBytes = 1 << 20;
+const maxTold = 1 << 24;
 /** A place with more keys than this is an object whose keys are data; a list likewise with more forms of elements. */
 const maxBranches = 64;
 
@@ -54,6 +55,8 @@ export class RecordForms {
   #lists = new Map<number, number>();
   /** By the place where they end. */
   #forms = new Map<number, string>();
+  /** Characters of all forms. */
+  #told = 0;
   #full = false;
   /** Keys that `passKey` looked at last. */
   #looked = 0;
@@ -122,8 +125,12 @@ export class RecordForms {
   formAt(place: number, tell: () => string): string | undefined {
     if (this.#full) this.#beginAnew();
     else if (place !== NOWHERE) {
-      const form = this.#forms.get(place) ?? tell();
+      const known = this.#forms.get(place);
+      if (known !== undefined) return known;
+      const form = tell();
       this.#forms.set(place, form);
+      this.#told += form.length;
+      if (this.#told > maxTold) this.#full = true;
       return form;
     }
     return undefined;
@@ -175,6 +182,7 @@ export class RecordForms {
     this.#byteCount = 0;
     this.#lists.clear();
     this.#forms.clear();
+    this.#told = 0;
     this.#full = false;
   }
 }

@@ -70,6 +70,8 @@ export type SegmentForms = Map<string, number>;
  */
 const maxForms = 1000;
 const maxFormLength = 8192;
+/** Characters of the forms that one line tells: publish reads lines of at most 16 MB. */
+const maxToldLength = 1 << 20;
 
 /** A page that is appended and not yet written: no line yet. */
 interface WaitingPage {
@@ -246,11 +248,14 @@ function numberForms(
   known: SegmentForms,
 ): Required<Pick<PageLine, 'forms' | 'form_of'>> {
   const forms: { form: number; like: string }[] = [];
+  let told = 0;
   const form_of = records.map(({ form: like }) => {
     if (like === undefined) return null;
     const number = known.get(like);
     if (number !== undefined) return number;
-    if (known.size === maxForms || like.length > maxFormLength) return null;
+    if (known.size === maxForms || like.length > maxFormLength || told + like.length > maxToldLength)
+      return null;
+    told += like.length;
     const form = known.size;
     known.set(like, form);
     forms.push({ form, like });

@@ -326,7 +326,8 @@ function isStep(connection, sql) {
   const isOpen = inTransaction.has(connection);
   if (word === 'commit' || word === 'rollback') inTransaction.delete(connection);
   if (word === 'copy') return true;
-  if (!fileOf.get(connection) || ['begin', 'select', 'with', 'from', 'set', 'use', 'attach'].includes(word)) return false;
+  if (!fileOf.get(connection) || ['begin', 'select', 'with', 'from', 'set', 'use', 'attach'].includes(word))
+    return false;
   return word === 'commit' || !(isOpen || /^create (or replace )?temp/i.test(sql));
 }
 

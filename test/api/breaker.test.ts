@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { createBreaker } from '../../src/api/breaker.ts';
+
+/** A breaker after its rest, with the probe under way; time goes on as it is slept. */
+async function openProbing() {
+  let now = 0;
+  const timing = {
+    now: () => now,
+    sleep: async (ms: number) => {
+      now += ms;
+    },
+  };
+  const breaker = createBreaker(timing);
+  const before = await breaker.admit('das');
+  for (let n = 0; n < 5; n += 1) breaker.exhausted('das');
+  const probe = await breaker.admit('das');
+  return { breaker, before, probe };
+}
+
+test('an attempt that was sent before the rest and fails during the probe does not make the API down', async () => {
+  const { breaker, before, probe } = await openProbing();
+  expect([before, probe]).toEqual(['one of many', 'probe']);
+  breaker.failed('das', before!);
+  breaker.abandoned('das', before!);
+  const waits = breaker.admit('das');
+  breaker.answered('das');
+  expect(await waits).toBe('one of many');
+});
+
+test('a probe that fails makes it down; one that is broken off is followed by another', async () => {
+  const failed = await openProbing();
+  failed.breaker.failed('das', failed.probe!);
+  expect(await failed.breaker.admit('das')).toBeNull();
+  const abandoned = await openProbing();
+  abandoned.breaker.abandoned('das', abandoned.probe!);
+  expect(await abandoned.breaker.admit('das')).toBe('probe');
+});
