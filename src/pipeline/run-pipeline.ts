@@ -217,7 +217,7 @@ export function listWaves(jobs: readonly Job[]): Job[][] {
 }
 
 /** What one wave has to crawl, in order. Reads targets from the build; asks the API nothing. */
-export async function planWave(session: Session, wave: readonly Job[]): Promise<PlannedStart[]> {
+async function planWave(session: Session, wave: readonly Job[]): Promise<PlannedStart[]> {
   const { folder, databaseOptions } = session;
   const state = await session.withBuild((build) => readCrawlState(build, folder));
   let reader: Database | null = null;

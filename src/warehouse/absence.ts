@@ -19,7 +19,8 @@ const brake = { share: 0.01, rows: 50 };
 
 /**
  * Makes `judged`, the ready crawls that say what their targets do not have, and `vanished`: rows that they should have
- * shown and did not, before the crawls' own rows go in. Existence belongs to the key, membership to the target: what can be looked up is only asked about.
+ * shown and did not, before the crawls' own rows go in. Existence belongs to the key, membership to the target: what
+ * can be looked up is only asked about.
  * Refuses crawls that would close too many rows nobody can ask about.
  * @param accepted jobs, and targets as `job/target`, for which that is right
  */

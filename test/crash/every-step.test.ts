@@ -1,10 +1,9 @@
 import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/server.ts';
+import { expect, test } from 'vitest';
 import { bar, isNightly, showFigure } from '../bars.ts';
-import { environmentOf, makePlace, type Place, runProgram, writeFiles } from './program.ts';
-import { startSmallWorld } from './small-world.ts';
+import { runProgram, writeFiles } from './program.ts';
+import { openShortList } from './small-world.ts';
 import { dieAt, type Image, type Loss, readSeen, recordSteps, type Seen, traceSteps } from './steps.ts';
 
 /** A verb whose every step is a place to die: what is run before it, and after it until its work can be seen. */
@@ -54,25 +53,13 @@ since: { pages: 1 }
 page_size: 10
 `;
 
-interface Scene {
-  place: Place;
-  sandbox: Sandbox;
-  env: Record<string, string>;
-}
+type Scene = Awaited<ReturnType<typeof openShortList>>;
 
 /** A place with a list of a few pages, and what a case wants to have been run before. */
 async function openScene({ before, verb, name }: Case): Promise<Scene> {
-  const place = await makePlace();
-  const sandbox = await startSmallWorld(1, { assets: 24, owners: 4, latencyMs: 0 });
-  onTestFinished(() => sandbox.close());
-  const [collection] = sandbox.world.truth().collections();
+  const scene = await openShortList();
+  const { place } = scene;
   await writeFiles(place.root, {
-    'jobs/list.yaml': `
-describe: Every asset of a collection
-method: getAssetsByGroup
-params: { groupKey: collection, groupValue: ${collection} }
-page_size: 10
-`,
     // Its newest page is asked for by every run, so nights are without: what they ask again is counted.
     ...(['run', 'crawl'].includes(verb[0]!) ? {} : { 'jobs/feed.yaml': feed }),
     'ledgerlake.yaml': `
@@ -81,7 +68,6 @@ lake: { tables: [${name === 'export' ? 'assets, assets_history, compression_sign
 ${name === 'clean' ? 'warehouse: { keep_raw_days: 0 }' : ''}
 `,
   });
-  const scene = { place, sandbox, env: environmentOf(sandbox) };
   for (const [n, args] of before.entries()) {
     if (n > 0) move(scene, args);
     await mustRun(scene, args);

@@ -1,6 +1,6 @@
-import { expect, onTestFinished, test, vi } from 'vitest';
-import { environmentOf, makePlace, writeFiles } from './program.ts';
-import { startSmallWorld } from './small-world.ts';
+import { expect, test, vi } from 'vitest';
+import { writeFiles } from './program.ts';
+import { openShortList } from './small-world.ts';
 import { traceSteps } from './steps.ts';
 
 // What a power loss leaves depends on the order in which things are written and synced: this is the order.
@@ -13,20 +13,8 @@ let steps: readonly string[] = [];
 /** Traces two nights, for the first test that asks. */
 async function trace(): Promise<void> {
   if (steps.length > 0) return;
-  const place = await makePlace();
-  const sandbox = await startSmallWorld(1, { assets: 24, owners: 4, latencyMs: 0 });
-  onTestFinished(() => sandbox.close());
-  const [collection] = sandbox.world.truth().collections();
-  await writeFiles(place.root, {
-    'jobs/list.yaml': `
-describe: Every asset of a collection
-method: getAssetsByGroup
-params: { groupKey: collection, groupValue: ${collection} }
-page_size: 10
-`,
-    'ledgerlake.yaml': 'lake: { tables: [assets] }',
-  });
-  const env = environmentOf(sandbox);
+  const { place, sandbox, env } = await openShortList();
+  await writeFiles(place.root, { 'ledgerlake.yaml': 'lake: { tables: [assets] }' });
   const run = async () => {
     const { ended, points } = await traceSteps({ place, env, args: ['run', '--no-progress'] });
     expect(ended.code, ended.stderr).toBe(0);

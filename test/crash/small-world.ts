@@ -1,9 +1,31 @@
+import { onTestFinished } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
-import { type Place, writeFiles } from './program.ts';
+import { environmentOf, makePlace, type Place, writeFiles } from './program.ts';
 
 /** A sandbox of this process over a small ledger whose content stands still. The caller closes it. */
 export function startSmallWorld(seed: number, options: SandboxOptions = {}): Promise<Sandbox> {
   return startSandbox({ seed, assets: 1500, owners: 150, latencyMs: 8, ...options });
+}
+
+/** A place with one job, a list of a few pages, and its sandbox, which is closed when the test ends. */
+export async function openShortList(): Promise<{
+  place: Place;
+  sandbox: Sandbox;
+  env: Record<string, string>;
+}> {
+  const place = await makePlace();
+  const sandbox = await startSmallWorld(1, { assets: 24, owners: 4, latencyMs: 0 });
+  onTestFinished(() => sandbox.close());
+  const [collection] = sandbox.world.truth().collections();
+  await writeFiles(place.jobs, {
+    'list.yaml': `
+describe: Every asset of a collection
+method: getAssetsByGroup
+params: { groupKey: collection, groupValue: ${collection} }
+page_size: 10
+`,
+  });
+  return { place, sandbox, env: environmentOf(sandbox) };
 }
 
 /** All kinds of paging over all tables, in pages small enough that there are many moments between two of them. */
