@@ -1,15 +1,18 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Prints `N passed, N failed` of vitest's JSON report and exits with 1 when anything failed or nothing ran.
+ * Prints what failed, last of all `N passed, N failed` of vitest's JSON report, and exits with 1 when anything failed
+ * or nothing ran. Who reads the end of a long log only has the reasons there too.
  *
  *     node .ci/count-tests.mjs <report.json> <exit code of make test>
  *
  * A file that could not be loaded, and a failure before or beside the tests (install, types, style), is one failure.
  */
 const [file, makeCode] = process.argv.slice(2);
-const { passed, failed } = countTests(readReport(file));
+const report = readReport(file);
+const { passed, failed } = countTests(report);
 const failures = failed === 0 && (makeCode !== '0' || passed === 0) ? 1 : failed;
+for (const told of tellFailures(report)) process.stdout.write(`${told}\n`);
 process.stdout.write(`${passed} passed, ${failures} failed\n`);
 process.exitCode = failures === 0 ? 0 : 1;
 
@@ -28,4 +31,19 @@ function countTests({ numPassedTests, numFailedTests, testResults }) {
       status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
   );
   return { passed: numPassedTests, failed: numFailedTests + unloaded.length };
+}
+
+function tellFailures({ testResults }) {
+  const failedFiles = testResults.filter(({ status }) => status === 'failed');
+  return failedFiles.flatMap(({ name, message, assertionResults }) => {
+    const tests = assertionResults.filter((one) => one.status === 'failed');
+    if (tests.length === 0) return [`FAILED ${name}\n${shorten(message ?? '')}`];
+    return tests.map((one) => `FAILED ${name}: ${one.fullName}\n${shorten(one.failureMessages.join('\n'))}`);
+  });
+}
+
+/** A message can hold a whole trace: its first and its last lines say what and where. */
+function shorten(message) {
+  const lines = message.split('\n');
+  return lines.length <= 60 ? message : [...lines.slice(0, 40), '...', ...lines.slice(-20)].join('\n');
 }
