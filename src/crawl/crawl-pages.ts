@@ -69,7 +69,7 @@ async function crawlPage(start: TaskStart, deps: CrawlDeps, walk: Walk, position
       refuseLoop(task, page, position, walk.seen);
       refuseDeadEnd(task, page, line);
       await landPage(deps, task, line, page);
-      return { ...moved, known, position: line.next };
+      return { ...moved, known, position: line.end === null ? line.next : null };
     });
     if (after !== null) return after;
     await deps.timing.sleep(askAgainMs * asked * (0.5 + deps.timing.random() / 2));

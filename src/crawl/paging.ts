@@ -89,6 +89,9 @@ export function nextStep(
   goal: PagingGoal,
 ): NextStep {
   const end = endReason(operation, position, page, goal);
+  // What lies below is covered only if the crawl relied on goes down to there: should it fail, this cursor is the way.
+  if (end === 'covered' && page.cursor !== null && promisesBelow(page, goal))
+    return { next: { limit: position.limit, cursor: page.cursor }, end };
   if (end !== null) return { next: null, end };
   if (isKeyPosition(position))
     return {
@@ -132,12 +135,21 @@ function isHeadBehind(position: Position, { slot }: PageFacts, { coveredSlot }: 
  * A feed is walked down to the newest covered slot inclusive: signatures share slots, so the page that ends in
  * the middle of that slot is not the last. `since` bounds it only where nothing below is covered.
  */
-function feedEnd(page: PageFacts, { coveredSlot, since, now }: PagingGoal): EndReason | null {
-  if (coveredSlot !== null) return page.lastSlot !== null && page.lastSlot < coveredSlot ? 'covered' : null;
+function feedEnd(page: PageFacts, goal: PagingGoal): EndReason | null {
+  if (goal.coveredSlot === null) return sinceEnd(page, goal);
+  return page.lastSlot !== null && page.lastSlot < goal.coveredSlot ? 'covered' : null;
+}
+
+function sinceEnd(page: PageFacts, { since, now }: PagingGoal): EndReason | null {
   if (since === null || since.kind === 'all') return null;
   if (since.kind === 'pages') return page.depth >= since.pages ? 'since' : null;
   if (since.kind === 'slot') return page.lastSlot !== null && page.lastSlot < since.slot ? 'since' : null;
   return page.lastTime !== null && page.lastTime * 1000 < now - since.ms ? 'since' : null;
+}
+
+/** Whether `since` promises what is below a feed's page. A number of pages promises nothing but them. */
+function promisesBelow(page: PageFacts, goal: PagingGoal): boolean {
+  return goal.since?.kind !== 'pages' && sinceEnd(page, goal) === null;
 }
 
 /** What is known of the source's slot where a page is asked for. */

@@ -22,7 +22,10 @@ export interface PageLine {
   position: Position | null;
   /** Counts from 1 in the order received; for a batch, the number of the slice. */
   page: number;
-  /** How the crawl goes on, or null when this page ended it. */
+  /**
+   * How the crawl goes on, or null when this page ended it. A feed that ended at what others cover keeps it: there it
+   * is gone on, should they not go as far down.
+   */
   next: Position | null;
   /** Why the crawl ended with this page, or null while it is open. */
   end: EndReason | null;

@@ -37,8 +37,9 @@ describe('a feed', () => {
     const crawl = await newCrawl(task(), feed);
     expect(await crawl.run({ goal: { lastCompleteSlot: null, seenSlot: null, coveredSlot: 90 } })).toBe(null);
     const landed = await crawl.landed();
+    expect(crawl.asked.length).toBe(4);
     expect(landed.records).toBe(8);
-    expect(landed.last).toMatchObject({ end: 'covered', last_slot: 80, next: null });
+    expect(landed.last).toMatchObject({ end: 'covered', last_slot: 80, next: { cursor: '8' } });
   });
 
   test.each([

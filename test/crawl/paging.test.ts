@@ -101,7 +101,6 @@ describe('nextStep of a feed', () => {
     ['goes on', { lastSlot: 50 }, {}, null],
     ['above what is covered', { lastSlot: 50 }, { coveredSlot: 40 }, null],
     ['within the covered slot: signatures share slots', { lastSlot: 40 }, { coveredSlot: 40 }, null],
-    ['below what is covered', { lastSlot: 39 }, { coveredSlot: 40 }, 'covered'],
     ['no slot to go by', { lastSlot: null }, { coveredSlot: 40 }, null],
     ['since all', { lastSlot: 1 }, { since: { kind: 'all' } }, null],
     ['since a slot, in it', { lastSlot: 30 }, { since: { kind: 'slot', slot: 30 } }, null],
@@ -122,6 +121,26 @@ describe('nextStep of a feed', () => {
       next: end === null ? { limit: 10, cursor: 'c' } : null,
       end,
     }),
+  );
+
+  const after = { limit: 10, cursor: 'c' };
+  test.each<[string, Partial<PageFacts>, PagingGoal['since'], Position | null]>([
+    ['all: what it relies on may fail', {}, null, after],
+    ['a slot below', {}, { kind: 'slot', slot: 30 }, after],
+    ['a slot above', {}, { kind: 'slot', slot: 40 }, null],
+    ['an age that is reached', { lastTime: dayAgo - 1 }, { kind: 'age', ms: 86_400_000 }, null],
+    ['pages', {}, { kind: 'pages', pages: 9 }, null],
+  ])(
+    'below what is covered it ends, and keeps its cursor where `since` reaches further: %s',
+    (_, facts, since, next) =>
+      expect(
+        nextStep(
+          feed,
+          { limit: 10 },
+          page({ cursor: 'c', lastSlot: 39, ...facts }),
+          goal({ coveredSlot: 40, since }),
+        ),
+      ).toEqual({ next, end: 'covered' }),
   );
 
   test('ends without a cursor', () =>

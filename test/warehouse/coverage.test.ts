@@ -76,7 +76,7 @@ function describePage(
       slot,
       last_slot: last,
       end: end ?? null,
-      next: end === undefined ? { limit: 1000, cursor } : null,
+      next: end === undefined || end === 'covered' ? { limit: 1000, cursor } : null,
       received_at: new Date().toISOString(),
     },
     [{ bytes: Buffer.from(JSON.stringify({ signature, slot: last, blockTime: 1 })) }],
@@ -260,5 +260,24 @@ test('a gap that no cursor stands at takes the nearest one above', async () => {
     'covered 151–180',
     'gap 181–200 at cursor-b-1',
     'covered 201–300',
+  ]);
+});
+
+test('a crawl that ended where another went down leaves a gap when that one goes no further', async () => {
+  await receive('a', [
+    { page: 1, slot: 300, last: 200 },
+    { page: 2, slot: 301, last: 100 },
+    // Its cursor was refused, and the head it began again at came no further.
+    { page: 3, slot: 400, last: 350, head: true },
+  ]);
+  await receive('b', [
+    { page: 1, slot: 401, last: 120, from: 200 },
+    { page: 2, slot: 402, last: 80, end: 'covered' },
+  ]);
+  expect(await coverage()).toEqual([
+    'gap 0–80 at cursor-b-2',
+    'covered 81–300',
+    'gap 301–350 at cursor-a-3',
+    'covered 351–400',
   ]);
 });
