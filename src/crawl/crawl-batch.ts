@@ -1,19 +1,21 @@
 import type { IdsLine } from '../landing/page-line.ts';
-import { readSlice } from '../landing/reader.ts';
+import { type LandedCrawl, readSlice } from '../landing/reader.ts';
 import type { CrawlDeps, TaskStart } from './crawl-task.ts';
-import type { ReceivedPage } from './page.ts';
 import { asksTooMuch, freshTrust, type LimitTrust, restore, shrink } from './page-limit.ts';
 import { describePage, landPage, sendPage } from './send-page.ts';
 
-/** A batch's slices are independent, so several are asked for at once, and a resume asks for the missing ones. */
+/**
+ * A batch's slices are independent, so several are asked for at once, and a resume asks for the missing ones. One that
+ * is too much at once is cut, so that what was paid for lands part by part.
+ */
 export async function crawlBatch(start: TaskStart, deps: CrawlDeps): Promise<void> {
-  const idsOf = await openSlices(start, deps);
-  const pending = idsOf.pages.filter((page) => !start.resume?.pages.has(page));
+  const slices = await openSlices(start, deps);
+  const { pending } = slices;
   const failures: unknown[] = [];
   const size = { limit: start.task.pageSize, trust: freshTrust };
   const worker = async () => {
     for (let page = pending.shift(); page !== undefined; page = pending.shift())
-      await crawlSlice(start, deps, size, page, await idsOf.read(page));
+      await crawlSlice(start, deps, slices, size, page);
   };
   // One that fails takes the rest from the others, but what they have asked for already must land.
   const orStop = (error: unknown) => {
@@ -25,73 +27,90 @@ export async function crawlBatch(start: TaskStart, deps: CrawlDeps): Promise<voi
   if (failures.length > 0) throw failures[0];
 }
 
+/** The frozen slices of a batch. */
+interface Slices {
+  /** Numbers of those still to be asked for, in order. */
+  pending: number[];
+  read(page: number): Promise<readonly string[]>;
+  /** Cuts a slice into parts of at most so many ids, frozen before it returns, and gives the one that keeps its number. */
+  cut(page: number, ids: readonly string[], most: number): Promise<readonly string[]>;
+}
+
 /** The frozen slices of a resumed batch, or new ones, frozen in the landing log before the first request. */
-async function openSlices(start: TaskStart, deps: CrawlDeps) {
-  const { resume } = start;
-  if (resume !== null)
-    return { pages: [...resume.slices.keys()], read: (page: number) => readSlice(resume, page) };
-  const lines = sliceLines(start, deps, start.ids ?? []);
-  await deps.landing.appendIds(lines);
-  return { pages: lines.map((line) => line.page), read: async (page: number) => lines[page - 1]?.ids ?? [] };
+async function openSlices(start: TaskStart, deps: CrawlDeps): Promise<Slices> {
+  const { resume, task } = start;
+  const own = new Map<number, readonly string[]>();
+  const freeze = async (slices: readonly IdsLine[]) => {
+    await deps.landing.appendIds(slices);
+    for (const { page, ids } of slices) own.set(page, ids);
+  };
+  if (resume === null) {
+    const parts = splitIds(start.ids ?? [], task.pageSize);
+    await freeze(parts.map((ids, n) => idsLine(start, deps, n + 1, ids, n === parts.length - 1)));
+  }
+  const pages = [...(resume?.slices ?? own).keys()];
+  const pending = pages.filter((page) => !resume?.pages.has(page));
+  let last = pages.reduce((most, page) => Math.max(most, page), 0);
+  return {
+    pending,
+    read: async (page) => own.get(page) ?? readSlice(resume as LandedCrawl, page),
+    async cut(page, ids, most) {
+      const [first = [], ...parts] = splitIds(ids, most);
+      const rest = parts.map((part) => {
+        last += 1;
+        return idsLine(start, deps, last, part, false);
+      });
+      // The shortened slice comes last: until it is frozen, the whole one is in force.
+      await freeze([...rest, idsLine(start, deps, page, first, false)]);
+      pending.unshift(...rest.map((line) => line.page));
+      return first;
+    },
+  };
 }
 
 /**
- * Asks for a slice, in parts where so many ids at once were too many, and lands it whole.
+ * Asks for a slice, or for its first part where so many ids at once are too many, and lands it.
  * @param size what the slices of one batch learn of how many may be asked for
  */
 async function crawlSlice(
   start: TaskStart,
   deps: CrawlDeps,
+  slices: Slices,
   size: { limit: number; trust: LimitTrust },
   number: number,
-  ids: readonly string[],
 ): Promise<void> {
-  const parts: ReceivedPage[] = [];
-  // The rows are as old as the oldest part's.
-  let oldest: Date | null = null;
-  let most = ids.length;
-  for (let from = 0; from < ids.length; ) {
-    const asked = ids.slice(from, from + Math.min(size.limit, most));
-    const keep = async (page: ReceivedPage, receivedAt: Date) => {
-      // Ids that the answer leaves out are as unknown to the source as those it says null to.
-      oldest ??= receivedAt;
-      parts.push({ ...page, nulls: Math.max(page.nulls, asked.length - page.records.length) });
-      if (from + asked.length === ids.length) await landSlice(start, deps, number, joinPages(parts), oldest);
-    };
+  let ids = await slices.read(number);
+  let most = size.limit;
+  for (;;) {
+    if (ids.length > most) ids = await slices.cut(number, ids, most);
     try {
-      await sendPage(start, deps, { [start.task.operation.batchParam ?? 'ids']: asked.map(readId) }, keep);
-      from += asked.length;
-      Object.assign(size, restore(size.limit, size.trust, start.task.pageSize));
+      await askForSlice(start, deps, number, ids);
+      // Fewer than that many say nothing of it.
+      if (ids.length >= size.limit) Object.assign(size, restore(size.limit, size.trust, start.task.pageSize));
+      return;
     } catch (error) {
-      if (!asksTooMuch(error) || asked.length === 1) throw error;
+      if (!asksTooMuch(error) || ids.length === 1) throw error;
       // A short rest that was too big, or a size that another slice has given up meanwhile, is nobody else's measure.
-      if (asked.length === size.limit) Object.assign(size, shrink(size.limit, size.trust));
-      most = Math.floor(asked.length / 2);
+      if (ids.length === size.limit) Object.assign(size, shrink(size.limit, size.trust));
+      most = Math.min(size.limit, Math.floor(ids.length / 2));
     }
   }
 }
 
-async function landSlice(
+async function askForSlice(
   start: TaskStart,
   deps: CrawlDeps,
   number: number,
-  page: ReceivedPage,
-  receivedAt: Date,
+  ids: readonly string[],
 ): Promise<void> {
-  const described = describePage(start, deps, page, receivedAt);
-  const line = { ...described, page: number, position: null, last_slot: null, next: null, end: null };
-  await landPage(deps, start.task, line, page);
-}
-
-/** One page of all parts of a slice; it is as old as the oldest of them. */
-function joinPages(parts: readonly ReceivedPage[]): ReceivedPage {
-  const slots = parts.flatMap(({ slot }) => slot ?? []);
-  return {
-    ...(parts.at(-1) as ReceivedPage),
-    records: parts.flatMap(({ records }) => records),
-    nulls: parts.reduce((sum, { nulls }) => sum + nulls, 0),
-    slot: slots.length === 0 ? null : Math.min(...slots),
-  };
+  const where = { [start.task.operation.batchParam ?? 'ids']: ids.map(readId) };
+  await sendPage(start, deps, where, async (page, receivedAt) => {
+    // Ids that the answer leaves out are as unknown to the source as those it says null to.
+    const whole = { ...page, nulls: Math.max(page.nulls, ids.length - page.records.length) };
+    const described = describePage(start, deps, whole, receivedAt);
+    const line = { ...described, page: number, position: null, last_slot: null, next: null, end: null };
+    await landPage(deps, start.task, line, whole);
+  });
 }
 
 /** An id that is a mapping (`{address, tree}`) is frozen as its JSON; addresses never begin like one. */
@@ -99,16 +118,20 @@ function readId(id: string): unknown {
   return id.startsWith('{') ? JSON.parse(id) : id;
 }
 
-/** Lines that freeze a batch's ids, in slices of the job's page size. */
-function sliceLines({ task, crawl }: TaskStart, { run }: CrawlDeps, ids: readonly string[]): IdsLine[] {
-  const { id, job, target, operation, pageSize } = task;
+function splitIds(ids: readonly string[], most: number): (readonly string[])[] {
+  const count = Math.ceil(ids.length / most);
+  return Array.from({ length: count }, (_, n) => ids.slice(n * most, (n + 1) * most));
+}
+
+/** A line that freezes a slice's ids. */
+function idsLine(
+  { task, crawl }: TaskStart,
+  { run }: CrawlDeps,
+  page: number,
+  ids: readonly string[],
+  last: boolean,
+): IdsLine {
+  const { id, job, target, operation } = task;
   const of = { task: id, crawl, run, job, target, operation: operation.name, shape: operation.shape };
-  const count = Math.ceil(ids.length / pageSize);
-  return Array.from({ length: count }, (_, n) => ({
-    kind: 'ids',
-    ...of,
-    page: n + 1,
-    ids: ids.slice(n * pageSize, (n + 1) * pageSize),
-    last: n === count - 1,
-  }));
+  return { kind: 'ids', ...of, page, ids, last };
 }

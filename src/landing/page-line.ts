@@ -110,7 +110,10 @@ export interface Restart {
  */
 export type EndReason = 'exhausted' | 'unchanged' | 'known' | 'covered' | 'since';
 
-/** The frozen ids of one slice of a batch task, written before its first request. */
+/**
+ * The frozen ids of one slice of a batch task, written before its first request. A slice that is too much to be
+ * answered is cut: its first part is frozen again under its number, the others before it under new ones.
+ */
 export interface IdsLine {
   kind: 'ids';
   task: string;
@@ -122,7 +125,7 @@ export interface IdsLine {
   shape: string;
   page: number;
   ids: readonly string[];
-  /** True on the last slice: the list is frozen in full. */
+  /** True on the last slice of the list: it is frozen in full. */
   last: boolean;
 }
 

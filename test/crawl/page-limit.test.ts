@@ -87,20 +87,66 @@ describe('answers that are too big', () => {
     expect(crawl.asked).toHaveLength(1);
   });
 
-  test('a batch asks for its slices in parts, and lands each whole', async () => {
-    const all = ids(40);
-    const heavy = new Set(all.slice(10, 14));
-    const task = newTask('getAssetBatch', { pageSize: 10 });
-    const crawl = await newCrawl(task, ({ ids: asked }) => {
-      const weight = (asked as string[]).reduce((sum, id) => sum + (heavy.has(id) ? 10 : 1), 0);
-      return weight > 20 ? tooBig : (asked as string[]).map((id) => (id === 'asset-11' ? null : { id }));
+  describe('of a batch', () => {
+    /** An API that answers at most so many ids at once. */
+    const upTo = (most: number, answered: (asked: string[]) => void): Answer => {
+      return ({ ids: asked }) => {
+        if ((asked as string[]).length > most) return tooBig;
+        answered(asked as string[]);
+        return (asked as string[]).map((id) => ({ id }));
+      };
+    };
+
+    test('its slices are cut, and each part lands', async () => {
+      const all = ids(40);
+      const heavy = new Set(all.slice(10, 14));
+      const task = newTask('getAssetBatch', { pageSize: 10 });
+      const crawl = await newCrawl(task, ({ ids: asked }) => {
+        const weight = (asked as string[]).reduce((sum, id) => sum + (heavy.has(id) ? 10 : 1), 0);
+        return weight > 20 ? tooBig : (asked as string[]).map((id) => (id === 'asset-11' ? null : { id }));
+      });
+      expect(await crawl.run({ ids: all })).toBe(null);
+      const landed = await crawl.landed();
+      expect(isEnded(landed)).toBe(true);
+      expect(landed).toMatchObject({ records: 39, nulls: 1, frozen: true });
+      expect(landed.pages).toEqual(new Set(landed.slices.keys()));
+      const expected = all.filter((id) => id !== 'asset-11');
+      expect((await crawl.landedIds()).sort()).toEqual(expected.sort());
     });
-    expect(await crawl.run({ ids: all })).toBe(null);
-    const landed = await crawl.landed();
-    expect(isEnded(landed)).toBe(true);
-    expect(landed).toMatchObject({ records: 39, nulls: 1, pages: new Set([1, 2, 3, 4]) });
-    const expected = all.filter((id) => id !== 'asset-11');
-    expect((await crawl.landedIds()).sort()).toEqual(expected.sort());
+
+    test('what came before a stop is not asked for again, and every run comes further', async () => {
+      const all = ids(20);
+      const paid: string[] = [];
+      const task = newTask('getAssetBatch', { pageSize: 16 });
+      const answer = upTo(4, (asked) => paid.push(...asked));
+      let left = 0;
+      const crawl = await newCrawl(task, (params, nth) => {
+        left -= 1;
+        return left < 0 ? new Error('no more today') : answer(params, nth);
+      });
+      const nights: number[] = [];
+      for (let night = 0; night < 5; night += 1) {
+        left = 4;
+        await crawl.run({ ids: all });
+        nights.push((await crawl.landed()).records);
+      }
+      expect(nights.at(-1)).toBe(20);
+      expect(paid.sort(), 'each is paid for once').toEqual(all.sort());
+      expect((await crawl.landedIds()).sort()).toEqual(all.sort());
+    });
+
+    test('a short rest that comes says nothing of the size: it earns no more', async () => {
+      const task = newTask('getAssetBatch', { pageSize: 5 });
+      const crawl = await newCrawl(
+        task,
+        upTo(2, () => undefined),
+      );
+      expect(await crawl.run({ ids: ids(80) })).toBe(null);
+      // Each slice of five comes as two, two and one. Eight of two must come before more is asked for again.
+      const sizes = crawl.asked.map(({ ids: asked }) => (asked as string[]).length);
+      const again = sizes.findIndex((size, n) => size > 2 && sizes.slice(0, n).includes(2));
+      expect(sizes.slice(0, again).filter((size) => size === 2).length).toBeGreaterThanOrEqual(8);
+    });
   });
 });
 

@@ -67,6 +67,13 @@ async function measureSmall(place: Place) {
   return ended;
 }
 
+/** Waits until more can be written, or nobody listens any more; leaves no listener behind. */
+async function drained(response: ServerResponse): Promise<void> {
+  const done = new AbortController();
+  const events = ['drain', 'close'].map((event) => once(response, event, { signal: done.signal }));
+  await Promise.race(events).finally(() => done.abort());
+}
+
 /** So many zeros, packed: a megabyte for a gigabyte. */
 function packZeros(bytes: number): Buffer {
   return gzipSync(Buffer.alloc(bytes), { level: 9 });
@@ -89,7 +96,7 @@ test.each<[string, (response: ServerResponse) => void]>([
       response.writeHead(200, { 'content-type': 'application/json' });
       const chunk = Buffer.alloc(MB, ' ');
       for (let n = 0; n < 100 && !response.destroyed; n += 1)
-        if (!response.write(chunk)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+        if (!response.write(chunk)) await drained(response);
       response.end();
     },
   ],
@@ -116,8 +123,7 @@ test('a list whose page would be 100 MB comes in halves', async () => {
       response.write(`{"jsonrpc":"2.0","id":"${id}","result":{"last_indexed_slot":5${next},"items":[`);
       for (let n = from; n < to && !response.destroyed; n += 1) {
         const record = JSON.stringify({ id: idOf(n), filler });
-        if (!response.write(`${n > from ? ',' : ''}${record}`))
-          await Promise.race([once(response, 'drain'), once(response, 'close')]);
+        if (!response.write(`${n > from ? ',' : ''}${record}`)) await drained(response);
       }
       response.end(']}}');
     },
