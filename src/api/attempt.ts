@@ -1,4 +1,5 @@
 import { ApiStopped, BrokenAnswer } from './api-errors.ts';
+import type { Admission } from './breaker.ts';
 import { classify, type Outcome } from './classify.ts';
 import type { AttemptEntry, Session } from './client.ts';
 import type { HttpAnswer } from './http.ts';
@@ -12,11 +13,12 @@ import { encodeRequest, type Params } from './wire.ts';
 /** What to send, and how often it was tried. */
 export interface AttemptRequest<T> {
   operation: Operation;
-  params: Params;
+  params: () => Params;
   read: (body: Buffer) => T;
   /** From 1. */
   attempt: number;
   signal: AbortSignal | undefined;
+  askLess: ((isProbe: boolean) => boolean) | undefined;
 }
 
 /** A failed attempt with all that its error will say. */
@@ -27,6 +29,8 @@ export interface FailedAttempt {
   code: number | null;
   /** The server's words: without the key, one line, at most 300 characters. */
   said: string;
+  /** Whether the caller asks for less instead: no word on the API. */
+  less: boolean;
   decision: RetryDecision;
 }
 
@@ -48,14 +52,19 @@ export async function attemptRequest<T extends { envelope: unknown }>(
   limiter: Limiter,
   request: AttemptRequest<T>,
 ): Promise<Attempted<T>> {
-  const { breaker } = session;
+  const { breaker, waitSignal } = session;
   const { pool } = request.operation;
-  const admission = await breaker.admit(pool, session.waitSignal);
+  for (let rest = breaker.rest(pool, waitSignal); rest !== null; rest = breaker.rest(pool, waitSignal)) {
+    await rest;
+    await limiter.takeTurnAgain(waitSignal);
+  }
+  const admission = breaker.admit(pool);
   if (admission === null) throw apiIsDown(session, request);
   try {
-    const attempted = await makeAttempt(session, limiter, request);
-    if (!attempted.ok && silences.includes(attempted.kind)) breaker.failed(pool, admission);
-    else breaker.answered(pool);
+    const attempted = await makeAttempt(session, limiter, request, admission);
+    if (attempted.ok || !silences.includes(attempted.kind)) breaker.answered(pool);
+    else if (attempted.less) breaker.abandoned(pool, admission);
+    else breaker.failed(pool, admission);
     return attempted;
   } catch (error) {
     breaker.abandoned(pool, admission);
@@ -67,11 +76,12 @@ async function makeAttempt<T extends { envelope: unknown }>(
   session: Session,
   limiter: Limiter,
   request: AttemptRequest<T>,
+  admission: Admission,
 ): Promise<Attempted<T>> {
   const { operation, attempt } = request;
   const { timing, options, retryBudget } = session;
   const id = session.nextId();
-  const wire = encodeRequest(operation, request.params, options.paramNames[operation.name] ?? {}, id);
+  const wire = encodeRequest(operation, request.params(), options.paramNames[operation.name] ?? {}, id);
   const credits = options.credits[operation.name] ?? operation.credits;
   options.budget?.takeAttempt(credits);
   if (attempt === 1) retryBudget.countFirstAttempt();
@@ -94,7 +104,7 @@ async function makeAttempt<T extends { envelope: unknown }>(
     bytes: judged.bytes,
     attempt,
   });
-  return settle(session, limiter, request, judged, { sentAt, receivedMs });
+  return settle(session, limiter, request, judged, { sentAt, receivedMs, admission });
 }
 
 function apiIsDown({ http }: Session, { operation, attempt }: AttemptRequest<unknown>): ApiStopped {
@@ -121,9 +131,9 @@ const silences: readonly AttemptEntry['outcome'][] = [
 function settle<T>(
   { timing, retryBudget }: Session,
   limiter: Limiter,
-  { attempt, signal }: AttemptRequest<T>,
+  { attempt, signal, askLess }: AttemptRequest<T>,
   { outcome, status, page }: Judged<T>,
-  { sentAt, receivedMs }: { sentAt: number; receivedMs: number },
+  { sentAt, receivedMs, admission }: { sentAt: number; receivedMs: number; admission: Admission },
 ): Attempted<T> {
   const { kind, message, code, retryAfterMs } = outcome;
   if (kind === 'aborted') throw signal?.reason ?? new Error(message);
@@ -133,10 +143,12 @@ function settle<T>(
   if (kind !== 'ok' && retryAfterMs !== null && retryAfterMs <= maxRetryAfterMs) limiter.hold(retryAfterMs);
   if (kind === 'ok') return { ok: true, page: page!, receivedAt: new Date(receivedMs) };
 
-  const failure: Failure = { kind, retryAfterMs };
+  const isSlow = kind === 'slow' || kind === 'timeout';
+  const less = isSlow && askLess?.(admission === 'probe') === true;
+  const failure: Failure = { kind, retryAfterMs, less };
   const decision = decideRetry(failure, attempt, timing.random(), retryBudget.mayRetry());
   if (decision.retry) retryBudget.countRetry();
-  return { ok: false, kind, status, code, said: message, decision };
+  return { ok: false, kind, status, code, said: message, less, decision };
 }
 
 // Long enough for any error; the text of a page of records is never needed.

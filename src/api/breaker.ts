@@ -6,16 +6,18 @@ import type { Timing } from './timing.ts';
  * nothing is sent for half a minute; then one attempt goes alone, as a probe, and says whether the others may go on.
  */
 export interface Breaker {
-  /**
-   * Waits until an attempt may be sent: not at all, or until the probe has been answered, or is this attempt itself.
-   * Null when the API is down.
-   */
-  admit(pool: Pool, signal?: AbortSignal): Promise<Admission | null>;
+  /** Null where an attempt may be sent, or told that it may not; else what ends before it is worth asking again. */
+  rest(pool: Pool, signal?: AbortSignal): Promise<void> | null;
+  /** Lets an attempt through that nothing keeps waiting; the first after a rest is the probe. Null when the API is down. */
+  admit(pool: Pool): Admission | null;
   /** An attempt was answered: the API is up. */
   answered(pool: Pool): void;
   /** An attempt was not. Where it was the probe, the API is down. */
   failed(pool: Pool, admission: Admission): void;
-  /** An attempt that was let through was not made, or broken off by us: where it was the probe, another one is. */
+  /**
+   * An attempt that was let through was not made, was broken off by us, or asked for so much that its failure says
+   * nothing: where it was the probe, another one is.
+   */
   abandoned(pool: Pool, admission: Admission): void;
   /** A request failed in every attempt. */
   exhausted(pool: Pool): void;
@@ -51,17 +53,18 @@ export function createBreaker(timing: Pick<Timing, 'now' | 'sleep'>): Breaker {
     if (state !== 'probing') for (const goOn of own.waiting.splice(0)) goOn();
   };
   return {
-    async admit(pool, signal) {
+    rest(pool, signal) {
       const own = of(pool);
-      while (own.state === 'resting' || own.state === 'probing') {
-        if (own.state === 'probing') await new Promise<void>((resolve) => own.waiting.push(resolve));
-        else if (timing.now() < own.restsUntil) await timing.sleep(own.restsUntil - timing.now(), signal);
-        else {
-          become(own, 'probing');
-          return 'probe';
-        }
-      }
-      return own.state === 'closed' ? 'one of many' : null;
+      if (own.state === 'probing') return new Promise<void>((resolve) => own.waiting.push(resolve));
+      const leftMs = own.restsUntil - timing.now();
+      return own.state === 'resting' && leftMs > 0 ? timing.sleep(leftMs, signal) : null;
+    },
+    admit(pool) {
+      const own = of(pool);
+      if (own.state === 'down') return null;
+      if (own.state === 'closed') return 'one of many';
+      become(own, 'probing');
+      return 'probe';
     },
     answered(pool) {
       const own = of(pool);

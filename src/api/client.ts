@@ -66,6 +66,11 @@ export interface SendOptions<T> {
    * more pages wait to be kept than there are requests in flight. What it throws, `send` throws.
    */
   keep?(page: T, receivedAt: Date): Promise<void>;
+  /**
+   * Asked after each attempt that was not answered in time whether less will be asked for instead. Then the request
+   * ends as `slow` at once, and where it was the probe, it says nothing of the API.
+   */
+  askLess?(isProbe: boolean): boolean;
   /** Who asks, the job: within the pool those go first who have asked for less so far. */
   share?: string;
 }
@@ -73,6 +78,7 @@ export interface SendOptions<T> {
 export interface ApiClient {
   /**
    * Sends one request and returns its page, after as many attempts as it takes (at most 4).
+   * @param params a function is called for each attempt as it is sent
    * @param read slices the body into a page; anything it throws makes the answer a broken one
    * @throws ApiError when this request fails for good: its target fails, others may go on
    * @throws ApiStopped, StoppedEarly when nothing more can be asked now (down, credits, budget, signal)
@@ -80,7 +86,7 @@ export interface ApiClient {
    */
   send<T extends { envelope: unknown }>(
     operation: Operation,
-    params: Params,
+    params: Params | (() => Params),
     read: (body: Buffer) => T,
     options?: SendOptions<T>,
   ): Promise<Answer<T>>;
@@ -171,10 +177,11 @@ async function send<T extends { envelope: unknown }>(
   session: Session,
   limiter: Limiter,
   operation: Operation,
-  params: Params,
+  given: Params | (() => Params),
   read: (body: Buffer) => T,
-  { signal: own, share, keep }: SendOptions<T>,
+  { signal: own, share, keep, askLess }: SendOptions<T>,
 ): Promise<Answer<T>> {
+  const params = typeof given === 'function' ? given : () => given;
   const signal = eitherSignal(session.options.signal, own);
   const waitSignal = eitherSignal(session.waitSignal, own);
   // Every request listens to them: more than ten is no leak here.
@@ -183,7 +190,7 @@ async function send<T extends { envelope: unknown }>(
     const attempted: Attempted<T> = await limiter
       .run(
         async () => {
-          const request = { operation, params, read, attempt, signal };
+          const request = { operation, params, read, attempt, signal, askLess };
           const attempted = await attemptRequest(session, limiter, request);
           if (attempted.ok) await keep?.(attempted.page, attempted.receivedAt);
           return attempted;

@@ -85,6 +85,11 @@ export class Limiter {
     return this.#queue.add(inTurn, { priority: returns ? 1 : -turns });
   }
 
+  /** A task that had to wait in its turn takes it again: all that waited for the same moment would go at once. */
+  takeTurnAgain(signal?: AbortSignal): Promise<void> {
+    return this.#takeTurn(Number.NEGATIVE_INFINITY, signal);
+  }
+
   /** Nothing of the pool goes before ms have passed; a longer hold in force stays. */
   hold(ms: number): void {
     this.#heldUntil = Math.max(this.#heldUntil, this.#timing.now() + ms);

@@ -11,6 +11,8 @@ const capMs = 20_000;
 export interface Failure {
   kind: OutcomeKind | 'unreachable' | 'timeout';
   retryAfterMs: number | null;
+  /** Whether the caller asks for less instead. */
+  less?: boolean;
 }
 
 export type RetryDecision =
@@ -43,7 +45,8 @@ export function decideRetry(
   return { retry: true, delayMs: floorMs + random * spreadMs, holdMs: floorMs };
 }
 
-function attemptsFor({ kind }: Failure): number {
+function attemptsFor({ kind, less }: Failure): number {
+  if (less) return 1;
   switch (kind) {
     case 'throttled':
     case 'try_again':

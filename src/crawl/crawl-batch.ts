@@ -104,7 +104,8 @@ async function askForSlice(
   ids: readonly string[],
 ): Promise<void> {
   const where = { [start.task.operation.batchParam ?? 'ids']: ids.map(readId) };
-  await sendPage(start, deps, where, async (page, receivedAt) => {
+  const ask = { choose: () => ({ where, count: ids.length }) };
+  await sendPage(start, deps, ask, async (page, receivedAt) => {
     // Ids that the answer leaves out are as unknown to the source as those it says null to.
     const whole = { ...page, nulls: Math.max(page.nulls, ids.length - page.records.length) };
     const described = describePage(start, deps, whole, receivedAt);

@@ -18,7 +18,7 @@ import {
   positionAfter,
 } from './paging.ts';
 import { readPageGroup } from './record-groups.ts';
-import { describePage, landPage, positionParams, sendPage } from './send-page.ts';
+import { describePage, landPage, type PageAsk, positionParams, sendPage } from './send-page.ts';
 import { askForLess, askForMore, beginWalk, countPage, refuseLoop, restartWalk, type Walk } from './walk.ts';
 
 /** A page from a replica that is behind is asked for so many times in all, … */
@@ -37,20 +37,39 @@ export async function crawlPages(start: TaskStart, deps: CrawlDeps): Promise<voi
   if (start.resume !== null && isEnded(start.resume)) return;
   let walk = beginWalk(start);
   while (walk.position !== null && start.split?.refused !== true) {
-    const { position } = walk;
+    const place = { asked: walk.position };
     try {
-      walk = await crawlPage(start, deps, walk, position);
+      walk = await crawlPage(start, deps, walk, place);
     } catch (error) {
-      walk = goOnAfter(error, start.task, walk, position);
+      walk = goOnAfter(error, start.task, { ...walk, position: place.asked }, place.asked);
     }
   }
 }
 
-/** Asks for the next page until it is not behind, or often enough; returns the walk after it has landed. */
-async function crawlPage(start: TaskStart, deps: CrawlDeps, walk: Walk, position: Position): Promise<Walk> {
+/**
+ * Asks for the next page until it is not behind, or often enough; returns the walk after it has landed.
+ * @param place where it is asked for; less than the walk would, where the job has learnt better meanwhile
+ */
+async function crawlPage(
+  start: TaskStart,
+  deps: CrawlDeps,
+  walk: Walk,
+  place: { asked: Position },
+): Promise<Walk> {
   const { task, goal } = start;
+  const { asked: wanted } = place;
+  const size = deps.sizes(task);
+  const ask: PageAsk = {
+    choose() {
+      place.asked = size.fit(wanted, walk.trust);
+      const count = task.operation.limit === null ? 1 : place.asked.limit;
+      return { where: positionParams(task, place.asked), count };
+    },
+    onSlow: size.failed,
+  };
   for (let asked = 1; ; asked += 1) {
-    const after = await sendPage(start, deps, positionParams(task, position), async (page, receivedAt) => {
+    const after = await sendPage(start, deps, ask, async (page, receivedAt) => {
+      const position = place.asked;
       const facts = readFacts(task, walk, position, page);
       const aims = { since: task.since, ascending: isAscending(task.params), now: receivedAt.getTime() };
       const same = nextStep(task.operation, position, facts, { ...goal, ...aims });
@@ -63,12 +82,13 @@ async function crawlPage(start: TaskStart, deps: CrawlDeps, walk: Walk, position
         ...step,
         last_slot: facts.lastSlot,
       };
-      const known = await countKnown(start, walk, listed, page, deps);
+      const known = await countKnown(start, { ...walk, position }, listed, page, deps);
       const line = known >= Math.min(knownRows, task.pageSize) ? endAsKnown(listed) : listed;
       if (asked < maxAsked && isBehind(task, facts, line.end, { ...walk, ...goal })) return null;
       refuseLoop(task, page, position, walk.seen);
       refuseDeadEnd(task, page, line);
       await landPage(deps, task, line, page);
+      size.came(position.limit);
       return { ...moved, known, position: line.end === null ? line.next : null };
     });
     if (after !== null) return after;
@@ -117,7 +137,7 @@ function readFacts(task: Task, walk: Walk, position: Position, page: ReceivedPag
     ...{ records: records.length, cursor, more, slot, ...readLast(task, page) },
     lastKey: readLastKey(task, walk, position, page),
     page: walk.page,
-    depth: walk.restart.depth + 1,
+    depth: walk.restart.depth + position.limit / task.pageSize,
   };
 }
 
@@ -125,7 +145,7 @@ function moveOn(
   { operation: { groupBy } }: Task,
   walk: Walk,
   { records, slot }: ReceivedPage,
-  { lastKey, lastSlot }: PageFacts,
+  { lastKey, lastSlot, depth }: PageFacts,
   { next }: NextStep,
 ): Walk {
   const group: PageGroup | null = groupBy === undefined ? null : readPageGroup(groupBy, records, walk.group);
@@ -135,7 +155,7 @@ function moveOn(
     position: next,
     ...{ group, lastKey, cursorSlot: lastSlot },
     lowestSlot: slot === null ? walk.lowestSlot : Math.min(slot, walk.lowestSlot ?? slot),
-    restart: countPage(walk.restart),
+    restart: countPage(walk.restart, depth),
   };
 }
 

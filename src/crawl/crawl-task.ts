@@ -4,6 +4,7 @@ import type { Task } from '../jobs/task.ts';
 import type { EndReason, Position } from '../landing/page-line.ts';
 import type { LandedCrawl } from '../landing/reader.ts';
 import type { LandingLog, LandingRecord, NewPage } from '../landing/writer.ts';
+import type { LearntSizes } from './learnt-size.ts';
 import type { PagingGoal } from './paging.ts';
 
 /** A task with what is known of it before this run touches it. */
@@ -36,6 +37,8 @@ export interface CrawlDeps {
   run: string;
   /** Slices of one batch task asked for at once. */
   batchConcurrency: number;
+  /** What the run has learnt of its source. */
+  sizes: LearntSizes;
   /** Waits before a page is asked for again. */
   timing: Pick<Timing, 'sleep' | 'random'>;
   /**

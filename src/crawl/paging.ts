@@ -16,7 +16,10 @@ export interface PageFacts {
   lastKey: string | null;
   /** Number of the page in its crawl, from 1. */
   page: number;
-  /** Pages since the walk began at the start of the list, this one included: less than `page` after a restart. */
+  /**
+   * Whole pages since the walk began at the start of the list, this one included: less than `page` after a restart, and
+   * where some asked for less.
+   */
   depth: number;
 }
 
@@ -142,7 +145,8 @@ function feedEnd(page: PageFacts, goal: PagingGoal): EndReason | null {
 
 function sinceEnd(page: PageFacts, { since, now }: PagingGoal): EndReason | null {
   if (since === null || since.kind === 'all') return null;
-  if (since.kind === 'pages') return page.depth >= since.pages ? 'since' : null;
+  // Parts of pages add up to whole ones but for rounding.
+  if (since.kind === 'pages') return page.depth > since.pages - 1e-6 ? 'since' : null;
   if (since.kind === 'slot') return page.lastSlot !== null && page.lastSlot < since.slot ? 'since' : null;
   return page.lastTime !== null && page.lastTime * 1000 < now - since.ms ? 'since' : null;
 }

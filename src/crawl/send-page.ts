@@ -7,22 +7,45 @@ import type { NewPage } from '../landing/writer.ts';
 import type { CrawlDeps, TaskStart } from './crawl-task.ts';
 import { listCarried, noData, type ReceivedPage, readSlot, receivePage } from './page.ts';
 
-/**
- * Asks for one page. `keep` lands it before another request may take this one's place; what it returns, this returns.
- * @param position parameters that choose the page, as sent
- */
+/** How a page is asked for. */
+export interface PageAsk {
+  /** The parameters that choose the page, as sent, and the most records they ask for. Called for each attempt. */
+  choose(): { where: Record<string, unknown>; count: number };
+  /** So many did not come in time. */
+  onSlow?(count: number): void;
+}
+
+/** Attempts at one size that are not answered in time before less is asked for: a gateway's 504 may pass once. */
+const attemptsAtOneSize = 2;
+
+/** Asks for one page. `keep` lands it before another request may take this one's place; what it returns, this returns. */
 export async function sendPage<T>(
   { task, slotCeiling }: TaskStart,
   { client }: CrawlDeps,
-  position: Record<string, unknown>,
+  ask: PageAsk,
   keep: (page: ReceivedPage, receivedAt: Date) => Promise<T>,
 ): Promise<T> {
   const { operation } = task;
-  const params = { ...task.params, ...position };
+  let asked: Record<string, unknown> = {};
+  const size = { count: 0, attempts: 0 };
+  const params = () => {
+    const { where, count } = ask.choose();
+    size.attempts = count === size.count ? size.attempts + 1 : 1;
+    size.count = count;
+    asked = where;
+    return { ...task.params, ...where };
+  };
+  // A probe shows it at once: all others wait for it.
+  const askLess = (isProbe: boolean) => {
+    if (size.count <= 1 || !(isProbe || size.attempts >= attemptsAtOneSize)) return false;
+    ask.onSlow?.(size.count);
+    return true;
+  };
   const kept: T[] = [];
   try {
     await client.send(operation, params, (body) => splitAnswer(body, operation, slotCeiling), {
       share: task.job,
+      askLess,
       keep: async (page, receivedAt) => {
         kept.push(await keep(receivePage(operation, page), receivedAt));
       },
@@ -31,7 +54,7 @@ export async function sendPage<T>(
     // "Nothing under this id" is an answer: it lands as an empty page, so it is not asked for again in this round.
     if (!(error instanceof ApiError && error.kind === 'no_data')) throw error;
     // In the middle of a list it is none.
-    if ((operation.cursorParam ?? 'cursor') in position) throw error;
+    if ((operation.cursorParam ?? 'cursor') in asked) throw error;
     kept.push(await keep(noData, new Date()));
   }
   return kept[0] as T;

@@ -91,11 +91,11 @@ export function askForMore(step: NextStep, { pageSize }: Task, trust: LimitTrust
   return { step: { ...step, next: resizePosition(step.next, more.limit) }, trust: more.trust };
 }
 
-/** How the restarts stand once another page has landed. */
-export function countPage({ count, depth, deepest }: Restart): Restart {
+/** How the restarts stand once another page has landed, with which the walk is so deep in the list. */
+export function countPage({ count, depth, deepest }: Restart, reached: number): Restart {
   return depth < deepest
-    ? { count, depth: depth + 1, deepest }
-    : { count: 0, depth: depth + 1, deepest: depth + 1 };
+    ? { count, depth: reached, deepest }
+    : { count: 0, depth: reached, deepest: reached };
 }
 
 /**

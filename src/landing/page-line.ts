@@ -96,7 +96,7 @@ export interface Position {
 export interface Restart {
   /** Restarts since it last came further than ever before. */
   count: number;
-  /** Pages since the walk last began at the start of the list, and the most that it ever was. */
+  /** Whole pages, and parts of them, since the walk last began at the start of the list, and the most that it ever was. */
   depth: number;
   deepest: number;
 }

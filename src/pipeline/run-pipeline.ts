@@ -4,6 +4,7 @@ import { realTiming } from '../api/timing.ts';
 import type { Config } from '../config.ts';
 import type { LandedPage } from '../crawl/crawl-task.ts';
 import { crawlTasks } from '../crawl/crawl-tasks.ts';
+import { createLearntSizes } from '../crawl/learnt-size.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { KeyRefused, StoppedEarly } from '../errors.ts';
 import type { Job } from '../jobs/job-file.ts';
@@ -175,6 +176,7 @@ async function crawlWave(
     await crawlTasks(starts, {
       ...{ client, landing, run: session.run, batchConcurrency: 8, concurrency: taskConcurrency },
       ...{ timing: realTiming, isKnown: known.ask, onPage, onTaskEnd: progress.onTaskEnd },
+      sizes: createLearntSizes(),
     }).finally(() => landing.close());
     return null;
   } catch (error) {

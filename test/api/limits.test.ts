@@ -207,3 +207,20 @@ describe('Retry-After', () => {
     },
   );
 });
+
+test('what waited for a probe goes on at the rate allowed, not at once', async () => {
+  const clock = startVirtualClock();
+  const startedAt = clock.now();
+  const respond = ({ at }: { at: number }) => (at < startedAt + 20_000 ? refused(500) : undefined);
+  const limits = { das: { rps: 10, burst: 1 } };
+  const api = simulateApi(clock, { random: createRandom(seed), respond, limits });
+  await keepAsking(api, clock, { count: 50, until: startedAt + 60_000 });
+  const answered = api.arrivals.filter(({ status }) => status === 200).map(({ sent }) => sent);
+  expect(answered.length, 'the probe was answered').toBeGreaterThan(100);
+  expect(
+    mostWithin(
+      api.arrivals.map(({ sent }) => sent),
+      1000,
+    ),
+  ).toBeLessThanOrEqual(11);
+});

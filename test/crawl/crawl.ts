@@ -4,6 +4,7 @@ import { onTestFinished } from 'vitest';
 import { findOperation } from '../../src/api/catalogue.ts';
 import type { CrawlDeps, TaskStart } from '../../src/crawl/crawl-task.ts';
 import { crawlTask } from '../../src/crawl/crawl-tasks.ts';
+import { createLearntSizes } from '../../src/crawl/learnt-size.ts';
 import { slotCeiling } from '../../src/crawl/slot-ceiling.ts';
 import type { Task } from '../../src/jobs/task.ts';
 import type { LandedCrawl } from '../../src/landing/reader.ts';
@@ -67,6 +68,7 @@ export async function newCrawl(
         landing,
         run: `run-${runs}`,
         batchConcurrency: 2,
+        sizes: createLearntSizes(),
         timing: jumpingTime(),
         onPage: () => undefined,
         isKnown,

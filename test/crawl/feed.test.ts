@@ -149,4 +149,15 @@ describe('a feed whose cursor is refused', () => {
     expect(await crawl.run()).toBe(null);
     expect(crawl.asked.map(({ cursor }) => cursor)).toEqual([undefined, '2', '4', undefined, '2', '4']);
   });
+
+  test('`since: {pages}` counts a page that asked for less as a part of one, also over a stop', async () => {
+    const since = { kind: 'pages', pages: 2 } as const;
+    const crawl = await newCrawl(task({ since, pageSize: 4 }), (params, nth) => {
+      if (Number(params.limit) > 2) return new Error('Response is too big');
+      return nth === 4 ? new Error('broken') : feed(params, nth);
+    });
+    expect(await crawl.run()).toBeInstanceOf(ApiError);
+    expect(await crawl.run()).toBe(null);
+    expect(await crawl.landed()).toMatchObject({ records: 8, last: { page: 4, end: 'since' } });
+  });
 });
