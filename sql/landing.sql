@@ -72,7 +72,7 @@ line as (
     ) as line
   from read_ndjson_objects($records, maximum_object_size = $largest), range($parts) as parts(part)
   -- Not an equality, which would be a join: chunks of 2,048 lines become several, each of the lines of one part.
-  where (hash(json) % $parts)::bigint - part = 0
+  where $parts = 1 or (hash(json) % $parts)::bigint - part = 0
 ),
 record as (
   select

@@ -112,9 +112,10 @@ export function refuseLoop(
   const { records, more } = page;
   const cursor = isKeyPosition(position) ? null : page.cursor;
   if (records.length === 0 && more !== true) return;
+  const ids = operation.idMember === undefined ? null : describeIds(records, operation.idMember);
   for (const [what, value] of [
-    ['records', records.length === 0 ? null : hashContent(records)],
-    ['ids', operation.idMember === undefined ? null : describeIds(records, operation.idMember)],
+    ['ids', ids],
+    ['records', records.length === 0 || ids !== null ? null : hashContent(records)],
     ['cursor', cursor],
   ]) {
     if (value === null) continue;
