@@ -3,7 +3,7 @@ import { saysCursorRefused } from '../api/classify.ts';
 import type { Task } from '../jobs/task.ts';
 import type { PageGroup, Position } from '../landing/page-line.ts';
 import { isEnded } from '../landing/reader.ts';
-import type { NewPage } from '../landing/writer.ts';
+import type { NewPage } from '../landing/render-page.ts';
 import { BoundsIgnored, PagingLoop, RangesRefused } from './crawl-failures.ts';
 import type { CrawlDeps, TaskStart } from './crawl-task.ts';
 import { furthestId, isInOrder, readIds } from './id-order.ts';

@@ -1,4 +1,4 @@
-import type { LandingRecord } from '../landing/writer.ts';
+import type { LandingRecord } from '../landing/render-page.ts';
 
 /** Ids that the records of a page have, in the page's order. */
 export interface PageIds {

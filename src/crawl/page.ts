@@ -1,6 +1,6 @@
 import type { Operation } from '../api/operation.ts';
+import type { LandingRecord } from '../landing/render-page.ts';
 import { type SplitPage, sliceEnvelope } from '../landing/split.ts';
-import type { LandingRecord } from '../landing/writer.ts';
 import { BrokenCursor } from './crawl-failures.ts';
 
 /** What the crawl reads from an answer; the records themselves stay bytes. */

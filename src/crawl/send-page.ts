@@ -2,8 +2,9 @@ import { ApiError, BrokenAnswer } from '../api/api-errors.ts';
 import type { Operation } from '../api/operation.ts';
 import type { Task } from '../jobs/task.ts';
 import type { Position } from '../landing/page-line.ts';
+import type { NewPage } from '../landing/render-page.ts';
 import { type SplitPage, splitPage } from '../landing/split.ts';
-import type { NewPage } from '../landing/writer.ts';
+import type { LandingLog } from '../landing/writer.ts';
 import type { CrawlDeps, TaskStart } from './crawl-task.ts';
 import { listCarried, noData, type ReceivedPage, readSlot, receivePage } from './page.ts';
 
@@ -108,12 +109,12 @@ export function describePage(
 
 /** Appends a page to the landing log and tells of it. */
 export async function landPage(
-  deps: CrawlDeps,
+  { landing, onPage }: { landing: LandingLog; onPage: CrawlDeps['onPage'] },
   task: Task,
   line: NewPage,
   page: ReceivedPage,
 ): Promise<void> {
-  await deps.landing.appendPage(line, page.records);
+  await landing.appendPage(line, page.records);
   const bytes = page.records.reduce((sum, record) => sum + record.bytes.length, 0);
-  deps.onPage(task, { page: line.page, end: line.end, records: page.records.length, bytes });
+  onPage(task, { page: line.page, end: line.end, records: page.records.length, bytes });
 }

@@ -1,7 +1,8 @@
 import { link, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { LandingRecord, NewPage } from './render-page.ts';
 import { listSegments, pageFile, recordFile, syncDirectory, writeSynced } from './segment-files.ts';
-import { createLandingLog, type LandingRecord, type NewPage } from './writer.ts';
+import { createLandingLog } from './writer.ts';
 
 /**
  * Pages that were received outside a run (`ledgerlake webhook`). A run may be at work, and its landing log is its

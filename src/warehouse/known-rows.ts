@@ -8,7 +8,7 @@ import {
   renderLine,
   renderPage,
   type SegmentForms,
-} from '../landing/writer.ts';
+} from '../landing/render-page.ts';
 import { type Database, listColumns, openDatabase } from './database.ts';
 import { type Group, listGroups, stagedHash } from './row-groups.ts';
 import { createShapeMacros, readingOf, shapeQuery } from './shape-query.ts';

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { landOutside, takeIncoming } from '../../src/landing/incoming.ts';
 import { readLanding, recoverLanding } from '../../src/landing/reader.ts';
+import type { NewPage } from '../../src/landing/render-page.ts';
 import { listSegments, pageFile, recordFile } from '../../src/landing/segment-files.ts';
-import { createLandingLog, type NewPage } from '../../src/landing/writer.ts';
+import { createLandingLog } from '../../src/landing/writer.ts';
 
 let incoming: string;
 let landing: string;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { IdsLine } from '../../src/landing/page-line.ts';
-import type { LandingRecord, NewPage } from '../../src/landing/writer.ts';
+import type { LandingRecord, NewPage } from '../../src/landing/render-page.ts';
 
 /** A file system in memory where there is one: thousands of recoveries, each synced, would take a minute on a disk. */
 const base = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
