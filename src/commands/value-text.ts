@@ -1,4 +1,7 @@
-import {
+import type { DuckDBTimestampTZValue, DuckDBType, DuckDBValue } from '@duckdb/node-api';
+import { duckdb } from '../warehouse/duckdb.ts';
+
+const {
   DuckDBArrayType,
   DuckDBArrayValue,
   DuckDBDecimalValue,
@@ -8,12 +11,9 @@ import {
   DuckDBMapValue,
   DuckDBStructType,
   DuckDBStructValue,
-  DuckDBTimestampTZValue,
-  type DuckDBType,
   DuckDBUnionType,
   DuckDBUnionValue,
-  type DuckDBValue,
-} from '@duckdb/node-api';
+} = duckdb;
 
 /**
  * A value of a query as JSON, exactly: u64, HUGEINT and decimals as numbers with all their digits, a JSON column as
@@ -69,7 +69,7 @@ export function cellText(value: DuckDBValue, type: DuckDBType): string {
 }
 
 function plainText(value: DuckDBValue): string {
-  if (value instanceof DuckDBTimestampTZValue) return utcText(value);
+  if (value instanceof duckdb.DuckDBTimestampTZValue) return utcText(value);
   return Object.is(value, -0) ? '-0.0' : String(value);
 }
 

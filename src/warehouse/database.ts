@@ -1,16 +1,10 @@
 import { parse } from 'node:path';
-import {
-  type DuckDBConnection,
-  DuckDBInstance,
-  type DuckDBType,
-  type DuckDBValue,
-  LIST,
-  listValue,
-  StatementType,
-  VARCHAR,
-} from '@duckdb/node-api';
+import type { DuckDBConnection, DuckDBInstance, DuckDBType, DuckDBValue } from '@duckdb/node-api';
 import { asDiskError } from '../errors.ts';
+import { duckdb } from './duckdb.ts';
 import { quoteName, quoteText } from './sql-text.ts';
+
+const { LIST, listValue, StatementType, VARCHAR } = duckdb;
 
 export interface DatabaseOptions {
   /** DuckDB's own bound, for example `256MB`; what does not fit goes to `tempDir`. */
@@ -51,7 +45,7 @@ export interface Database {
  */
 export async function openDatabase(path: string, options: DatabaseOptions): Promise<Database> {
   const { rowGroupSize } = options;
-  const instance = await DuckDBInstance.create(rowGroupSize === undefined ? path : ':memory:', {
+  const instance = await duckdb.DuckDBInstance.create(rowGroupSize === undefined ? path : ':memory:', {
     memory_limit: options.memoryLimit,
     threads: String(options.threads),
     temp_directory: options.tempDir,

@@ -15,7 +15,8 @@ import {
 import {
   checkPartitionColumns,
   type LakeLayout,
-  listLakeTables,
+  type LakeTable,
+  readLakeTables,
   readTableFacts,
   type TableFacts,
 } from './lake-table.ts';
@@ -79,12 +80,13 @@ export async function exportTables(options: ExportOptions): Promise<ExportResult
   const interrupt = () => database.interrupt();
   signal?.addEventListener('abort', interrupt);
   try {
-    const tables = chooseTables(await listLakeTables(database), options);
+    const known = await readLakeTables(database);
+    const tables = chooseTables([...known.keys()], options);
     await openLake(options.lake);
     const results: ExportResult[] = [];
     for (const table of tables) {
       signal?.throwIfAborted();
-      results.push(await exportTable(database, table, options));
+      results.push(await exportTable(database, known.get(table)!, options));
     }
     return results;
   } catch (error) {
@@ -129,14 +131,19 @@ function chooseTables(
   return tables === null ? known : [...new Set(tables)];
 }
 
-async function exportTable(database: Database, table: string, options: ExportOptions): Promise<ExportResult> {
+async function exportTable(
+  database: Database,
+  lakeTable: LakeTable,
+  options: ExportOptions,
+): Promise<ExportResult> {
   const { lake, keep } = options;
+  const { name: table } = lakeTable;
   const layout: LakeLayout = {
     partitionBy: options.partitionBy[table] ?? [],
     fileBytes: options.fileBytes ?? defaultFileBytes,
   };
   const earlier = await openTableFolder(lake, table);
-  const facts = await readTableFacts(database, table, layout);
+  const facts = await readTableFacts(database, lakeTable, layout);
   checkPartitionColumns(table, facts.columns, layout.partitionBy);
   const tableDir = join(lake, table);
   const current = await readCurrentManifest(tableDir);

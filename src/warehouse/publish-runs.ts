@@ -24,14 +24,10 @@ export async function publishRuns(
   runs: readonly RunRow[],
 ): Promise<void> {
   await build.transaction(async () => {
-    for (const run of runs) {
-      await build.run('delete from meta.runs where run_id = $run', { run: run.run });
-      await build.run(
-        `insert into meta.runs (run_id, verb, jobs, started_at, finished_at, exit_code, stopped_by)
-        values ($run, $verb, $jobs::varchar[], $startedAt::timestamptz, $finishedAt::timestamptz, $exitCode::integer, $stoppedBy::varchar)`,
-        { ...run },
-      );
-    }
+    await build.run('delete from meta.runs where run_id in (select unnest($runs))', {
+      runs: runs.map(({ run }) => run),
+    });
+    await build.run(readSql('publish/runs.sql'), { runs: JSON.stringify(runs) });
     if (!(await hasBytes(folder.requests))) return;
     await build.run(
       `delete from meta.requests where run_id in (

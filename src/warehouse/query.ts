@@ -1,15 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  type DuckDBConnection,
-  DuckDBInstance,
-  type DuckDBResult,
-  type DuckDBType,
-  type DuckDBValue,
-  ResultReturnType,
-} from '@duckdb/node-api';
+import type { DuckDBConnection, DuckDBResult, DuckDBType, DuckDBValue } from '@duckdb/node-api';
 import { asDiskError, LedgerlakeError, UsageError } from '../errors.ts';
+import { duckdb } from './duckdb.ts';
 import { lakeType } from './lake-table.ts';
 import { requireSnapshot } from './open-snapshot.ts';
 import { quoteName, quoteText } from './sql-text.ts';
@@ -49,7 +43,7 @@ export interface QuerySession {
  */
 export async function openQuerySession(path: string, options: QueryOptions): Promise<QuerySession> {
   await requireSnapshot(path);
-  const instance = await DuckDBInstance.create(path, {
+  const instance = await duckdb.DuckDBInstance.create(path, {
     access_mode: 'READ_ONLY',
     memory_limit: options.memoryLimit,
     threads: String(options.threads),
@@ -115,7 +109,7 @@ async function readView(connection: DuckDBConnection): Promise<QueryResult> {
 }
 
 function describeResult(result: DuckDBResult): QueryResult {
-  const hasRows = result.returnType === ResultReturnType.QUERY_RESULT;
+  const hasRows = result.returnType === duckdb.ResultReturnType.QUERY_RESULT;
   const names = hasRows ? result.deduplicatedColumnNames() : [];
   return {
     columns: names.map((name, n) => ({ name, type: result.columnType(n) })),
