@@ -12,7 +12,7 @@ export async function crawlBatch(start: TaskStart, deps: CrawlDeps): Promise<voi
   const slices = await openSlices(start, deps);
   const { pending } = slices;
   const failures: unknown[] = [];
-  const size = { limit: start.task.pageSize, trust: freshTrust };
+  const size: BatchSize = { limit: start.task.pageSize, trust: freshTrust };
   const worker = async () => {
     for (let page = pending.shift(); page !== undefined; page = pending.shift())
       await crawlSlice(start, deps, slices, size, page);
@@ -25,6 +25,12 @@ export async function crawlBatch(start: TaskStart, deps: CrawlDeps): Promise<voi
   const count = Math.min(deps.batchConcurrency, pending.length);
   await Promise.all(Array.from({ length: count }, () => worker().catch(orStop)));
   if (failures.length > 0) throw failures[0];
+}
+
+/** What the slices of one batch learn of how many ids may be asked for at once. */
+interface BatchSize {
+  limit: number;
+  trust: LimitTrust;
 }
 
 /** The frozen slices of a batch. */
@@ -70,13 +76,12 @@ async function openSlices(start: TaskStart, deps: CrawlDeps): Promise<Slices> {
 
 /**
  * Asks for a slice, or for its first part where so many ids at once are too many, and lands it.
- * @param size what the slices of one batch learn of how many may be asked for
  */
 async function crawlSlice(
   start: TaskStart,
   deps: CrawlDeps,
   slices: Slices,
-  size: { limit: number; trust: LimitTrust },
+  size: BatchSize,
   number: number,
 ): Promise<void> {
   let ids = await slices.read(number);
@@ -84,27 +89,45 @@ async function crawlSlice(
   for (;;) {
     if (ids.length > most) ids = await slices.cut(number, ids, most);
     try {
-      await askForSlice(start, deps, number, ids);
+      await askForSlice(start, deps, size, number, ids);
       // Fewer than that many say nothing of it.
       if (ids.length >= size.limit) Object.assign(size, restore(size.limit, size.trust, start.task.pageSize));
       return;
     } catch (error) {
-      if (!asksTooMuch(error) || ids.length === 1) throw error;
-      // A short rest that was too big, or a size that another slice has given up meanwhile, is nobody else's measure.
-      if (ids.length === size.limit) Object.assign(size, shrink(size.limit, size.trust));
-      most = Math.min(size.limit, Math.floor(ids.length / 2));
+      if (error instanceof SizeGivenUp) {
+        most = size.limit;
+      } else if (asksTooMuch(error) && ids.length > 1) {
+        giveUp(size, ids.length);
+        most = Math.min(size.limit, Math.floor(ids.length / 2));
+      } else throw error;
     }
   }
 }
 
+/** Before it was sent, another slice was answered to as many ids that they are too many. */
+class SizeGivenUp extends Error {}
+
+/** A short rest that was too much, or a size that another slice has given up meanwhile, is nobody else's measure. */
+function giveUp(size: BatchSize, count: number): void {
+  if (count === size.limit) Object.assign(size, shrink(size.limit, size.trust));
+}
+
+/** @throws SizeGivenUp when it has to be cut first */
 async function askForSlice(
   start: TaskStart,
   deps: CrawlDeps,
+  size: BatchSize,
   number: number,
   ids: readonly string[],
 ): Promise<void> {
   const where = { [start.task.operation.batchParam ?? 'ids']: ids.map(readId) };
-  const ask = { choose: () => ({ where, count: ids.length }) };
+  const ask = {
+    choose() {
+      if (ids.length > size.limit) throw new SizeGivenUp();
+      return { where, count: ids.length };
+    },
+    onSlow: (count: number) => giveUp(size, count),
+  };
   await sendPage(start, deps, ask, async (page, receivedAt) => {
     // Ids that the answer leaves out are as unknown to the source as those it says null to.
     const whole = { ...page, nulls: Math.max(page.nulls, ids.length - page.records.length) };
