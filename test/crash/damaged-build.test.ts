@@ -1,26 +1,34 @@
 import { readdirSync, rmSync } from 'node:fs';
-import { chmod, cp } from 'node:fs/promises';
+import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { dataFolder } from '../../src/data-folder.ts';
 import { publishLoaded } from '../../src/pipeline/publish-stage.ts';
 import { openSession } from '../../src/pipeline/session.ts';
+import type { Sandbox } from '../../src/sandbox/server.ts';
 import { listArchived } from '../../src/warehouse/archive-files.ts';
 import { listStaged } from '../../src/warehouse/load.ts';
 import { bar, showFigure } from '../bars.ts';
 import { compareEverything } from './content.ts';
 import { damages } from './damage.ts';
 import { expectFailure, hashFile } from './failure.ts';
-import { environmentOf, makePlace, type Place, runProgram } from './program.ts';
+import {
+  copyPlace,
+  environmentOf,
+  makeLastingPlace,
+  type Place,
+  removePlace,
+  runProgram,
+} from './program.ts';
 import { createRandom, readSeed } from './random.ts';
-import { startSmallWorld, writeJobs } from './small-world.ts';
+import { exportOnly, startSmallWorld, writeJobs } from './small-world.ts';
 
 const seed = readSeed();
 const rounds = bar('damages');
 
-vi.setConfig({ testTimeout: 400_000 + rounds * 10_000 });
+vi.setConfig({ testTimeout: 400_000 + rounds * 10_000, hookTimeout: 120_000 });
 
 /** `ledgerlake publish`, in this process. @returns what it logged @throws what it would end with */
 async function publish({ data }: Place): Promise<string> {
@@ -37,12 +45,19 @@ async function publish({ data }: Place): Promise<string> {
   return lines.join('');
 }
 
-/** Two nights that were published and archived, and a third that has only landed. */
-async function makeNights(): Promise<Place> {
-  const place = await makePlace();
+/** Two nights that were published and archived, and a third that has only landed: tests copy them. */
+let nights: Place;
+beforeAll(async () => {
+  nights = await makeLastingPlace();
   const sandbox = await startSmallWorld(11, { assets: 400, owners: 40, latencyMs: 0 });
-  onTestFinished(() => sandbox.close());
+  await makeNights(nights, sandbox);
+  await sandbox.close();
+  return () => removePlace(nights);
+});
+
+async function makeNights(place: Place, sandbox: Sandbox): Promise<void> {
   await writeJobs(place, sandbox);
+  await exportOnly(place, 'webhooks');
   const env = environmentOf(sandbox);
   for (let night = 0; night < 3; night += 1) {
     const verb = night < 2 ? 'run' : 'crawl';
@@ -50,14 +65,6 @@ async function makeNights(): Promise<Place> {
     expect(ended.code, ended.stderr).toBe(0);
     sandbox.tick(5);
   }
-  return place;
-}
-
-async function copyPlace(from: Place): Promise<Place> {
-  const place = await makePlace();
-  await cp(from.data, place.data, { recursive: true });
-  await cp(from.jobs, place.jobs, { recursive: true });
-  return place;
 }
 
 /** When publish wrote something down, not what. */
@@ -77,7 +84,6 @@ const snapshotOf = ({ data }: Place) => join(data, 'warehouse.duckdb');
 const setAside = ({ data }: Place) => readdirSync(data).filter((name) => name.includes('.set-aside-'));
 
 test(`the build damaged in ${rounds} ways (seed ${seed}): publishing heals it, and the content is that of an undamaged one`, async () => {
-  const nights = await makeNights();
   const whole = await copyPlace(nights);
   await publish(whole);
   const undamaged = snapshotOf(whole);
@@ -110,7 +116,7 @@ test(`the build damaged in ${rounds} ways (seed ${seed}): publishing heals it, a
 });
 
 test('a rebuild from the archive makes the same tables and history; it refuses where the archive is too short', async () => {
-  const place = await makeNights();
+  const place = await copyPlace(nights);
   await publish(place);
   const before = await copyPlace(place);
   const source = ['meta.source.transport', 'meta.source.origin', 'meta.source.bound_at'];
@@ -134,7 +140,7 @@ test('a rebuild from the archive makes the same tables and history; it refuses w
 });
 
 test('staged files that were damaged, or that have no checksums, are made again', async () => {
-  const place = await makeNights();
+  const place = await copyPlace(nights);
   const folder = dataFolder(place.data);
   const ended = await runProgram(['load'], { place });
   expect(ended.code, ended.stderr).toBe(0);

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,18 +7,36 @@ import { onTestFinished } from 'vitest';
 
 const ownProgram = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
-/** A folder of one test with the folders of one installation in it, removed when the test ends. */
+/** A folder with the folders of one installation in it. */
 export interface Place {
   root: string;
   data: string;
   jobs: string;
 }
 
+/** A place of one test, removed when it ends. */
 export async function makePlace(): Promise<Place> {
+  const place = await makeLastingPlace();
+  onTestFinished(() => removePlace(place));
+  return place;
+}
+
+/** A place of several tests; who makes it removes it. */
+export async function makeLastingPlace(): Promise<Place> {
   const root = await mkdtemp(join(tmpdir(), 'ledgerlake-crash-'));
-  onTestFinished(() => rm(root, { recursive: true, force: true }));
   const place = { root, data: join(root, 'data'), jobs: join(root, 'jobs') };
   await mkdir(place.jobs);
+  return place;
+}
+
+export function removePlace({ root }: Place): Promise<void> {
+  return rm(root, { recursive: true, force: true });
+}
+
+/** Another place with everything that one has, removed when the test ends. */
+export async function copyPlace(from: Place): Promise<Place> {
+  const place = await makePlace();
+  await cp(from.root, place.root, { recursive: true, verbatimSymlinks: true });
   return place;
 }
 

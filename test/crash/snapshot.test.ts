@@ -2,35 +2,57 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/server.ts';
 import { readTableSpecs } from '../../src/warehouse/table-spec.ts';
 import { bar, showFigure } from '../bars.ts';
 import { readCounts } from './content.ts';
-import { environmentOf, makePlace, type Place, runProgram, startProgram } from './program.ts';
+import {
+  copyPlace,
+  environmentOf,
+  makeLastingPlace,
+  type Place,
+  removePlace,
+  runProgram,
+  startProgram,
+} from './program.ts';
 import { createRandom, readSeed } from './random.ts';
 import { startReader } from './reader.ts';
-import { startSmallWorld, writeJobs } from './small-world.ts';
+import { exportOnly, startSmallWorld, writeJobs } from './small-world.ts';
 
 // Whole runs of the program: on a busy machine several of them take longer than the default.
-vi.setConfig({ testTimeout: 180_000 });
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
+
+let sandbox: Sandbox;
+/** What one run has filled: tests copy it. */
+let filled: Place;
+beforeAll(async () => {
+  sandbox = await startSmallWorld(3, { assets: 300, owners: 30, latencyMs: 1 });
+  filled = await makeLastingPlace();
+  await writeJobs(filled, sandbox);
+  await exportOnly(filled, 'assets', 'token_accounts');
+  const first = await runProgram(['run'], { place: filled, env: environmentOf(sandbox) });
+  expect(first.code, first.stderr).toBe(0);
+  return async () => {
+    await sandbox.close();
+    await removePlace(filled);
+  };
+});
+
+const snapshotOf = ({ data }: Place) => join(data, 'warehouse.duckdb');
 
 /** A place that one run has filled. */
 async function makeFilled() {
-  const place = await makePlace();
-  const sandbox = await startSmallWorld(3, { assets: 300, owners: 30, latencyMs: 1 });
-  onTestFinished(() => sandbox.close());
-  await writeJobs(place, sandbox);
+  const place = await copyPlace(filled);
   const run = () => runProgram(['run'], { place, env: environmentOf(sandbox) });
-  const first = await run();
-  expect(first.code, first.stderr).toBe(0);
-  return { place, sandbox, run, snapshot: join(place.data, 'warehouse.duckdb') };
+  return { place, run, snapshot: snapshotOf(place) };
 }
 
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
 test('the snapshot has no write bits; landing, staging and build are for the owner only', async () => {
-  const { place, snapshot } = await makeFilled();
-  expect(modeOf(snapshot)).toBe(0o440);
+  const place = filled;
+  expect(modeOf(snapshotOf(place))).toBe(0o440);
   for (const name of ['landing', 'staging', 'archive', 'temp'])
     expect(modeOf(join(place.data, name)), name).toBe(0o700);
   for (const name of ['build.duckdb', 'run.lock', 'requests.ndjson', 'runs.ndjson', 'run.json'])
@@ -66,7 +88,7 @@ test('a log left by somebody who opened the snapshot for writing and died is set
 });
 
 test('who has the old snapshot open goes on reading it', async () => {
-  const { sandbox, run, snapshot } = await makeFilled();
+  const { run, snapshot } = await makeFilled();
   const reader = startReader(
     `const instance = await DuckDBInstance.create(path, { access_mode: 'READ_ONLY' });
     const connection = await instance.connect();
@@ -93,7 +115,7 @@ const seed = readSeed();
 test(
   `a polling reader of snapshot and lake sees no error and no half state while ${kills} runs are killed (seed ${seed})`,
   async () => {
-    const { place, sandbox, run, snapshot } = await makeFilled();
+    const { place, run, snapshot } = await makeFilled();
     const { rows: atFirst } = await readCounts(snapshot);
     expect(Object.values(atFirst).filter((rows) => rows > 0).length).toBeGreaterThanOrEqual(4);
     const tables = readTableSpecs().map(({ name, key }) => ({

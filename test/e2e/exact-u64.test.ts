@@ -14,6 +14,7 @@ const count = bar('amounts');
 const seed = readSeed();
 
 const jobs = {
+  'ledgerlake.yaml': 'lake: {tables: [token_accounts]}\n',
   'jobs/accounts.yaml': `describe: test
 method: getTokenAccounts
 for_each: {mint: {values: [${mint}]}}

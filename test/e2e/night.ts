@@ -50,11 +50,12 @@ export interface Workplace {
 /** No rate to find out: the tests' servers have no limit. */
 const limits = 'limits: {das: {rps: 5000, burst: 200}, compression: {rps: 5000, burst: 200}}';
 
-/** @param files by path below the folder: `jobs/a.yaml`, `ledgerlake.yaml` */
+/** @param files by path below the folder: `jobs/a.yaml`; `ledgerlake.yaml` for what the lake is to have, here one table */
 export async function openWorkplace(rpcUrl: string, files: Record<string, string>): Promise<Workplace> {
   const place = await mkdtemp(join(tmpdir(), 'ledgerlake-e2e-'));
   const data = join(place, 'data');
-  for (const [path, text] of Object.entries({ 'ledgerlake.yaml': `api: {${limits}}\n`, ...files })) {
+  const config = `api: {${limits}}\nlake: {tables: [webhooks]}\n`;
+  for (const [path, text] of Object.entries({ 'ledgerlake.yaml': config, ...files })) {
     await mkdir(dirname(join(place, path)), { recursive: true });
     await writeFile(join(place, path), text);
   }

@@ -1,20 +1,23 @@
 import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { compareEverything } from '../crash/content.ts';
 import {
+  copyPlace,
   type Ended,
   environmentOf,
+  makeLastingPlace,
   makePlace,
   type Place,
+  removePlace,
   runProgram,
   startProgram,
 } from '../crash/program.ts';
-import { startSmallWorld, writeJobs } from '../crash/small-world.ts';
+import { exportOnly, startSmallWorld, writeJobs } from '../crash/small-world.ts';
 import { readRows } from './night.ts';
 
-vi.setConfig({ testTimeout: 400_000 });
+vi.setConfig({ testTimeout: 400_000, hookTimeout: 120_000 });
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -38,12 +41,19 @@ async function makeProgram(changes: readonly Change[]): Promise<string> {
 
 const snapshotOf = ({ data }: Place) => join(data, 'warehouse.duckdb');
 
-/** Three nights by a program, in a place of their own. @returns exit codes too */
-async function makeNights(program?: string): Promise<{ place: Place; codes: (number | null)[] }> {
-  const place = await makePlace();
+/** Three nights by the program as it is: tests copy them. */
+let nights: Place;
+beforeAll(async () => {
+  nights = await makeLastingPlace();
+  await makeNights(nights);
+  return () => removePlace(nights);
+});
+
+/** Three nights by a program. @returns exit codes */
+async function makeNights(place: Place, program?: string): Promise<(number | null)[]> {
   const sandbox = await startSmallWorld(5, { assets: 400, owners: 30, latencyMs: 0 });
-  onTestFinished(() => sandbox.close());
   await writeJobs(place, sandbox);
+  await exportOnly(place, 'webhooks');
   const codes: (number | null)[] = [];
   for (let night = 0; night < 3; night += 1) {
     const ended = await run(['run', '--log-level', 'warn'], place, program, environmentOf(sandbox));
@@ -51,17 +61,12 @@ async function makeNights(program?: string): Promise<{ place: Place; codes: (num
     codes.push(ended.code);
     sandbox.tick(8);
   }
-  return { place, codes };
+  await sandbox.close();
+  return codes;
 }
 
 function run(args: string[], place: Place, program?: string, env = {}): Promise<Ended> {
   return startProgram(args, { place, env, ...(program === undefined ? {} : { program }) }).ended;
-}
-
-async function copyPlace(from: Place): Promise<Place> {
-  const place = await makePlace();
-  await cp(from.data, place.data, { recursive: true });
-  return place;
 }
 
 async function mustReload(place: Place, program?: string, ...tables: string[]) {
@@ -88,8 +93,8 @@ const isCurrent = (difference: string) => !/^(past|meta\.absent)\./.test(differe
 const writtenAt = ['meta.segments.published_at'];
 
 test('rows change in place, former versions too, and back again; a second reload changes nothing', async () => {
-  const { place } = await makeNights();
-  const before = await copyPlace(place);
+  const place = await copyPlace(nights);
+  const before = nights;
   const versions = await readRows<{ n: string }>(snapshotOf(place), 'select count(*) as n from past.assets');
   expect(Number(versions[0]?.n)).toBeGreaterThan(10);
   const other = await makeProgram(loud);
@@ -136,7 +141,8 @@ test('what a mapping refused comes in with the next: rows, versions, and crawls 
       "lower(nullif(r.owner, '')) as owner,",
     ],
   ]);
-  const { place, codes } = await makeNights(strict);
+  const place = await makePlace();
+  const codes = await makeNights(place, strict);
   expect(codes).toContain(4);
   const count = async () => {
     const [row] = await readRows<Record<string, string>>(
@@ -173,8 +179,8 @@ test('what a mapping refused comes in with the next: rows, versions, and crawls 
 });
 
 test('a reload that was killed is run again', async () => {
-  const { place } = await makeNights();
-  const before = await copyPlace(place);
+  const place = await copyPlace(nights);
+  const before = nights;
   const other = await makeProgram(loud);
   for (const msg of ['"msg":"reloaded"', '"reason"']) {
     const started = startProgram(['reload'], { place, program: other });

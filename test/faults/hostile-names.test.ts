@@ -132,15 +132,30 @@ describe('job files', () => {
     'é',
     '-rf',
   ];
-  test.each([...names, 'x'.repeat(200), '..a'].map((name) => [name]))('%j.yaml', async (name) => {
+  const check = async (checked: readonly string[]) => {
     const place = await makePlace();
     const text = 'describe: t\nmethod: getLatestCompressionSignatures\n';
-    await writeFile(join(place.jobs, `${name}.yaml`), text);
+    for (const name of checked) await writeFile(join(place.jobs, `${name}.yaml`), text);
     const ended = await runProgram(['jobs', 'check'], { place });
     expect(hasControls(ended.stderr + ended.stdout)).toBe(false);
-    if (/^x+$/.test(name)) expect(ended.code).toBe(0);
-    else expectFailure(ended, 2, /./);
     expect(existsSync(place.data)).toBe(false);
+    return ended;
+  };
+
+  test('each of those that could be obeyed is refused', async () => {
+    const ended = await check(names);
+    expectFailure(ended, 2, /./);
+    expect(ended.stderr.match(/\.yaml: (expected a name of|names that begin with) /g)).toHaveLength(
+      names.length,
+    );
+  });
+
+  test('a hidden one is none', async () => {
+    expectFailure(await check(['..a']), 2, /./);
+  });
+
+  test('a long one is taken', async () => {
+    expect((await check(['x'.repeat(200)])).code).toBe(0);
   });
 });
 

@@ -31,7 +31,7 @@ const limits = ['das', 'compression', 'proof', 'fee', 'wallet', 'webhook']
   .map((pool) => `${pool}: {rps: 5000, burst: 200}`)
   .join(', ');
 
-/** @param files by path below the installation's folder */
+/** @param files by path below the installation's folder; without a `ledgerlake.yaml`, one table is exported */
 export async function makePlace(
   options: SandboxOptions,
   files: Readonly<Record<string, string>> = {},
@@ -57,7 +57,7 @@ export async function makePlace(
       await writeFile(join(root, path), text);
     }
   };
-  await write({ 'ledgerlake.yaml': `api: {limits: {${limits}}}\n`, ...files });
+  await write({ 'ledgerlake.yaml': `api: {limits: {${limits}}}\nlake: {tables: [webhooks]}\n`, ...files });
   return {
     root,
     data,

@@ -78,7 +78,10 @@ export async function openMovingPlace({ seeds, walks = 'cursors' }: PlaceOptions
 async function writePlace(root: string, files: readonly JobFile[]): Promise<void> {
   const pool = `{rps: 5000, burst: 200, concurrency: ${inFlight}}`;
   await mkdir(join(root, 'jobs/targets'), { recursive: true });
-  await writeFile(join(root, 'ledgerlake.yaml'), `api: {limits: {das: ${pool}, compression: ${pool}}}\n`);
+  await writeFile(
+    join(root, 'ledgerlake.yaml'),
+    `api: {limits: {das: ${pool}, compression: ${pool}}}\nlake: {tables: [webhooks]}\n`,
+  );
   for (const { name, text, targets } of files) {
     await writeFile(join(root, `jobs/${name}.yaml`), text);
     await writeFile(join(root, `jobs/targets/${name}.txt`), targets.join('\n'));
