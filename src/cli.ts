@@ -72,6 +72,11 @@ function withoutRepeats(command: string, argv: Record<string, unknown>): Record<
 class UsageMessage extends Error {}
 
 keepFilesPrivate();
+for (const stream of [process.stdout, process.stderr])
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    // A reader that has seen enough (`| head`) is no failure.
+    if (error.code !== 'EPIPE') throw error;
+  });
 try {
   await describeProgram(hideBin(process.argv)).parseAsync();
 } catch (error) {

@@ -5,10 +5,15 @@ create or replace temp table misfit_count as
 select
   task,
   crawl,
-  count(distinct (page, n)) as quarantined
-from read_parquet($files, union_by_name = true)
-semi join ready using (task, crawl)
-where len(misfits) > 0
+  count(distinct (page, n)) as quarantined,
+  -- The commonest: what does not fit, and why.
+  mode(concat_ws(' ', misfit.column_name, misfit.reason)) as problem
+from (
+  select task, crawl, page, n, unnest(misfits) as misfit
+  from read_parquet($files, union_by_name = true)
+  semi join ready using (task, crawl)
+  where len(misfits) > 0
+)
 group by
   task,
   crawl;

@@ -1,6 +1,6 @@
 -- What the runs of the request log asked of the API.
 -- grain: one row a run and operation
--- $requests: data/requests.ndjson
+-- $requests: data/requests.ndjson; lines that are none, on a damaged disk, are passed over
 insert into meta.requests (
   run_id, operation, pool, requests, retries, throttles, failures, credits, saved, bytes, latency_p50_ms,
   latency_p95_ms, latency_max_ms
@@ -23,6 +23,7 @@ from read_json(
   $requests,
   format = 'newline_delimited',
   records = true,
+  ignore_errors = true,
   columns = {
     run: 'VARCHAR',
     operation: 'VARCHAR',
@@ -35,6 +36,9 @@ from read_json(
     attempt: 'BIGINT'
   }
 )
+where run is not null
+  and operation is not null
+  and credits is not null
 group by
   run,
   operation

@@ -28,8 +28,8 @@ const minSecretLength = 8;
 const minRedactedLength = 4;
 
 /**
- * Reads the key from LEDGERLAKE_API_KEY, else from the file LEDGERLAKE_API_KEY_FILE names. Empty means unset.
- * @throws UsageError when the file cannot be read, or the key has characters no header or URL can carry
+ * Reads the key from LEDGERLAKE_API_KEY, else from the file LEDGERLAKE_API_KEY_FILE names. An empty variable means unset.
+ * @throws UsageError when the file is empty or cannot be read, or the key has characters no header or URL can carry
  */
 export function readApiKey(env: NodeJS.ProcessEnv = process.env): ApiKey {
   const direct = env.LEDGERLAKE_API_KEY?.trim() ?? '';
@@ -39,8 +39,9 @@ export function readApiKey(env: NodeJS.ProcessEnv = process.env): ApiKey {
 }
 
 function readKeyFile(path: string): string {
+  let text: string;
   try {
-    return readFileSync(path, 'utf8').trim();
+    text = readFileSync(path, 'utf8').trim();
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unreadable';
     throw new UsageError(
@@ -48,6 +49,11 @@ function readKeyFile(path: string): string {
       'Check that the file exists and that this user may read it.',
     );
   }
+  if (text !== '') return text;
+  throw new UsageError(
+    'the file LEDGERLAKE_API_KEY_FILE names is empty',
+    'Write the key into it, on one line.',
+  );
 }
 
 function closeOver(value: string): ApiKey {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type ApiKey, readApiKey } from '../api/api-key.ts';
 import type { Transport } from '../api/operation.ts';
 import { makeDataFolder } from '../data-folder.ts';
+import { exists } from '../landing/segment-files.ts';
 import type { Sandbox } from '../sandbox/server.ts';
 import type { Context } from './context.ts';
 
@@ -74,6 +75,8 @@ export function originsOf({ endpoints, sandbox }: Endpoints): Record<string, str
 async function reserveSlots({ folder }: Context, sandbox: Sandbox): Promise<() => Promise<void>> {
   await makeDataFolder(folder);
   const file = join(folder.root, 'sandbox.json');
+  // A folder with data of another source is refused later, and left as it is.
+  if (!(await exists(file)) && (await exists(folder.build))) return async () => {};
   const seen = await readSlot(file);
   while (sandbox.world.slot < seen) sandbox.world.advanceSlot();
   await writeSlot(file, sandbox.world.slot + reservedSlots);

@@ -35,7 +35,7 @@ async function runJobs(verb: 'run' | 'crawl', args: RunArgs): Promise<number> {
   const limits = readBudget(args, Date.now());
   const jobs = await readJobs(context.jobsDir, args.job ?? []);
   const { lake } = context.config;
-  if (verb === 'run') checkExport({ lake: lake.uri ?? context.folder.lake, ...lake });
+  if (verb === 'run') await checkExport({ lake: lake.uri ?? context.folder.lake, ...lake });
   const place = await openEndpoints(context);
   try {
     const report = await runPipeline({

@@ -6,8 +6,8 @@ import type { GlobalArgs } from './context.ts';
 /** Arguments of the verbs that ask the API. */
 export interface RunArgs extends GlobalArgs {
   job?: string[];
-  maxRequests?: number;
-  maxCredits?: number;
+  maxRequests?: string;
+  maxCredits?: string;
   until?: string;
   acceptVanished?: string | string[];
 }
@@ -17,11 +17,11 @@ export function budgetOptions(command: Argv): Argv {
   return command
     .positional('job', { type: 'string', array: true, describe: 'Jobs to run (default: all)' })
     .option('max-requests', {
-      type: 'number',
+      type: 'string',
       describe: 'Stop, resumably, after so many requests (retries count)',
     })
     .option('max-credits', {
-      type: 'number',
+      type: 'string',
       describe: 'Stop, resumably, before more credits than this are spent',
     })
     .option('until', { type: 'string', describe: 'Stop, resumably, after this time: 90s, 30m, 6h' });
@@ -38,10 +38,11 @@ export function readBudget(args: RunArgs, now: number): Omit<BudgetLimits, 'mont
   };
 }
 
-function readCount(option: string, value: number | undefined): number | null {
-  if (value === undefined) return null;
-  if (Number.isSafeInteger(value) && value >= 0) return value;
-  throw new UsageError(`${option} takes a whole number, not ${value}`, `For example: ${option} 1000`);
+function readCount(option: string, text: string | undefined): number | null {
+  if (text === undefined) return null;
+  // Read as a number, an empty variable of a script would be a budget of 0.
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new UsageError(`${option} takes a whole number, not "${text}"`, `For example: ${option} 1000`);
 }
 
 function readDuration(text: string): number {

@@ -1,6 +1,6 @@
 import type { Argv } from 'yargs';
 import { UsageError } from '../errors.ts';
-import { readJobs } from '../jobs/job-file.ts';
+import { type Job, readJobs } from '../jobs/job-file.ts';
 import { type JobStatus, readStatus, type Status } from '../pipeline/read-status.ts';
 import { type GlobalArgs, openContext } from './context.ts';
 import { oneLine } from './visible-text.ts';
@@ -21,29 +21,31 @@ export function describeOptions(command: Argv): Argv {
 export async function execute(args: StatusArgs): Promise<number> {
   const context = await openContext(args, { asks: false });
   const { folder, config, jobsDir } = context;
-  const status = await readStatus(folder, config, args.job ?? null, await readFullEvery(jobsDir));
+  const status = await readStatus(folder, config, args.job ?? null, await readFiles(jobsDir));
   context.print(renderStatus(status), status);
   return 0;
 }
 
-/** How often incremental jobs are crawled in full. Job files with mistakes do not hide what was published. */
-async function readFullEvery(jobsDir: string): Promise<Map<string, number>> {
-  const jobs = await readJobs(jobsDir).catch((error: unknown) => {
+/** Job files with mistakes do not hide what was published. */
+async function readFiles(jobsDir: string): Promise<Job[]> {
+  return readJobs(jobsDir).catch((error: unknown) => {
     if (error instanceof UsageError) return [];
     throw error;
   });
-  return new Map(
-    jobs.flatMap(({ name, fullEveryMs }) => (fullEveryMs === null ? [] : [[name, fullEveryMs]])),
-  );
 }
 
 /** What a person reads. Pure. */
 export function renderStatus(status: Status): string {
   const lines: string[] = [];
   for (const job of status.jobs) {
+    if (job.targets === 0n && job.never_complete === null) {
+      lines.push(`${job.job}: its targets are not known yet`);
+      continue;
+    }
     const states = [`${job.complete}/${job.targets} targets complete`];
     if (job.open > 0n) states.push(`${job.open} open`);
     if (job.failed > 0n) states.push(`${job.failed} failed`);
+    if ((job.never_complete ?? 0n) > 0n) states.push(`${job.never_complete} never complete`);
     if (job.quarantined > 0n) states.push(`${job.quarantined} records quarantined`);
     states.push(...describeSlots(job));
     lines.push(`${job.job}: ${states.join(', ')}`);

@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Operation } from '../api/operation.ts';
 import { UsageError } from '../errors.ts';
 import { type Problem, problemsError, readYamlFile, validateYaml, type YamlFile } from '../yaml-file.ts';
@@ -83,6 +84,9 @@ export async function readJobs(dir: string, names: readonly string[] = []): Prom
   return orderJobs(read.map(({ job }) => job)).filter(({ name }) => asked.has(name));
 }
 
+/** The jobs of the package, which lie above both src/ and dist/. */
+const exampleJobs = fileURLToPath(new URL('../../jobs', import.meta.url));
+
 async function listJobFiles(dir: string): Promise<string[]> {
   let entries: string[];
   try {
@@ -91,14 +95,14 @@ async function listJobFiles(dir: string): Promise<string[]> {
     const code = (error as NodeJS.ErrnoException).code ?? 'unreadable';
     throw new UsageError(
       `cannot read the jobs folder ${dir} (${code})`,
-      'Name another with --jobs-dir, or make one with `ledgerlake init <dir>`.',
+      `Name another with --jobs-dir, or begin with a copy of those that come along: ${exampleJobs}.`,
     );
   }
   const files = entries.filter((file) => /\.ya?ml$/i.test(file) && !file.startsWith('.')).sort();
   if (files.length > 0) return files;
   throw new UsageError(
     `the jobs folder ${dir} has no job files`,
-    'Write a <name>.yaml there, name another folder with --jobs-dir, or make one with `ledgerlake init <dir>`.',
+    `Write a <name>.yaml there, name another folder with --jobs-dir, or copy those that come along: ${exampleJobs}.`,
   );
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { DiskError } from '../errors.ts';
 import type { IdsLine, LandingLine, PageLine } from './page-line.ts';
-import { listSegments, pageFile, recordFile, syncDirectory, syncFile } from './segment-files.ts';
+import { exists, listSegments, pageFile, recordFile, syncDirectory, syncFile } from './segment-files.ts';
 import { sealedLine } from './writer.ts';
 
 /** What the landing log knows of one crawl of one task. */
@@ -124,20 +124,27 @@ export async function readLanding(dir: string): Promise<Map<string, LandedCrawl>
 export async function isSegmentWhole(dir: string, segment: number): Promise<boolean> {
   const { entries } = await readSegment(dir, segment);
   const expected = entries.reduce((most, { line }) => (line.kind === 'page' ? line.end_offset : most), 0);
+  if (!(await exists(recordFile(dir, segment)))) return false;
   const { recordBytes } = await countWholeBytes(dir, segment, entries);
   const { size } = await stat(recordFile(dir, segment));
   return recordBytes === expected && size === expected;
 }
 
 /**
- * Looks at every byte of a segment once more before its rows are made: a sealed one may have been damaged since.
+ * Looks at every byte of a segment once more before its rows are made, or its text is archived: a sealed one may have
+ * been damaged since.
+ * @param lost what becomes of it without its files, for the hint
  * @throws DiskError when a page's bytes are not those that were received
  */
-export async function verifySegment(dir: string, segment: number): Promise<void> {
+export async function verifySegment(
+  dir: string,
+  segment: number,
+  lost = 'its targets are crawled again',
+): Promise<void> {
   if (await isSegmentWhole(dir, segment)) return;
   throw new DiskError(
     `segment ${segment} of the landing log is damaged: ${recordFile(dir, segment)} is not as it was received`,
-    'Restore that file from a backup, or move both files of the segment away: its targets are crawled again.',
+    `Restore that file from a backup, or move both files of the segment away: ${lost}.`,
   );
 }
 

@@ -2,20 +2,26 @@ import { readFile, stat } from 'node:fs/promises';
 import type { Config } from '../config.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
+import type { Job } from '../jobs/job-file.ts';
 import { crawlKey, isEnded, readLanding } from '../landing/reader.ts';
 import { requireSchema } from '../warehouse/build.ts';
 import { openDatabase } from '../warehouse/database.ts';
 import { readSql } from '../warehouse/sql-text.ts';
 import { billingPeriodStart } from './budget.ts';
+import { countMissing } from './missing-targets.ts';
+import { targetKey } from './plan-starts.ts';
 import { sumRequests } from './request-log.ts';
 import { type RunEntry, readRunLog } from './run-log.ts';
 
 export interface JobStatus {
   job: string;
+  /** All that its file names now, and those that it named before. */
   targets: bigint;
   complete: bigint;
   open: bigint;
   failed: bigint;
+  /** Targets without a checkpoint: nothing of them was ever received in full. Null where they cannot be told. */
+  never_complete: bigint | null;
   complete_as_of: bigint | null;
   /** Incremental jobs: changes up to this slot are in, which says nothing of rows that left. */
   changes_seen_to: bigint | null;
@@ -70,14 +76,14 @@ export interface Status {
 
 /**
  * What is known without disturbing a run: the snapshot, the landing log's page lines, the logs.
- * @param fullEveryMs how often incremental jobs are crawled in full, by job
+ * @param files the job files: they say which targets there are, and how often incremental jobs are crawled in full
  * @throws UsageError when nothing was ever run here
  */
 export async function readStatus(
   folder: DataFolder,
   config: Config,
   job: string | null,
-  fullEveryMs: ReadonlyMap<string, number>,
+  files: readonly Job[],
 ): Promise<Status> {
   const runs = await readRunLog(folder.runs);
   const hasSnapshot = await stat(folder.snapshot).then(
@@ -88,15 +94,24 @@ export async function readStatus(
     throw new UsageError(`nothing was run in ${folder.root} yet`, 'Begin with `ledgerlake run`.');
   const published: Published = hasSnapshot
     ? await readPublished(folder, config, job)
-    : { jobs: [], targets: null, gaps: [], absent: 0, done: new Set<string>() };
+    : { jobs: [], targets: null, gaps: [], absent: 0, done: new Set<string>(), known: new Set<string>() };
   const { done } = published;
   const spent = await sumRequests(folder.requests, billingPeriodStart(new Date(), config.billingDay));
-  const due = (name: string, last: Date | null) => nextFull(last, fullEveryMs.get(name));
+  const due = (name: string, last: Date | null) =>
+    nextFull(last, files.find((file) => file.name === name)?.fullEveryMs ?? null);
+  const missing = await countMissing(
+    files.filter(({ name }) => job === null || name === job),
+    published.known,
+    hasSnapshot ? { folder, config } : null,
+  );
   const crawls = [...(await readLanding(folder.landing))].flatMap(([key, crawl]) =>
     done.has(key) ? [] : crawl,
   );
   return {
-    jobs: published.jobs.map((one) => ({ ...one, next_full_due: due(one.job, one.last_full) })),
+    jobs: addMissing(published.jobs, missing).map((one) => ({
+      ...one,
+      next_full_due: due(one.job, one.last_full),
+    })),
     targets:
       published.targets?.map((one) => ({ ...one, next_full_due: due(job ?? '', one.last_full) })) ?? null,
     gaps: published.gaps,
@@ -114,19 +129,21 @@ export async function readStatus(
   };
 }
 
-function nextFull(last: Date | null, everyMs: number | undefined): Date | null {
-  return last === null || everyMs === undefined ? null : new Date(last.getTime() + everyMs);
+function nextFull(last: Date | null, everyMs: number | null): Date | null {
+  return last === null || everyMs === null ? null : new Date(last.getTime() + everyMs);
 }
 
 type Undated<T> = Omit<T, 'next_full_due'>;
 
-/** What the snapshot says; what is due when stands in the job files. */
+/** What the snapshot says; what is missing and what is due stands in the job files. */
 interface Published {
-  jobs: Undated<JobStatus>[];
+  jobs: Omit<JobStatus, 'next_full_due' | 'never_complete'>[];
   targets: Undated<TargetStatus>[] | null;
   gaps: Gap[];
   absent: number;
   done: ReadonlySet<string>;
+  /** Targets that have a checkpoint, by `targetKey`. */
+  known: ReadonlySet<string>;
 }
 
 async function readPublished(folder: DataFolder, config: Config, job: string | null): Promise<Published> {
@@ -140,7 +157,10 @@ async function readPublished(folder: DataFolder, config: Config, job: string | n
   try {
     await requireSchema(database);
     await database.script(readSql('status/target-status.sql'));
-    const jobs = await database.rows<Undated<JobStatus>>(readSql('status/jobs.sql'));
+    const jobs = await database.rows<Published['jobs'][number]>(readSql('status/jobs.sql'));
+    const known = await database.rows<{ job: string; target: string }>(
+      'select job, target from target_status',
+    );
     if (job !== null && !jobs.some((known) => known.job === job))
       throw new UsageError(
         `job ${job} has no checkpoint`,
@@ -153,6 +173,7 @@ async function readPublished(folder: DataFolder, config: Config, job: string | n
     return {
       absent: Number(absent?.n ?? 0n),
       done: new Set(done.map(crawlKey)),
+      known: new Set(known.map(targetKey)),
       jobs: job === null ? jobs : jobs.filter((known) => known.job === job),
       targets:
         job === null
@@ -163,6 +184,42 @@ async function readPublished(folder: DataFolder, config: Config, job: string | n
   } finally {
     database.close();
   }
+}
+
+/** Jobs with what is missing of them; those that nothing was published of come last. */
+function addMissing(
+  jobs: Published['jobs'],
+  missing: ReadonlyMap<string, number | null>,
+): Undated<JobStatus>[] {
+  const counted = jobs.map((one) => {
+    const never = missing.get(one.job) ?? null;
+    if (never === null || never === 0) return { ...one, never_complete: never === null ? null : 0n };
+    return {
+      ...one,
+      targets: one.targets + BigInt(never),
+      never_complete: BigInt(never),
+      complete_as_of: null,
+      changes_seen_to: null,
+    };
+  });
+  const unpublished = [...missing].filter(([name]) => !jobs.some(({ job }) => job === name));
+  return [...counted, ...unpublished.map(([name, never]) => nothingOf(name, never))];
+}
+
+function nothingOf(job: string, never: number | null): Undated<JobStatus> {
+  return {
+    job,
+    targets: BigInt(never ?? 0),
+    complete: 0n,
+    open: 0n,
+    failed: 0n,
+    never_complete: never === null ? null : BigInt(never),
+    complete_as_of: null,
+    changes_seen_to: null,
+    last_complete: null,
+    last_full: null,
+    quarantined: 0n,
+  };
 }
 
 /** The state file of the last run, when that has not ended and its process is alive. */

@@ -113,19 +113,32 @@ function addEntry(spent: Spent, entry: RequestEntry): void {
   }
 }
 
-/** Every line, oldest first; none when there is no log. */
+/**
+ * Every line, oldest first; none when there is no log. A line that is none, on a damaged disk, is passed over as a torn
+ * one is: what it cost is not known, and no reason to stop every run.
+ */
 async function* readRequestLog(path: string): AsyncGenerator<RequestEntry> {
   const lines = createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY });
   try {
     let before: string | null = null;
     // The last line may be half written, by a run that was killed or is at work: it does not count yet.
     for await (const line of lines) {
-      if (before !== null) yield JSON.parse(before) as RequestEntry;
+      if (before !== null) yield* parseEntry(before);
       before = line;
     }
-    if (before !== null && (await endsWithNewline(path))) yield JSON.parse(before) as RequestEntry;
+    if (before !== null && (await endsWithNewline(path))) yield* parseEntry(before);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+}
+
+function parseEntry(line: string): RequestEntry[] {
+  try {
+    const entry = JSON.parse(line) as Partial<RequestEntry> | null;
+    const isWhole = [entry?.run, entry?.at, entry?.operation].every((value) => typeof value === 'string');
+    return isWhole && Number.isSafeInteger(entry?.credits) ? [entry as RequestEntry] : [];
+  } catch {
+    return [];
   }
 }
 

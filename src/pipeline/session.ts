@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { type DataFolder, makeDataFolder } from '../data-folder.ts';
-import { DamagedFile, type LedgerlakeError } from '../errors.ts';
+import { asDiskError, DamagedFile, LedgerlakeError } from '../errors.ts';
 import { recoverLanding } from '../landing/reader.ts';
 import { exists, listSegments } from '../landing/segment-files.ts';
 import { bindSource, openBuild, unbindEmpty } from '../warehouse/build.ts';
@@ -68,10 +68,12 @@ export async function withSession<T extends Ended>(
     exitCode = ended.exitCode;
     stoppedBy = ended.stopped?.message ?? null;
     return ended;
-  } catch (error) {
-    exitCode = (error as Partial<LedgerlakeError>).exitCode ?? 1;
+  } catch (failure) {
+    // As the command reports it.
+    const error = asDiskError(failure);
+    exitCode = error instanceof LedgerlakeError ? error.exitCode : 1;
     stoppedBy = error instanceof Error ? error.message : String(error);
-    throw error;
+    throw failure;
   } finally {
     await session.end(exitCode, stoppedBy);
   }

@@ -1,6 +1,6 @@
 import { chmod, rename, rm, stat } from 'node:fs/promises';
 import type { DataFolder } from '../data-folder.ts';
-import { describeSegment } from '../landing/reader.ts';
+import { describeSegment, verifySegment } from '../landing/reader.ts';
 import { pageFile, recordFile, syncDirectory, syncFile } from '../landing/segment-files.ts';
 import { archivedPages, archivedRecords, listArchived } from './archive-files.ts';
 import type { Database, SqlParams } from './database.ts';
@@ -31,6 +31,7 @@ async function writeSegment(
   { landing, archive }: DataFolder,
   segment: number,
 ): Promise<void> {
+  await verifySegment(landing, segment, 'its rows stay, and the archive is without its records');
   const { longest } = await describeSegment(landing, segment);
   const records = recordFile(landing, segment);
   await database.run(readSql('archive/pages.sql'), { pages: pageFile(landing, segment), segment });

@@ -39,13 +39,18 @@ export async function auditRows(
 ): Promise<void> {
   await database.script(`
     create or replace temp table refused (task varchar, crawl varchar, refusal varchar);
-    create or replace temp table misfit_count (task varchar, crawl varchar, quarantined bigint);`);
+    create or replace temp table misfit_count (
+      task varchar, crawl varchar, quarantined bigint, problem varchar
+    );`);
   const specs = readTableSpecs();
   const files = specs.flatMap((spec) => listFiles(folder, spec, staged));
   if (files.length > 0) await database.run(readSql('publish/misfits.sql'), { files });
   await database.run(
     `insert into refused
-    select task, crawl, 'audit: ' || quarantined || ' of ' || records || ' records were quarantined'
+    select
+      task,
+      crawl,
+      'audit: ' || quarantined || ' of ' || records || ' records were quarantined, mostly because: ' || problem
     from ready join misfit_count using (task, crawl)
     where quarantined > greatest(50, $limit::double * records)`,
     { limit: quarantineLimit },

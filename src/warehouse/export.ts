@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asDiskError, StoppedEarly, UsageError } from '../errors.ts';
+import { requireSchema } from './build.ts';
 import { type Database, openDatabase } from './database.ts';
 import { type Manifest, nextExportId, readCurrentManifest } from './lake-manifest.ts';
 import {
@@ -20,6 +21,7 @@ import {
   readTableFacts,
   type TableFacts,
 } from './lake-table.ts';
+import { describeModel } from './model.ts';
 import { requireSnapshot } from './open-snapshot.ts';
 import { readTableSpecs } from './table-spec.ts';
 import { verifyFiles, writeFiles } from './write-parquet.ts';
@@ -80,6 +82,7 @@ export async function exportTables(options: ExportOptions): Promise<ExportResult
   const interrupt = () => database.interrupt();
   signal?.addEventListener('abort', interrupt);
   try {
+    await requireSchema(database);
     const known = await readLakeTables(database);
     const tables = chooseTables([...known.keys()], options);
     await openLake(options.lake);
@@ -100,14 +103,23 @@ export async function exportTables(options: ExportOptions): Promise<ExportResult
 
 /**
  * Looks at the options before there is a snapshot, so that a night is not crawled for an export that cannot be.
- * @throws UsageError an object store, an unknown table
+ * @throws UsageError an object store, an unknown table or column
  */
-export function checkExport(options: Pick<ExportOptions, 'lake' | 'tables' | 'partitionBy'>): void {
+export async function checkExport(
+  options: Pick<ExportOptions, 'lake' | 'tables' | 'partitionBy'>,
+): Promise<void> {
   refuseObjectStore(options.lake);
   chooseTables(
     readTableSpecs().flatMap(({ name, history }) => (history ? [name, `${name}_history`] : name)),
     options,
   );
+  const partitions = Object.entries(options.partitionBy);
+  if (partitions.length === 0) return;
+  const model = await describeModel();
+  for (const [table, partitionBy] of partitions) {
+    const known = model.find(({ name }) => name === table);
+    if (known !== undefined) checkPartitionColumns(table, known.columns, partitionBy);
+  }
 }
 
 function refuseObjectStore(lake: string): void {

@@ -131,7 +131,11 @@ function slotOf(value: bigint | string | null | undefined): number | null {
 }
 
 /** @throws UsageError when `lake.partition_by` names a column the table does not have, or every column */
-export function checkPartitionColumns(table: string, columns: LakeColumn[], partitionBy: readonly string[]) {
+export function checkPartitionColumns(
+  table: string,
+  columns: readonly { name: string }[],
+  partitionBy: readonly string[],
+): void {
   const names = columns.map(({ name }) => name);
   const unknown = partitionBy.find((name) => !names.includes(name));
   if (unknown === undefined) return;

@@ -31,7 +31,10 @@ export async function publishRuns(
     if (!(await hasBytes(folder.requests))) return;
     await build.run(
       `delete from meta.requests where run_id in (
-        select run from read_json($requests, format = 'newline_delimited', records = true, columns = {run: 'VARCHAR'})
+        select run
+        from read_json(
+          $requests, format = 'newline_delimited', records = true, ignore_errors = true, columns = {run: 'VARCHAR'}
+        )
       )`,
       { requests: folder.requests },
     );

@@ -26,20 +26,16 @@ describe('where it is read', () => {
   });
 
   test('empty means unset', () => {
-    const empty = join(folder, 'empty');
-    writeFileSync(empty, '\n');
-    for (const env of [
-      {},
-      { LEDGERLAKE_API_KEY: ' ' },
-      { LEDGERLAKE_API_KEY_FILE: '' },
-      { LEDGERLAKE_API_KEY_FILE: empty },
-    ]) {
+    for (const env of [{}, { LEDGERLAKE_API_KEY: ' ' }, { LEDGERLAKE_API_KEY_FILE: '' }]) {
       expect(readApiKey(env).isSet).toBe(false);
       expect(queryOf(env)).toBe('/');
     }
   });
 
-  test('a file that cannot be read, or a key no URL can carry, is a usage error', () => {
+  test('a file that is empty or cannot be read, or a key no URL can carry, is a usage error', () => {
+    const empty = join(folder, 'empty');
+    writeFileSync(empty, '\n');
+    expect(() => readApiKey({ LEDGERLAKE_API_KEY_FILE: empty })).toThrow(/names is empty/);
     expect(() => readApiKey({ LEDGERLAKE_API_KEY_FILE: join(folder, 'none') })).toThrow(UsageError);
     expect(() => readApiKey({ LEDGERLAKE_API_KEY_FILE: folder })).toThrow(UsageError);
     expect(() => readApiKey({ LEDGERLAKE_API_KEY: 'two words' })).toThrow(UsageError);

@@ -1,6 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, test, vi } from 'vitest';
 import { openDatabase } from '../../src/warehouse/database.ts';
 import { readCheckpoints } from '../crash/content.ts';
@@ -11,6 +13,7 @@ import { startTiny, writeListJob } from './tiny.ts';
 // Whole runs of the program: on a busy machine several of them take longer than the default.
 vi.setConfig({ testTimeout: 180_000 });
 
+const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 const address = '11111111111111111111111111111111';
 const job = (fields: string) => `describe: test\nmethod: getAssetsByCreator\n${fields}\n`;
 const good = job(`for_each: { creatorAddress: { values: ['${address}'] } }`);
@@ -40,6 +43,8 @@ describe('what the user wrote: exit 2, and nothing is made', () => {
     ['an unknown field', `${good}foreach: {}`, ['run'], /foreach/],
     ['a missing target file', job('for_each: { creatorAddress: { file: t.txt } }'), ['run'], /t\.txt/],
     ['a wrong budget', good, ['run', '--max-requests', '1.5'], /--max-requests/],
+    ['an empty budget', good, ['run', '--max-requests='], /--max-requests takes a whole number, not ""/],
+    ['a budget in words', good, ['run', '--max-credits', 'abc'], /not "abc"/],
     ['a wrong duration', good, ['run', '--until', 'tomorrow'], /--until/],
     ['an unknown option', good, ['run', '--max-request', '5'], /max-?request/i],
     ['an unknown command', good, ['runn'], /run/],
@@ -131,6 +136,27 @@ describe('the key', () => {
   });
 });
 
+test('a column that no file can be split by: 2, before anything is asked', async () => {
+  const { sandbox, place } = await startTiny();
+  await writeListJob(place, sandbox);
+  await writeFiles(place.root, { 'ledgerlake.yaml': 'lake: {partition_by: {assets_history: [nope]}}\n' });
+  const ended = await runProgram(['run'], { place, env: environmentOf(sandbox) });
+  expectFailure(ended, 2, /lake\.partition_by: assets_history has no column "nope"/);
+  expect(sandbox.requests).toEqual([]);
+});
+
+test('a reader that goes away is no failure', () => {
+  const { status, stderr } = spawnSync(
+    'bash',
+    ['-c', `${process.execPath} ${cli} methods | true; exit \${PIPESTATUS[0]}`],
+    {
+      encoding: 'utf8',
+    },
+  );
+  expect(stderr).toBe('');
+  expect(status).toBe(0);
+});
+
 test('an unreachable host: 75, and the same command goes on when it is there', async () => {
   const { sandbox, place } = await startTiny();
   await writeListJob(place, sandbox);
@@ -200,4 +226,48 @@ describe('a data folder', () => {
     expect(hashFile(build)).toBe(before);
     expect(sandbox.requests.length).toBe(asked);
   });
+
+  test('with lines in requests.ndjson that are none: the run goes on, what they cost is not counted', async () => {
+    const { sandbox, place } = await startTiny();
+    await writeListJob(place, sandbox);
+    const env = environmentOf(sandbox);
+    expect((await runProgram(['run'], { place, env })).code).toBe(0);
+    await appendFile(join(place.data, 'requests.ndjson'), '\n\x02\x80 no line\n[1]\n');
+    const ended = await runProgram(['run'], { place, env });
+    expect(ended.code, ended.stderr).toBe(0);
+    const { code, stderr } = await runProgram(['status'], { place, env });
+    expect(code, stderr).toBe(0);
+  });
+
+  test.each(['flipped', 'gone'])(
+    'with a landed file %s after its rows were made: 74, and how to go on',
+    async (damage) => {
+      const { sandbox, place } = await startTiny();
+      await writeListJob(place, sandbox);
+      const env = environmentOf(sandbox);
+      for (const verb of ['crawl', 'load']) expect((await runProgram([verb], { place, env })).code).toBe(0);
+      const landing = join(place.data, 'landing');
+      const [name] = (await readdir(landing)).filter((file) => /^\d+\.ndjson$/.test(file));
+      const bytes = await readFile(join(landing, name!));
+      bytes[bytes.length >> 1]! ^= 1;
+      if (damage === 'gone') await rm(join(landing, name!));
+      else await writeFile(join(landing, name!), bytes);
+      const message =
+        /segment \d+ of the landing log is damaged[\s\S]*move both files of the segment away: its rows stay/;
+      for (let night = 0; night < 2; night += 1)
+        expectFailure(await runProgram(['publish'], { place, env }), 74, message);
+      await rm(join(landing, name!), { force: true });
+      await rm(join(landing, name!.replace('.', '.pages.')));
+      const ended = await runProgram(['run'], { place, env });
+      expect(ended.code, ended.stderr).toBe(0);
+      const counted = await runProgram(
+        ['sql', '--format', 'csv', 'select count(*) > 100 as enough from assets'],
+        {
+          place,
+          env,
+        },
+      );
+      expect(counted.stdout).toBe('enough\ntrue\n');
+    },
+  );
 });

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -122,6 +122,8 @@ test.skipIf(!mayMount()).for(chosen)(
     const makeRoom = limit(place);
     const ended = await run('run');
     expectFailure(ended, 74, /(ENOSPC|No space left|cannot write)[\s\S]*Free some space/);
+    const logged = readFileSync(join(place.data, 'runs.ndjson'), 'utf8').trimEnd().split('\n').at(-1)!;
+    expect(JSON.parse(logged)).toMatchObject({ exit_code: 74 });
     const found = await readSeen(place.data);
     expect([earlier.lake, later.lake], name).toContainEqual(found.lake);
     expect([earlier.snapshot, later.snapshot], name).toContainEqual(found.snapshot);

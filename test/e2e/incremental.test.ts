@@ -122,7 +122,9 @@ describe('a collection of 6,000 assets, nights one after another', () => {
     const slots = `full as of slot ${job.complete_as_of}, changes seen to ${job.changes_seen_to}, next full crawl after `;
     expect(text.stdout.split(slots).length, `${text.stdout}${text.stderr}`).toBe(3);
     const elsewhere = await collection.place.cli('status', '--json', '--jobs-dir', 'nowhere');
-    expect(JSON.parse(elsewhere.stdout).jobs).toEqual([{ ...job, next_full_due: null }]);
+    expect(JSON.parse(elsewhere.stdout).jobs).toEqual([
+      { ...job, never_complete: null, next_full_due: null },
+    ]);
     const runs = JSON.parse((await collection.place.cli('runs', '--json')).stdout) as Record<
       string,
       unknown

@@ -123,7 +123,11 @@ describe.each(shapes)(
       const { code, report } = await place.run();
       expect(code).toBe(4);
       expect(report.published.refused).toMatchObject([
-        { job: 'list', target: collection, reason: 'audit: 51 of 111 records were quarantined' },
+        {
+          job: 'list',
+          target: collection,
+          reason: `audit: 51 of 111 records were quarantined, mostly because: no usable ${key}`,
+        },
       ]);
       expect((await readTable(place, table, key)).size).toBe(10);
       const checkpoints = await place.rows(

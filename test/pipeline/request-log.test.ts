@@ -3,7 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { AttemptEntry } from '../../src/api/client.ts';
-import { openRequestLog, sumCredits, sumRequests, sumRequestsByRun } from '../../src/pipeline/request-log.ts';
+import {
+  listOldRequests,
+  openRequestLog,
+  sumCredits,
+  sumRequests,
+  sumRequestsByRun,
+} from '../../src/pipeline/request-log.ts';
 
 async function makeLog(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'ledgerlake-requests-'));
@@ -80,4 +86,16 @@ test('a log of half a line only is emptied', async () => {
   await appendFile(path, '{"run"');
   add(path, 'r1');
   expect(await readFile(path, 'utf8')).toBe('');
+});
+
+test.each([
+  ['blank lines', '\n\n'],
+  ['bytes of something else', '\x01\x80\n"\n[1]\nnull\n{"run":"r1"}\n'],
+])('%s between the lines count as nothing', async (_, between) => {
+  const path = await makeLog();
+  add(path, 'r1', attempt(1), attempt(2));
+  await appendFile(path, between);
+  add(path, 'r2', attempt(3));
+  expect(await sumCredits(path, since(1))).toBe(30);
+  expect(await listOldRequests(path, since(3))).toEqual(new Set(['r1']));
 });
