@@ -32,7 +32,7 @@ export interface PageLine {
   /** The slot the answer says it reflects; null where the source has none. */
   slot: number | null;
   records: number;
-  /** SHA-256 (its first half, hex) of the records' own bytes: pages with the same records are archived once. */
+  /** SHA-256 (its first half, hex) of the records as they stand in the answer: pages with the same are archived once. */
   content: string;
   /** Bytes of the longest record: what a reader must be ready for. */
   longest: number;

@@ -17,7 +17,8 @@ export async function countMissing(
   known: ReadonlySet<string>,
   place: { folder: DataFolder; config: Config } | null,
 ): Promise<Map<string, number | null>> {
-  const database = place && (await openSnapshot(place));
+  const asksTables = jobs.some(({ forEach }) => forEach?.kind === 'sql');
+  const database = place !== null && asksTables ? await openSnapshot(place) : null;
   const count = async (job: Job): Promise<number | null> => {
     try {
       const targets = await resolveTargets(job, (sql) => {
