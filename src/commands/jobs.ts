@@ -1,5 +1,6 @@
 import type { Argv } from 'yargs';
 import { type Job, readJobs, type TargetSource } from '../jobs/job-file.ts';
+import { resolveIds, resolveTargets } from '../jobs/targets.ts';
 import { createPrint, type GlobalArgs } from './context.ts';
 import { formatTable } from './text-table.ts';
 
@@ -15,6 +16,7 @@ export function describeOptions(command: Argv): Argv {
 
 export async function execute(args: GlobalArgs): Promise<number> {
   const jobs = await readJobs(args.jobsDir);
+  for (const job of jobs) await checkTargetFile(job);
   const rows = jobs.map((job) => [
     job.name,
     job.operation.name,
@@ -26,6 +28,14 @@ export async function execute(args: GlobalArgs): Promise<number> {
   const count = jobs.length === 1 ? '1 job, no problems' : `${jobs.length} jobs, no problems`;
   createPrint(args)(`${formatTable(columns, rows)}\n${count}`, jobs.map(describeJob));
   return 0;
+}
+
+/** Values in the job file are checked with it, SQL needs its tables. @throws UsageError naming the lines that are wrong */
+async function checkTargetFile(job: Job): Promise<void> {
+  if (job.forEach?.kind !== 'file') return;
+  const noSql = async () => [];
+  await resolveTargets(job, noSql);
+  await resolveIds(job, noSql);
 }
 
 function describeJob(job: Job) {

@@ -1,13 +1,24 @@
+import { UsageError } from '../errors.ts';
+import { exists } from '../landing/segment-files.ts';
 import { type Session, withSession } from '../pipeline/session.ts';
 import { type Context, type GlobalArgs, openContext } from './context.ts';
 
-/** Does what a verb that asks the API nothing does, in a session of its own. @param work returns the exit code */
+/**
+ * Does what a verb that asks the API nothing does, in a session of its own.
+ * @param work returns the exit code
+ * @throws UsageError where there is no data folder: a mistyped one would be made, and be found empty
+ */
 export async function runOffline(
   verb: string,
   args: GlobalArgs,
   work: (session: Session, context: Context) => Promise<number>,
 ): Promise<number> {
   const context = await openContext(args, { asks: false });
+  if (!(await exists(context.folder.root)))
+    throw new UsageError(
+      `there is no data folder ${context.folder.root}`,
+      'Name the one that `ledgerlake run` or `crawl` wrote with --data-dir.',
+    );
   const { exitCode } = await withSession({ ...context, verb, jobs: [], origins: {} }, async (session) => ({
     exitCode: await work(session, context),
     stopped: null,

@@ -1,6 +1,6 @@
 import { createWriteStream } from 'node:fs';
 import { readFile, rename, rm } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { Argv } from 'yargs';
@@ -46,6 +46,11 @@ export async function execute(args: SqlArgs): Promise<number> {
   const sql = await readQuery(args);
   const { config, folder } = await openContext(args, { asks: false });
   const output = args.output === undefined ? null : resolve(args.output);
+  if (output !== null && !relative(resolve(folder.root), output).startsWith('..'))
+    throw new UsageError(
+      `${output} is in the data folder`,
+      "Everything there is the program's own: name a file elsewhere.",
+    );
   if (format === 'parquet' && output === null) {
     throw new UsageError('Parquet goes to a file', 'Name it with --output <file>.');
   }

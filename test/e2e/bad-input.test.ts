@@ -136,6 +136,32 @@ describe('the key', () => {
   });
 });
 
+test.each(['load', 'publish', 'reload', 'rebuild', 'clean'])(
+  '%s without a data folder: 2, and none is made',
+  async (verb) => {
+    const place = await placeOf(good);
+    expectFailure(await runProgram([verb], { place }), 2, /there is no data folder [\s\S]*--data-dir/);
+    expect(existsSync(place.data)).toBe(false);
+  },
+);
+
+test('jobs check reads the target files', async () => {
+  const files = { 't.txt': `${address}\n"${address}"\n${address} ${address}\n` };
+  const place = await placeOf(job('for_each: { creatorAddress: { file: t.txt } }'), files);
+  const ended = await runProgram(['jobs', 'check'], { place });
+  expectFailure(ended, 2, /t\.txt:2: [\s\S]*t\.txt:3: /);
+});
+
+test('an answer of sql does not go into the data folder: 2, the snapshot stays', async () => {
+  const { sandbox, place } = await startTiny();
+  await writeListJob(place, sandbox);
+  expect((await runProgram(['run'], { place, env: environmentOf(sandbox) })).code).toBe(0);
+  const snapshot = join(place.data, 'warehouse.duckdb');
+  const before = hashFile(snapshot);
+  expectFailure(await runProgram(['sql', '-o', snapshot, 'select 1'], { place }), 2, /is in the data folder/);
+  expect(hashFile(snapshot)).toBe(before);
+});
+
 test('a column that no file can be split by: 2, before anything is asked', async () => {
   const { sandbox, place } = await startTiny();
   await writeListJob(place, sandbox);
