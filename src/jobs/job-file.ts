@@ -79,7 +79,7 @@ export async function readJobs(dir: string, names: readonly string[] = []): Prom
   if (problems.length > 0) {
     throw problemsError(problems, 'Correct the job files, then run `ledgerlake jobs check`.');
   }
-  for (const name of names) refuseUnknown(name, known);
+  for (const name of names) requireJob(name, known);
   const asked = new Set(names.length > 0 ? names : known);
   return orderJobs(read.map(({ job }) => job)).filter(({ name }) => asked.has(name));
 }
@@ -132,7 +132,8 @@ function checkName(file: string, fileName: string): Problem[] {
   return refuse('expected a name of a-z, 0-9, - and _ that begins with a letter or digit');
 }
 
-function refuseUnknown(name: string, known: readonly string[]): void {
+/** @throws UsageError that lists the known jobs when this is none of them */
+export function requireJob(name: string, known: readonly string[]): void {
   if (known.includes(name)) return;
   throw new UsageError(
     `no job is called "${name}"${suggestion(name, known)}`,

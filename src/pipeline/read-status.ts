@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import type { Config } from '../config.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
-import type { Job } from '../jobs/job-file.ts';
+import { type Job, requireJob } from '../jobs/job-file.ts';
 import { crawlKey, isEnded, readLanding } from '../landing/reader.ts';
 import { requireSchema } from '../warehouse/build.ts';
 import { openDatabase } from '../warehouse/database.ts';
@@ -94,7 +94,10 @@ export async function readStatus(
     throw new UsageError(`nothing was run in ${folder.root} yet`, 'Begin with `ledgerlake run`.');
   const published: Published = hasSnapshot
     ? await readPublished(folder, config, job)
-    : { jobs: [], targets: null, gaps: [], absent: 0, done: new Set<string>(), known: new Set<string>() };
+    : { jobs: [], targets: [], gaps: [], absent: 0, done: new Set<string>(), known: new Set<string>() };
+  // Jobs that nothing was published of come last.
+  const names = [...new Set([...published.jobs.map((one) => one.job), ...files.map(({ name }) => name)])];
+  if (job !== null) requireJob(job, names);
   const { done } = published;
   const spent = await sumRequests(folder.requests, billingPeriodStart(new Date(), config.billingDay));
   const due = (name: string, last: Date | null) =>
@@ -108,12 +111,17 @@ export async function readStatus(
     done.has(key) ? [] : crawl,
   );
   return {
-    jobs: addMissing(published.jobs, missing).map((one) => ({
-      ...one,
-      next_full_due: due(one.job, one.last_full),
-    })),
+    jobs: names
+      .filter((name) => job === null || name === job)
+      .map((name) => {
+        const one = published.jobs.find((one) => one.job === name) ?? nothingOf(name);
+        const never = missing.get(name) ?? null;
+        return { ...withMissing(one, never), next_full_due: due(name, one.last_full) };
+      }),
     targets:
-      published.targets?.map((one) => ({ ...one, next_full_due: due(job ?? '', one.last_full) })) ?? null,
+      job === null
+        ? null
+        : published.targets.map((one) => ({ ...one, next_full_due: due(job, one.last_full) })),
     gaps: published.gaps,
     absent: published.absent,
     landed: {
@@ -134,11 +142,13 @@ function nextFull(last: Date | null, everyMs: number | null): Date | null {
 }
 
 type Undated<T> = Omit<T, 'next_full_due'>;
+type PublishedJob = Omit<JobStatus, 'next_full_due' | 'never_complete'>;
 
 /** What the snapshot says; what is missing and what is due stands in the job files. */
 interface Published {
-  jobs: Omit<JobStatus, 'next_full_due' | 'never_complete'>[];
-  targets: Undated<TargetStatus>[] | null;
+  jobs: PublishedJob[];
+  /** Of the job asked for; empty without one. */
+  targets: Undated<TargetStatus>[];
   gaps: Gap[];
   absent: number;
   done: ReadonlySet<string>;
@@ -157,15 +167,10 @@ async function readPublished(folder: DataFolder, config: Config, job: string | n
   try {
     await requireSchema(database);
     await database.script(readSql('status/target-status.sql'));
-    const jobs = await database.rows<Published['jobs'][number]>(readSql('status/jobs.sql'));
+    const jobs = await database.rows<PublishedJob>(readSql('status/jobs.sql'));
     const known = await database.rows<{ job: string; target: string }>(
       'select job, target from target_status',
     );
-    if (job !== null && !jobs.some((known) => known.job === job))
-      throw new UsageError(
-        `job ${job} has no checkpoint`,
-        `Jobs that have one: ${jobs.map(({ job }) => job).join(', ')}.`,
-      );
     const done = await database.rows<{ task: string; crawl: string }>(
       `select task, crawl from meta.checkpoints where state = 'complete'`,
     );
@@ -174,10 +179,10 @@ async function readPublished(folder: DataFolder, config: Config, job: string | n
       absent: Number(absent?.n ?? 0n),
       done: new Set(done.map(crawlKey)),
       known: new Set(known.map(targetKey)),
-      jobs: job === null ? jobs : jobs.filter((known) => known.job === job),
+      jobs,
       targets:
         job === null
-          ? null
+          ? []
           : await database.rows<Undated<TargetStatus>>(readSql('status/targets.sql'), { job }),
       gaps: await database.rows<Gap>(readSql('status/gaps.sql')),
     };
@@ -186,34 +191,21 @@ async function readPublished(folder: DataFolder, config: Config, job: string | n
   }
 }
 
-/** Jobs with what is missing of them; those that nothing was published of come last. */
-function addMissing(
-  jobs: Published['jobs'],
-  missing: ReadonlyMap<string, number | null>,
-): Undated<JobStatus>[] {
-  const counted = jobs.map((one) => {
-    const never = missing.get(one.job) ?? null;
-    if (never === null || never === 0) return { ...one, never_complete: never === null ? null : 0n };
-    return {
-      ...one,
-      targets: one.targets + BigInt(never),
-      never_complete: BigInt(never),
-      complete_as_of: null,
-      changes_seen_to: null,
-    };
-  });
-  const unpublished = [...missing].filter(([name]) => !jobs.some(({ job }) => job === name));
-  return [...counted, ...unpublished.map(([name, never]) => nothingOf(name, never))];
+/** A job with the targets that have no checkpoint; null: how many those are cannot be told. */
+function withMissing(one: PublishedJob, never: number | null): Undated<JobStatus> {
+  if (never === null) return { ...one, never_complete: null };
+  const targets = one.targets + BigInt(never);
+  const known = { ...one, targets, never_complete: BigInt(never) };
+  return never === 0 ? known : { ...known, complete_as_of: null, changes_seen_to: null };
 }
 
-function nothingOf(job: string, never: number | null): Undated<JobStatus> {
+function nothingOf(job: string): PublishedJob {
   return {
     job,
-    targets: BigInt(never ?? 0),
+    targets: 0n,
     complete: 0n,
     open: 0n,
     failed: 0n,
-    never_complete: never === null ? null : BigInt(never),
     complete_as_of: null,
     changes_seen_to: null,
     last_complete: null,

@@ -2,6 +2,12 @@ import { expect, test } from 'vitest';
 import { environmentOf, runProgram, writeFiles } from '../crash/program.ts';
 import { startTiny, writeListJob } from './tiny.ts';
 
+const batchJob = `
+describe: test
+method: getAssetBatch
+for_each: { ids: { sql: "select id as ids from assets" } }
+`;
+
 test('status counts what the job files name, not only what was received', async () => {
   const { sandbox, place } = await startTiny();
   await writeListJob(place, sandbox);
@@ -27,4 +33,17 @@ test('status counts what the job files name, not only what was received', async 
   expect(jobs.find(({ job }: { job: string }) => job === 'later')).toMatchObject({
     ...{ targets: 2, complete: 0, never_complete: 2, complete_as_of: null },
   });
+  // Asked for one by one, every job that is listed is known.
+  await writeFiles(place.jobs, { 'ids.yaml': batchJob });
+  const listed = JSON.parse((await runProgram(['status', '--json'], { place, env })).stdout).jobs;
+  const names = listed.map(({ job }: { job: string }) => job);
+  expect(names).toEqual(['list', 'broken', 'ids', 'later', 'owners']);
+  for (const [n, name] of names.entries()) {
+    const one = await runProgram(['status', name, '--json'], { place, env });
+    expect(one.code, one.stderr).toBe(0);
+    expect(JSON.parse(one.stdout).jobs).toEqual([listed[n]]);
+  }
+  const unknown = await runProgram(['status', 'latr'], { place, env });
+  expect(unknown).toMatchObject({ code: 2, stdout: '' });
+  expect(unknown.stderr).toContain('no job is called "latr", did you mean "later"?');
 }, 120_000);
