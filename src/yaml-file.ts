@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { isMap, isNode, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
+import { type Document, isMap, isNode, isScalar, LineCounter, type Node, parseDocument, visit } from 'yaml';
 import type { z } from 'zod';
 import { UsageError } from './errors.ts';
 import { describeIssues } from './yaml-issues.ts';
@@ -46,13 +46,13 @@ export async function readYamlFile(file: string): Promise<Checked<YamlFile>> {
     message,
   });
   // Only the first: what comes behind a syntax error is mostly its echo.
-  const [error] = document.errors;
+  const error = document.errors[0] ?? findAliasError(document);
   if (error) return { problems: [problemAt(lineAt(error.pos[0]), [], `not valid YAML: ${error.message}`)] };
   let value: unknown;
   try {
     value = withoutNulls(document.toJS());
   } catch (thrown) {
-    // An alias without its anchor, or aliases that multiply without end.
+    // Aliases that multiply without end.
     return { problems: [problemAt(0, [], `not valid YAML: ${(thrown as Error).message}`)] };
   }
   const root = document.contents;
@@ -110,6 +110,21 @@ export function fieldText(field: FieldPath): string {
     if (typeof part === 'number') return `${text}[${part}]`;
     return text === '' ? String(part) : `${text}.${String(part)}`;
   }, '');
+}
+
+/** The first alias that stands in what it stands for, or whose anchor is not there; null: none does. */
+function findAliasError(document: Document.Parsed): { pos: [number]; message: string } | null {
+  let found: { pos: [number]; message: string } | null = null;
+  visit(document, {
+    Alias(_key, alias, path) {
+      const target = alias.resolve(document);
+      if (target !== undefined && !path.includes(target)) return undefined;
+      const fault = target === undefined ? 'has no anchor before it' : 'stands in what it stands for';
+      found = { pos: [alias.range?.[0] ?? 0], message: `the alias *${alias.source} ${fault}` };
+      return visit.BREAK;
+    },
+  });
+  return found;
 }
 
 /** Where the field's key starts, or the nearest thing above it that is in the file. */

@@ -176,9 +176,10 @@ describe('a folder of job files', () => {
   });
 
   test.each([
+    ['describe: *none\n', 'a.yaml:1: not valid YAML: the alias *none has no anchor before it'],
     [
-      'describe: *none\n',
-      'a.yaml: not valid YAML: Unresolved alias (the anchor must be set before the alias): none',
+      'describe: d\nfor_each: &loop\n  owner: { values: [*loop] }\n',
+      'a.yaml:3: not valid YAML: the alias *loop stands in what it stands for',
     ],
     [
       'a: &a [x, x, x]\nb: &b [*a, *a, *a, *a]\nc: &c [*b, *b, *b, *b]\nd: [*c, *c, *c, *c]\n',
