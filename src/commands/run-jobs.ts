@@ -36,6 +36,7 @@ async function runJobs(verb: 'run' | 'crawl', args: RunArgs): Promise<number> {
   const jobs = await readJobs(context.jobsDir, args.job ?? []);
   const { lake } = context.config;
   if (verb === 'run') await checkExport({ lake: lake.uri ?? context.folder.lake, ...lake });
+  const acceptVanished = await readAccepted([args.acceptVanished ?? []].flat(), jobs);
   const place = await openEndpoints(context);
   try {
     const report = await runPipeline({
@@ -47,7 +48,7 @@ async function runJobs(verb: 'run' | 'crawl', args: RunArgs): Promise<number> {
       place,
       origins: originsOf(place),
       limits,
-      acceptVanished: readAccepted([args.acceptVanished ?? []].flat(), jobs),
+      acceptVanished,
       showProgress: context.showProgress,
       afterSnapshot: async () => {
         await exportSnapshot(context, null);

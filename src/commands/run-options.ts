@@ -1,5 +1,7 @@
 import type { Argv } from 'yargs';
 import { UsageError } from '../errors.ts';
+import type { Job } from '../jobs/job-file.ts';
+import { resolveTargets } from '../jobs/targets.ts';
 import type { BudgetLimits } from '../pipeline/budget.ts';
 import type { GlobalArgs } from './context.ts';
 
@@ -52,18 +54,36 @@ function readDuration(text: string): number {
   return Number(amount) * unitMs[unit as keyof typeof unitMs];
 }
 
-/** `--accept-vanished <job>[/<target>]`. @throws UsageError for a job that the run is not for */
-export function readAccepted(
+/**
+ * `--accept-vanished <job>[/<target>]`. Targets that come from tables are known to the run alone.
+ * @throws UsageError for a job that the run is not for, or a target that the job has not
+ */
+export async function readAccepted(
   values: readonly string[],
-  jobs: readonly { name: string }[],
-): readonly string[] {
-  const names = jobs.map(({ name }) => name);
+  jobs: readonly Job[],
+): Promise<readonly string[]> {
   for (const value of values) {
-    if (names.includes(value.split('/')[0] as string)) continue;
-    throw new UsageError(
-      `--accept-vanished takes a job of this run, or job/target, not "${value}"`,
-      `Jobs of this run: ${names.join(', ')}.`,
-    );
+    const [name = '', ...target] = value.split('/');
+    const job = jobs.find((job) => job.name === name);
+    if (job === undefined)
+      throw new UsageError(
+        `--accept-vanished takes a job of this run, or job/target, not "${value}"`,
+        `Jobs of this run: ${jobs.map(({ name }) => name).join(', ')}.`,
+      );
+    if (target.length > 0 && job.forEach?.kind !== 'sql') await requireTarget(job, target.join('/'));
   }
   return values;
+}
+
+async function requireTarget(job: Job, target: string): Promise<void> {
+  const names = (await resolveTargets(job, async () => [])).map(({ name }) => name);
+  if (names.includes(target)) return;
+  const shown = names.filter((name) => name !== '').slice(0, 10);
+  const more = names.length > shown.length ? ` and ${names.length - shown.length} more` : '';
+  throw new UsageError(
+    `--accept-vanished: job ${job.name} has no target "${target}"`,
+    shown.length === 0
+      ? `It is one target: --accept-vanished ${job.name}.`
+      : `Its targets are ${shown.join(', ')}${more}.`,
+  );
 }
