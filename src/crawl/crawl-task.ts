@@ -1,9 +1,10 @@
 import type { ApiClient } from '../api/client.ts';
 import type { Timing } from '../api/timing.ts';
 import type { Task } from '../jobs/task.ts';
+import type { LandingRecord } from '../landing/landing-record.ts';
 import type { EndReason, Position } from '../landing/page-line.ts';
 import type { LandedCrawl } from '../landing/reader.ts';
-import type { LandingRecord, NewPage } from '../landing/render-page.ts';
+import type { NewPage } from '../landing/render-page.ts';
 import type { LandingLog } from '../landing/writer.ts';
 import type { LearntSizes } from './learnt-size.ts';
 import type { PagingGoal } from './paging.ts';

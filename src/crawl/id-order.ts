@@ -1,4 +1,4 @@
-import type { LandingRecord } from '../landing/render-page.ts';
+import type { LandingRecord } from '../landing/landing-record.ts';
 
 /** Ids that the records of a page have, in the page's order. */
 export interface PageIds {
@@ -26,13 +26,14 @@ export function compareIds(a: string, b: string): number {
  * read: the first and the last.
  */
 export function readIds(records: readonly LandingRecord[], member: string, which: 'all' | 'ends'): PageIds {
-  const idOf = (record: LandingRecord | undefined) => (record === undefined ? [] : readId(record, member));
-  const readable = records.filter((record) => record.refusal === undefined);
-  const listed =
-    which === 'all' || readable.length < 2
-      ? readable.flatMap(idOf)
-      : [...idOf(readable[0]), ...idOf(readable.at(-1))];
-  return { listed, refused: records.filter((record) => record.refusal !== undefined).flatMap(idOf) };
+  const isReadable = (record: LandingRecord) => record.refusal === undefined;
+  const idsOf = (some: readonly LandingRecord[]) => some.flatMap((record) => readId(record, member));
+  const refused = idsOf(records.filter((record) => !isReadable(record)));
+  if (which === 'all') return { listed: idsOf(records.filter(isReadable)), refused };
+  const first = records.find(isReadable);
+  const last = records.findLast(isReadable);
+  const ends = first === undefined || last === undefined ? [] : first === last ? [first] : [first, last];
+  return { listed: idsOf(ends), refused };
 }
 
 /** Whether ids ascend (or descend) and stay between the bounds. */

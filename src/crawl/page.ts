@@ -1,5 +1,5 @@
 import type { Operation } from '../api/operation.ts';
-import type { LandingRecord } from '../landing/render-page.ts';
+import { LandingRecord } from '../landing/landing-record.ts';
 import { type SplitPage, sliceEnvelope } from '../landing/split.ts';
 import { BrokenCursor } from './crawl-failures.ts';
 
@@ -25,11 +25,14 @@ const nullRecord = Buffer.from('null');
  */
 export function receivePage(operation: Operation, page: SplitPage): ReceivedPage {
   const result = resultOf(page);
-  const records: LandingRecord[] = page.records.filter((record) => !record.bytes.equals(nullRecord));
+  const records = page.records.filter((record) => !isNull(record));
   const nulls = page.records.length - records.length;
   if (Array.isArray(at(result, ['errors']))) {
-    for (const bytes of sliceEnvelope(page.envelopeText, { path: ['errors'], form: 'array' }))
-      records.push({ bytes, refusal: 'the answer had an error in its place' });
+    for (const bytes of sliceEnvelope(page.envelopeText, { path: ['errors'], form: 'array' })) {
+      const record = new LandingRecord(bytes);
+      record.refusal = 'the answer had an error in its place';
+      records.push(record);
+    }
   }
   return {
     records,
@@ -42,6 +45,10 @@ export function receivePage(operation: Operation, page: SplitPage): ReceivedPage
     more: operation.moreAt === undefined ? null : readFlag(at(result, operation.moreAt)),
     envelope: page.envelopeText,
   };
+}
+
+function isNull(record: LandingRecord): boolean {
+  return record.length === nullRecord.length && record.bytes.equals(nullRecord);
 }
 
 /** The slot an answer says it reflects; null where it says none. A negative one is none. */

@@ -1,5 +1,5 @@
+import type { LandingRecord } from '../landing/landing-record.ts';
 import type { PageGroup } from '../landing/page-line.ts';
-import type { LandingRecord } from '../landing/render-page.ts';
 
 /**
  * Where a page stands in the groups of its list (transfers: the rows of one signature, which a page may end in the

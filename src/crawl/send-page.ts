@@ -115,6 +115,6 @@ export async function landPage(
   page: ReceivedPage,
 ): Promise<void> {
   await landing.appendPage(line, page.records);
-  const bytes = page.records.reduce((sum, record) => sum + record.bytes.length, 0);
+  const bytes = page.records.reduce((sum, record) => sum + record.length, 0);
   onPage(task, { page: line.page, end: line.end, records: page.records.length, bytes });
 }

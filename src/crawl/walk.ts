@@ -1,6 +1,7 @@
 import type { Task } from '../jobs/task.ts';
+import type { LandingRecord } from '../landing/landing-record.ts';
 import type { PageGroup, Position, Restart } from '../landing/page-line.ts';
-import { hashContent, type LandingRecord } from '../landing/render-page.ts';
+import { hashContent } from '../landing/render-page.ts';
 import { PagingLoop } from './crawl-failures.ts';
 import type { TaskStart } from './crawl-task.ts';
 import { readIds } from './id-order.ts';

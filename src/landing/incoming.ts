@@ -1,6 +1,7 @@
 import { link, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { LandingRecord, NewPage } from './render-page.ts';
+import type { LandingRecord } from './landing-record.ts';
+import type { NewPage } from './render-page.ts';
 import { listSegments, pageFile, recordFile, syncDirectory, writeSynced } from './segment-files.ts';
 import { createLandingLog } from './writer.ts';
 

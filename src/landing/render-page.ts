@@ -1,17 +1,9 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { LandingRecord } from './landing-record.ts';
 import type { LandingLine, PageLine } from './page-line.ts';
 
-/** One record to land: its own bytes, and why DuckDB could not read them if it could not. */
-export interface LandingRecord {
-  bytes: Buffer;
-  /** The member's name, where records stand in an object keyed by id. */
-  key?: string;
-  /** Set when the text is kept as a string beside the readable records, to be quarantined by the load. */
-  refusal?: string;
-  /** As the splitter tells it. */
-  form?: string;
-}
+export type { LandingRecord } from './landing-record.ts';
 
 /** A page as the crawl knows it; the log adds where it landed. */
 export type NewPage = Omit<
@@ -47,7 +39,7 @@ export function renderPage(
     ...page,
     records: records.length,
     content: hashContent(records),
-    longest: records.reduce((most, record) => Math.max(most, record.bytes.length), 0),
+    longest: records.reduce((most, record) => Math.max(most, record.length), 0),
     set_aside: records.filter((record) => record.refusal !== undefined).length,
     ...numberForms(records, known),
     end_offset: offset + block.length,
@@ -107,14 +99,13 @@ export function hashContent(records: readonly LandingRecord[]): string {
 function joinedIn(records: readonly LandingRecord[]): Buffer | null {
   const [first] = records;
   if (first === undefined) return null;
-  const { buffer, byteOffset } = first.bytes;
-  let end = byteOffset - 1;
-  for (const { bytes, key, refusal } of records) {
-    if (key !== undefined || refusal !== undefined) return null;
-    if (bytes.buffer !== buffer || bytes.byteOffset !== end + 1) return null;
-    end = bytes.byteOffset + bytes.length;
+  let end = first.start - 1;
+  for (const record of records) {
+    if (record.key !== undefined || record.refusal !== undefined) return null;
+    if (record.source !== first.source || record.start !== end + 1) return null;
+    end = record.end;
   }
-  return Buffer.from(buffer, byteOffset, end - byteOffset);
+  return first.source.subarray(first.start, end);
 }
 
 function joinRecords(records: readonly LandingRecord[]): Buffer {
@@ -126,24 +117,47 @@ function joinRecords(records: readonly LandingRecord[]): Buffer {
   return Buffer.concat(parts);
 }
 
-/** `{"task":…,"crawl":…,"page":…,"slot":…,"n":…,"record":<bytes>}` a line; `n` counts a page's records from 0. */
+/**
+ * `{"task":…,"crawl":…,"page":…,"slot":…,"n":…,"record":<bytes>}` a line; `n` counts a page's records from 0.
+ * Written part by part into one buffer: a list of parts to join is several times as much work, most of it for the list.
+ */
 function renderRecords(page: NewPage, records: readonly LandingRecord[]): Buffer {
   const crawl = `"task":${JSON.stringify(page.task)},"crawl":${JSON.stringify(page.crawl)}`;
   const head = Buffer.from(`{${crawl},"page":${page.page},"slot":${page.slot ?? 'null'},"n":`);
-  const parts = records.flatMap((record, n) => [head, ...renderRecord(record, n)]);
-  return Buffer.concat(parts);
+  const starts = records.map(renderStart);
+  const bodies = records.map(renderBody);
+  let length = records.length * (head.length + lineEnd.length);
+  for (let n = 0; n < records.length; n++) length += starts[n]!.length + bodies[n]!.length;
+  const block = Buffer.allocUnsafeSlow(length);
+  let at = 0;
+  for (let n = 0; n < records.length; n++) {
+    const start = starts[n]!;
+    const { source, start: from, end: to } = bodies[n]!;
+    block.set(head, at);
+    block.set(start, at + head.length);
+    at += head.length + start.length;
+    at += source.copy(block, at, from, to);
+    block.set(lineEnd, at);
+    at += lineEnd.length;
+  }
+  return block;
 }
 
-/** What follows the head of a record's line. */
-function renderRecord({ bytes, key: name, refusal }: LandingRecord, n: number): Buffer[] {
+/** What stands between the head of a record's line and the record. */
+function renderStart({ key: name, refusal }: LandingRecord, n: number): Buffer {
   if (name === undefined && refusal === undefined) {
     plainStarts[n] ??= Buffer.from(`${n},"record":`);
-    return [plainStarts[n], bytes, lineEnd];
+    return plainStarts[n];
   }
   const key = name === undefined ? '' : `,"key":${JSON.stringify(wellFormed(name))}`;
-  if (refusal === undefined) return [Buffer.from(`${n}${key},"record":`), bytes, lineEnd];
-  const raw = JSON.stringify(bytes.toString('utf8'));
-  return [Buffer.from(`${n}${key},"record":null,"refusal":"${refusal}","raw":${raw}}\n`)];
+  const record = refusal === undefined ? '"record":' : `"record":null,"refusal":"${refusal}","raw":`;
+  return Buffer.from(`${n}${key},${record}`);
+}
+
+/** The record as it is, or as a string where DuckDB could not read it. */
+function renderBody(record: LandingRecord): LandingRecord {
+  if (record.refusal === undefined) return record;
+  return new LandingRecord(Buffer.from(JSON.stringify(record.bytes.toString('utf8'))));
 }
 
 const newline = Buffer.from('\n');

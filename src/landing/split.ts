@@ -1,5 +1,6 @@
 import type { RecordsAt } from '../api/operation.ts';
 import { JsonScanner, LOWER_N, MalformedPage, OPEN_ARRAY, OPEN_OBJECT } from './json-scanner.ts';
+import { LandingRecord } from './landing-record.ts';
 import { RecordForms, ROOT } from './record-forms.ts';
 
 export { MalformedPage } from './json-scanner.ts';
@@ -14,34 +15,11 @@ export { MalformedPage } from './json-scanner.ts';
  */
 export const MAX_DEPTH = 200;
 
-/** A record's own bytes, and what stands in the way of DuckDB reading it. */
-export interface SplitRecord {
-  /** A view into the body, or a copy where a raw newline or CR between tokens became a space: the only change. */
-  bytes: Buffer;
-  /** Keyed form only: the member's name, decoded. */
-  key?: string;
-  /**
-   * What DuckDB would refuse although it is JSON. Measured with read_json (VARCHAR, JSON, STRUCT and MAP
-   * columns, also when another field is read) and read_ndjson_objects of DuckDB 1.5.5:
-   * - `lone-surrogate`: half a pair, high or low, a pair reversed or a high one twice, in a value or a key,
-   *   fails the whole file. NUL is no reason: `\u0000` is kept exactly by all of them, as are other control
-   *   escapes, U+FFFF, 400 digit numbers and 1e999.
-   * - `too-deep`: see MAX_DEPTH.
-   */
-  refusal?: 'lone-surrogate' | 'too-deep';
-  /**
-   * A record like it with nothing in it, as JSON: the same objects, keys and lists, 0 for every string, number and
-   * boolean, and of a list's elements those that differ in form. Records of one form differ in values only, so what
-   * is to be known of their keys has to be found out once. None for some of those whose forms are too many.
-   */
-  form?: string;
-}
-
 const forms = new RecordForms();
 
 export interface SplitPage {
   /** In the answer's order; in keyed form, a key that comes twice is two records. */
-  records: SplitRecord[];
+  records: LandingRecord[];
   /** The document without its records: record array → [], keyed object → {}, single → null. */
   envelope: unknown;
   /** The same as the text it came as, in which numbers above 2^53 are still themselves; no whitespace around it. */
@@ -52,7 +30,7 @@ export interface SplitPage {
 
 /** Where one candidate for the records was found: below `result`, or below the root. */
 interface Found {
-  records: SplitRecord[];
+  records: LandingRecord[];
   /** Bounds of the value that holds the records; `end` 0 when there is none. */
   start: number;
   end: number;
@@ -182,19 +160,17 @@ function take(scan: JsonScanner, form: RecordsAt['form'], found: Found): void {
   found.end = scan.pos;
 }
 
-function takeRecord(scan: JsonScanner): SplitRecord {
+function takeRecord(scan: JsonScanner): LandingRecord {
   const start = scan.pos;
   scan.depth = 0;
   scan.brokenLine = false;
   const end = scan.skip(ROOT);
-  const view = scan.bytes.subarray(start, scan.pos);
-  const record: SplitRecord = { bytes: scan.brokenLine ? onOneLine(view) : view };
+  const record = scan.brokenLine
+    ? onOneLine(scan.bytes.subarray(start, scan.pos))
+    : new LandingRecord(scan.bytes, start, scan.pos);
   if (scan.depth > MAX_DEPTH) record.refusal = 'too-deep';
   else if (scan.loneSurrogate) record.refusal = 'lone-surrogate';
-  else {
-    const form = forms.formAt(end, () => tellForm(new JsonScanner(view, forms)));
-    if (form !== undefined) record.form = form;
-  }
+  else record.form = forms.formAt(end, () => tellForm(new JsonScanner(record.bytes, forms)));
   // Cleared behind a record, not before: a keyed record's own key comes before it and counts.
   scan.loneSurrogate = false;
   return record;
@@ -217,10 +193,10 @@ function tellForm(scan: JsonScanner): string {
 }
 
 /** A copy; in valid JSON a raw newline or CR stands between tokens only. */
-function onOneLine(bytes: Buffer): Buffer {
+function onOneLine(bytes: Buffer): LandingRecord {
   const line = Buffer.from(bytes);
   for (const [i, byte] of line.entries()) if (byte === 0x0a || byte === 0x0d) line[i] = 0x20;
-  return line;
+  return new LandingRecord(line);
 }
 
 function parseEnvelope(envelope: Buffer, text: string): unknown {

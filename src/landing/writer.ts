@@ -1,12 +1,7 @@
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import type { LandingRecord } from './landing-record.ts';
 import type { FailedLine, IdsLine, PageLine } from './page-line.ts';
-import {
-  type LandingRecord,
-  type NewPage,
-  renderLine,
-  renderPage,
-  type SegmentForms,
-} from './render-page.ts';
+import { type NewPage, renderLine, renderPage, type SegmentForms } from './render-page.ts';
 import { pageFile, recordFile, syncDirectory } from './segment-files.ts';
 
 export interface LandingLog {

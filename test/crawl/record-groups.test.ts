@@ -2,9 +2,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readPageGroup } from '../../src/crawl/record-groups.ts';
 import type { PageGroup } from '../../src/landing/page-line.ts';
+import { newRecord, newRecords } from '../landing/pages.ts';
 import { newCrawl, newTask } from './crawl.ts';
 
-const record = (signature: unknown) => ({ bytes: Buffer.from(JSON.stringify({ signature })) });
+const record = (signature: unknown) => newRecord(JSON.stringify({ signature }));
 
 test('cut anywhere, every record gets the position it has in the whole list', () => {
   const list = fc.array(fc.integer({ min: 1, max: 7 }), { maxLength: 8 });
@@ -37,7 +38,7 @@ test('records that name no group have none', () => {
   for (const value of [null, 5, undefined, {}])
     expect(readPageGroup('signature', [record(value)], null)).toBeNull();
   expect(readPageGroup('signature', [], null)).toBeNull();
-  expect(readPageGroup('signature', [{ bytes: Buffer.from('[1]') }], null)).toBeNull();
+  expect(readPageGroup('signature', newRecords('[1]'), null)).toBeNull();
 });
 
 test('an empty page between the rows of a group does not end it', () => {

@@ -7,6 +7,7 @@ import { readLanding, recoverLanding } from '../../src/landing/reader.ts';
 import type { NewPage } from '../../src/landing/render-page.ts';
 import { listSegments, pageFile, recordFile } from '../../src/landing/segment-files.ts';
 import { createLandingLog } from '../../src/landing/writer.ts';
+import { newRecords } from './pages.ts';
 
 let incoming: string;
 let landing: string;
@@ -17,7 +18,7 @@ beforeEach(async () => {
   incoming = join(root, 'incoming');
   landing = join(root, 'landing');
   const log = createLandingLog({ dir: landing });
-  await log.appendPage(page('run'), [{ bytes: Buffer.from('{"n":0}') }]);
+  await log.appendPage(page('run'), newRecords('{"n":0}'));
   await log.close();
 });
 
@@ -30,7 +31,7 @@ function page(crawl: string): NewPage {
 }
 
 const land = (crawl: string, origin = 'a') =>
-  landOutside(incoming, { webhook: origin }, page(crawl), [{ bytes: Buffer.from(`{"crawl":"${crawl}"}`) }]);
+  landOutside(incoming, { webhook: origin }, page(crawl), newRecords(`{"crawl":"${crawl}"}`));
 
 const take = (taken: ReadonlySet<number> = new Set()) =>
   takeIncoming({

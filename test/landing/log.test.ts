@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { isEnded, readLanding, readSlice, recoverLanding } from '../../src/landing/reader.ts';
 import { listSegments, pageFile, recordFile } from '../../src/landing/segment-files.ts';
 import { createLandingLog } from '../../src/landing/writer.ts';
-import { makeLanding, newPage, newRecords, newSlice } from './pages.ts';
+import { makeLanding, newPage, newRecord, newRecords, newSlice } from './pages.ts';
 
 const key = 'task-1/run-1';
 
@@ -14,8 +14,8 @@ test('a page stands in the log with its records, byte for byte', async () => {
   const texts = ['{"id":"a","supply":18446744073709551615,"x":1.50}', '{"id":"b"}'];
   const line = await log.appendPage(newPage(1), [
     ...newRecords(...texts),
-    { bytes: Buffer.from('{"id":"\\ud800"}'), refusal: 'lone-surrogate' },
-    { bytes: Buffer.from('{"z":0}'), key: 'name "quoted"' },
+    newRecord('{"id":"\\ud800"}', { refusal: 'lone-surrogate' }),
+    newRecord('{"z":0}', { key: 'name "quoted"' }),
   ]);
   await log.close();
   const [segment] = await listSegments(dir);

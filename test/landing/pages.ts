@@ -3,8 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { LandingRecord } from '../../src/landing/landing-record.ts';
 import type { IdsLine } from '../../src/landing/page-line.ts';
-import type { LandingRecord, NewPage } from '../../src/landing/render-page.ts';
+import type { NewPage } from '../../src/landing/render-page.ts';
 
 /** A file system in memory where there is one: thousands of recoveries, each synced, would take a minute on a disk. */
 const base = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
@@ -41,9 +42,13 @@ export function newPage(page: number, fields: Partial<NewPage> = {}): NewPage {
   };
 }
 
+export function newRecord(text: string, facts: Partial<Pick<LandingRecord, 'key' | 'refusal'>> = {}) {
+  return Object.assign(new LandingRecord(Buffer.from(text)), facts);
+}
+
 /** Records with these texts. */
 export function newRecords(...texts: string[]): LandingRecord[] {
-  return texts.map((text) => ({ bytes: Buffer.from(text) }));
+  return texts.map((text) => newRecord(text));
 }
 
 /** One slice of a batch's frozen ids. */

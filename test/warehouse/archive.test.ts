@@ -7,6 +7,7 @@ import { listSegments } from '../../src/landing/segment-files.ts';
 import { createLandingLog } from '../../src/landing/writer.ts';
 import { archiveSegments } from '../../src/warehouse/archive.ts';
 import { type Database, openDatabase } from '../../src/warehouse/database.ts';
+import { newRecords } from '../landing/pages.ts';
 
 let folder: DataFolder;
 let database: Database;
@@ -48,7 +49,7 @@ async function landAndArchive(crawl: string, pages: readonly (readonly string[])
         },
         ...{ page: n + 1, slot: Number(crawl) * 100 + n, received_at: '2026-01-01T00:00:00.000Z' },
       },
-      records.map((text) => ({ bytes: Buffer.from(text) })),
+      newRecords(...records),
     );
   }
   await landing.close();

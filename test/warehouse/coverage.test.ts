@@ -9,6 +9,7 @@ import { openBuild } from '../../src/warehouse/build.ts';
 import { openDatabase } from '../../src/warehouse/database.ts';
 import { createLoader, listUnloaded } from '../../src/warehouse/load.ts';
 import { publish } from '../../src/warehouse/publish.ts';
+import { newRecords } from '../landing/pages.ts';
 
 const options = { memoryLimit: '256MB', threads: 1, tempDir: tmpdir() };
 let folder: DataFolder;
@@ -79,7 +80,7 @@ function describePage(
       next: end === undefined || end === 'covered' ? { limit: 1000, cursor } : null,
       received_at: new Date().toISOString(),
     },
-    [{ bytes: Buffer.from(JSON.stringify({ signature, slot: last, blockTime: 1 })) }],
+    newRecords(JSON.stringify({ signature, slot: last, blockTime: 1 })),
   ];
 }
 

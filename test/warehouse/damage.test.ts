@@ -10,6 +10,7 @@ import { createLandingLog } from '../../src/landing/writer.ts';
 import { startLoading } from '../../src/pipeline/load-stage.ts';
 import { publishStage, snapshotStage } from '../../src/pipeline/publish-stage.ts';
 import { openSession, type Session } from '../../src/pipeline/session.ts';
+import { newRecord } from '../landing/pages.ts';
 
 let folder: DataFolder;
 const id = (n: number) => String(n + 1).repeat(40);
@@ -62,7 +63,7 @@ async function land(crawl: string, records: readonly string[]): Promise<void> {
         envelope: '{}',
       },
     },
-    records.map((text) => ({ bytes: Buffer.from(text), key: 'key \udc00' })),
+    records.map((text) => newRecord(text, { key: 'key \udc00' })),
   );
   const reason = `${'😀'.repeat(3)}`.slice(0, 3);
   await landing.appendFailure({

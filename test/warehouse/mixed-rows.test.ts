@@ -8,6 +8,7 @@ import { openBuild } from '../../src/warehouse/build.ts';
 import { openDatabase } from '../../src/warehouse/database.ts';
 import { createLoader, listUnloaded } from '../../src/warehouse/load.ts';
 import { publish } from '../../src/warehouse/publish.ts';
+import { newRecords } from '../landing/pages.ts';
 
 const options = { memoryLimit: '256MB', threads: 1, tempDir: tmpdir() };
 const id = 'A'.repeat(43);
@@ -41,7 +42,7 @@ async function land(
         ...{ operation: 'getAssetsByGroup', shape: 'asset', position: { limit: 1 }, envelope: '{}' },
         ...{ page: 1, slot, next: null, end: 'exhausted' as const, received_at: '2026-01-01T00:00:00.000Z' },
       },
-      [{ bytes: Buffer.from(JSON.stringify(record)) }],
+      newRecords(JSON.stringify(record)),
     );
   }
   await landing.close();

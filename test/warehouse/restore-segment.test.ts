@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type DataFolder, dataFolder, makeDataFolder } from '../../src/data-folder.ts';
-import type { LandingRecord } from '../../src/landing/render-page.ts';
+import { LandingRecord } from '../../src/landing/landing-record.ts';
 import { listSegments } from '../../src/landing/segment-files.ts';
 import { createLandingLog } from '../../src/landing/writer.ts';
 import { archiveSegments } from '../../src/warehouse/archive.ts';
@@ -53,7 +53,7 @@ const texts = [
 function randomRecords(random: () => number): LandingRecord[] {
   const pick = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)] as T;
   return Array.from({ length: Math.floor(random() * 4) }, () => {
-    const record: LandingRecord = { bytes: Buffer.from(pick(texts)) };
+    const record = new LandingRecord(Buffer.from(pick(texts)));
     if (random() < 0.2) record.key = pick(['a', 'key "q" \\', 'half \udc00']);
     if (random() < 0.2) record.refusal = 'lone-surrogate';
     return record;
