@@ -183,7 +183,8 @@ async function writeSet(database: Database, set: TableToWrite, options: ExportOp
   const draft = await createDraft(options.lake, table, id);
   try {
     const { columns, fingerprint, rows, slot, sums } = facts;
-    await writeFiles(database, { table, columns, rows, layout, draft, id }, options.threads);
+    const partitionsDir = join(options.tempDir, 'partitions');
+    await writeFiles(database, { table, columns, rows, layout, draft, id, partitionsDir }, options.threads);
     const sealed = await sealFiles(draft, options.fileMode);
     const rowsByPath = await verifyFiles(database, draft, facts);
     const manifest: Manifest = {

@@ -74,12 +74,13 @@ export function lakeType(type: string): string {
   return type.replace(/"(?:[^"]|"")*"|\b(?:UBIGINT|HUGEINT|JSON)\b/g, (part) => replaced[part] ?? part);
 }
 
-/** The select list that gives a table its Parquet types. */
-export function lakeSelectList(columns: readonly LakeColumn[]): string {
+/** The select list that gives a table its Parquet types. @param from the table's name in the query, where it needs one */
+export function lakeSelectList(columns: readonly LakeColumn[], from?: string): string {
   return columns
-    .map(({ name, type, lakeType: to }) =>
-      type === to ? quoteName(name) : `cast(${quoteName(name)} as ${to}) as ${quoteName(name)}`,
-    )
+    .map(({ name, type, lakeType: to }) => {
+      const column = from === undefined ? quoteName(name) : `${from}.${quoteName(name)}`;
+      return type === to ? column : `cast(${column} as ${to}) as ${quoteName(name)}`;
+    })
     .join(', ');
 }
 

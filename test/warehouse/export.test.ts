@@ -188,6 +188,32 @@ test('files split by a column, by size, and of an empty table, all add up', asyn
   expect(sums).toEqual(partitioned.sums);
 });
 
+test('more partitions than memory has buffers for: a file each, with its rows', async () => {
+  const fixture = await createFixture();
+  // 300 collections, one of them NULL.
+  await fixture.change(`insert into assets by name
+    select
+      'id-' || i as id, 'V1_NFT' as interface, repeat(md5(i::varchar), 10) as description,
+      nullif('c-' || (i % 300), 'c-0') as collection,
+      [{trait_type: 'a', value: md5(i::varchar)}] as attributes,
+      300000000 + i as slot, timestamptz '2026-01-01' as seen_at, seen_at as changed_at, 'run' as run_id,
+      hash(i) as record_hash
+    from range(3000) r(i)`);
+  await fixture.export({ tables: ['assets'], partitionBy: { assets: ['collection'] } });
+  const { files, export_id: id } = await current(fixture.lake, 'assets');
+  expect(files).toHaveLength(300);
+  expect(files.every(({ rows, path }) => rows === 10 && path.endsWith(`/${id}-0.parquet`))).toBe(true);
+  const pattern = `${fixture.lake}/assets/${id}/*/*.parquet`;
+  const rows = `select id, description, attributes, slot from`;
+  const differences = await fixture.query(`
+    (${rows} assets except all ${rows} read_parquet('${pattern}'))
+    union all
+    select id, filename, null, slot from read_parquet('${pattern}', filename = true, hive_partitioning = false)
+    where not contains(filename, '/collection=' || coalesce(collection, '__HIVE_DEFAULT_PARTITION__') || '/')`);
+  expect(differences).toEqual([]);
+  expect(await readdir(join(fixture.root, 'temp'))).toEqual([]);
+});
+
 test('values no file name can hold still make partitions', async () => {
   const fixture = await createFixture();
   await fixture.change(
