@@ -5,6 +5,7 @@ import { hideBin } from 'yargs/helpers';
 import { commandList } from './commands/command-list.ts';
 import { reportFailure } from './commands/report-failure.ts';
 import { keepFilesPrivate } from './file-modes.ts';
+import { exitOnSignals } from './stop-signals.ts';
 
 /** Version in package.json, one folder above both src/ and dist/. */
 function readVersion(): string {
@@ -71,6 +72,7 @@ function withoutRepeats(command: string, argv: Record<string, unknown>): Record<
 /** What yargs says of arguments it cannot take. */
 class UsageMessage extends Error {}
 
+exitOnSignals();
 keepFilesPrivate();
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (error: NodeJS.ErrnoException) => {

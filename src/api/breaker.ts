@@ -6,7 +6,10 @@ import type { Timing } from './timing.ts';
  * nothing is sent for half a minute; then one attempt goes alone, as a probe, and says whether the others may go on.
  */
 export interface Breaker {
-  /** Null where an attempt may be sent, or told that it may not; else what ends before it is worth asking again. */
+  /**
+   * Null where an attempt may be sent, or told that it may not; else what ends before it is worth asking again. Rejects
+   * with the signal's reason when it aborts.
+   */
   rest(pool: Pool, signal?: AbortSignal): Promise<void> | null;
   /** Lets an attempt through that nothing keeps waiting; the first after a rest is the probe. Null when the API is down. */
   admit(pool: Pool): Admission | null;
@@ -55,7 +58,7 @@ export function createBreaker(timing: Pick<Timing, 'now' | 'sleep'>): Breaker {
   return {
     rest(pool, signal) {
       const own = of(pool);
-      if (own.state === 'probing') return new Promise<void>((resolve) => own.waiting.push(resolve));
+      if (own.state === 'probing') return waitForProbe(own, signal);
       const leftMs = own.restsUntil - timing.now();
       return own.state === 'resting' && leftMs > 0 ? timing.sleep(leftMs, signal) : null;
     },
@@ -88,4 +91,16 @@ export function createBreaker(timing: Pick<Timing, 'now' | 'sleep'>): Breaker {
     },
     open: (pool) => become(of(pool), 'down'),
   };
+}
+
+function waitForProbe({ waiting }: PoolState, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal?.reason);
+    if (signal?.aborted) return onAbort();
+    signal?.addEventListener('abort', onAbort, { once: true });
+    waiting.push(() => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    });
+  });
 }

@@ -1,6 +1,7 @@
 import type { Argv } from 'yargs';
 import { UsageError } from '../errors.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../sandbox/server.ts';
+import { listenForSignals } from '../stop-signals.ts';
 import { createPrint, type GlobalArgs } from './context.ts';
 
 interface SandboxArgs extends GlobalArgs {
@@ -126,7 +127,9 @@ function asUsageError(error: unknown, port: number): unknown {
 
 function untilSignal(): Promise<void> {
   return new Promise((resolve) => {
-    process.once('SIGINT', () => resolve());
-    process.once('SIGTERM', () => resolve());
+    const release = listenForSignals(() => {
+      release();
+      resolve();
+    });
   });
 }

@@ -1,4 +1,5 @@
 import { StoppedEarly } from '../errors.ts';
+import { listenForSignals } from '../stop-signals.ts';
 import type { Budget } from './budget.ts';
 
 /** How long requests that are already paid for may take after a signal, ms. */
@@ -13,7 +14,7 @@ export interface SignalStop {
 }
 
 /**
- * SIGINT or SIGTERM: nothing more is asked, what is in flight may still arrive for 10 s. A second one ends the
+ * At a signal to stop nothing more is asked, what is in flight may still arrive for 10 s. A second one ends the
  * process at once: everything that has landed is kept, as after a kill.
  */
 export function stopOnSignals(budget: Budget): SignalStop {
@@ -28,15 +29,13 @@ export function stopOnSignals(budget: Budget): SignalStop {
     waits.abort(stopped);
     timer = setTimeout(() => everything.abort(stopped), drainMs).unref();
   };
-  process.on('SIGINT', onSignal);
-  process.on('SIGTERM', onSignal);
+  const stopListening = listenForSignals(onSignal);
   return {
     stopping: waits.signal,
     signal: everything.signal,
     release() {
       clearTimeout(timer);
-      process.off('SIGINT', onSignal);
-      process.off('SIGTERM', onSignal);
+      stopListening();
     },
   };
 }

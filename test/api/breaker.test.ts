@@ -37,3 +37,12 @@ test('a probe that fails makes it down; one that is broken off is followed by an
   abandoned.breaker.abandoned('das', abandoned.probe!);
   expect(abandoned.breaker.admit('das')).toBe('probe');
 });
+
+test('who waits for a probe waits no longer when told to stop', async () => {
+  const { breaker } = await openProbing();
+  const stopping = new AbortController();
+  const waiting = breaker.rest('das', stopping.signal);
+  stopping.abort(new Error('stop'));
+  await expect(waiting).rejects.toThrow('stop');
+  await expect(breaker.rest('das', stopping.signal)).rejects.toThrow('stop');
+});

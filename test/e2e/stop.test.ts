@@ -1,5 +1,6 @@
-import { readdirSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
@@ -7,7 +8,7 @@ import { openDatabase } from '../../src/warehouse/database.ts';
 import { bar, showFigure } from '../bars.ts';
 import { readCounts } from '../crash/content.ts';
 import { askedTwice, expectFailure, hashFile } from '../crash/failure.ts';
-import { environmentOf, runProgram, startProgram } from '../crash/program.ts';
+import { environmentOf, makePlace, runProgram, startProgram } from '../crash/program.ts';
 import { writeJobs } from '../crash/small-world.ts';
 import { startTiny, writeListJob } from './tiny.ts';
 
@@ -41,16 +42,31 @@ test('--max-requests stops at exactly so many attempts; runs after it pay for no
 
 const stops = bar('stops');
 
-test('SIGTERM while the API keeps it waiting: 75 at once', async () => {
+const signals = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const;
+
+test.each(signals)('%s while the API keeps it waiting: 75 at once', async (name) => {
   const { sandbox, place } = await startTiny({ rps: 0.002, burst: 5 });
   await writeListJob(place, sandbox, 5);
   const run = startProgram(['crawl'], { place, env: environmentOf(sandbox) });
   while (!sandbox.requests.some(({ status }) => status === 429)) await sleep(5);
   // It is told to come back in eight minutes.
   const stoppedAt = Date.now();
-  run.child.kill('SIGTERM');
-  expectFailure(await run.ended, 75, /stopped by SIGTERM/);
+  run.child.kill(name);
+  expectFailure(await run.ended, 75, new RegExp(`stopped by ${name}`));
   expect(Date.now() - stoppedAt).toBeLessThan(5_000);
+});
+
+test.each(signals)('%s before the run began: 75, and nothing is made', async (name) => {
+  const place = await makePlace();
+  const config = join(place.root, 'config.fifo');
+  expect(spawnSync('mkfifo', [config]).status).toBe(0);
+  const run = startProgram(['run', '--config', config], { place });
+  // Opens when the program reads its config, which then waits for us.
+  const writer = await open(config, 'w');
+  run.child.kill(name);
+  await writer.close();
+  expect(await run.ended).toMatchObject({ code: 75, signal: null });
+  expect(existsSync(place.data)).toBe(false);
 });
 
 test(
@@ -173,7 +189,6 @@ test('with nothing landed since, load and publish have nothing to do and succeed
   const { sandbox, place } = await startTiny();
   await writeListJob(place, sandbox);
   const env = environmentOf(sandbox);
-  expect((await runProgram(['publish'], { place, env })).code).toBe(0);
   expect((await runProgram(['run'], { place, env })).code).toBe(0);
   const before = await readCounts(join(place.data, 'warehouse.duckdb'));
   for (const verb of ['load', 'publish', 'publish']) {
