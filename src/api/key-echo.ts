@@ -1,5 +1,5 @@
 /**
- * How an API key may come back in an answer: as it is, reversed, in hex, or in base64 at any of the three offsets it
+ * How an API key may come back in an answer: as it is, in lower or upper case, reversed, in hex, or in base64 at any of the three offsets it
  * may have in a longer text; each of them also with characters written as `%hh`, `\u00hh` or `\/`.
  */
 export interface KeyEcho {
@@ -38,7 +38,8 @@ function listSpellings(key: string): string[] {
   });
   const urlSafe = base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'));
   const reversed = [...key].reverse().join('');
-  const all = new Set([hex, hex.toUpperCase(), ...base64, ...urlSafe, key, reversed]);
+  const cases = [key, key.toLowerCase(), key.toUpperCase()];
+  const all = new Set([hex, hex.toUpperCase(), ...base64, ...urlSafe, ...cases, reversed]);
   return [...all].sort((a, b) => b.length - a.length);
 }
 

@@ -5,6 +5,7 @@ export function echoesOf(key: string): Record<string, string> {
   const base64 = (before: string) => Buffer.from(`${before}${key}`).toString('base64');
   return {
     raw: key,
+    'upper case': key.toUpperCase(),
     'percent-encoded': encodeURIComponent(key),
     'percent-encoded, lower case': encodeURIComponent(key).replace(/%../g, (hex) => hex.toLowerCase()),
     'every character percent-encoded': chars.map((char) => `%${code(char)}`).join(''),
