@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { constants, createGunzip } from 'node:zlib';
 
 /**
@@ -47,12 +48,14 @@ export async function readBody(answer: Encoded, wire: { bytes: number }, maxByte
   const chunks: Buffer[] = [];
   let decoded = 0;
   const source = isGzip ? gunzip(answer.body) : answer.body;
+  source.on('data', (chunk: Buffer) => {
+    decoded += chunk.length;
+    chunks.push(chunk);
+    if (decoded > maxBytes)
+      source.destroy(new HttpFailure('too_big', `more than ${maxBytes} bytes`, wire.bytes));
+  });
   try {
-    for await (const chunk of source) {
-      decoded += (chunk as Buffer).length;
-      if (decoded > maxBytes) throw new HttpFailure('too_big', `more than ${maxBytes} bytes`, wire.bytes);
-      chunks.push(chunk as Buffer);
-    }
+    await finished(source, { writable: false });
   } finally {
     // Leaving early must close the socket: an unread body would hold its connection for ever.
     answer.body.destroy();

@@ -26,14 +26,16 @@ const maxToldLength = 1 << 20;
 /**
  * A page as a segment holds it from `offset` on: the bytes of its records, and what its line says.
  * @param known forms that the segment's lines tell so far; this page's are added
+ * @param allocate where the block is to stand
  */
 export function renderPage(
   page: NewPage,
   records: readonly LandingRecord[],
   offset: number,
   known: SegmentForms,
+  allocate: (length: number) => Buffer = Buffer.allocUnsafeSlow,
 ): { block: Buffer; line: PageLine } {
-  const block = renderRecords(page, records);
+  const block = renderRecords(page, records, allocate);
   const line: PageLine = {
     kind: 'page',
     ...page,
@@ -121,14 +123,18 @@ function joinRecords(records: readonly LandingRecord[]): Buffer {
  * `{"task":…,"crawl":…,"page":…,"slot":…,"n":…,"record":<bytes>}` a line; `n` counts a page's records from 0.
  * Written part by part into one buffer: a list of parts to join is several times as much work, most of it for the list.
  */
-function renderRecords(page: NewPage, records: readonly LandingRecord[]): Buffer {
+function renderRecords(
+  page: NewPage,
+  records: readonly LandingRecord[],
+  allocate: (length: number) => Buffer,
+): Buffer {
   const crawl = `"task":${JSON.stringify(page.task)},"crawl":${JSON.stringify(page.crawl)}`;
   const head = Buffer.from(`{${crawl},"page":${page.page},"slot":${page.slot ?? 'null'},"n":`);
   const starts = records.map(renderStart);
   const bodies = records.map(renderBody);
   let length = records.length * (head.length + lineEnd.length);
   for (let n = 0; n < records.length; n++) length += starts[n]!.length + bodies[n]!.length;
-  const block = Buffer.allocUnsafeSlow(length);
+  const block = allocate(length);
   let at = 0;
   for (let n = 0; n < records.length; n++) {
     const start = starts[n]!;

@@ -3,6 +3,7 @@ import type { LandingRecord } from './landing-record.ts';
 import type { FailedLine, IdsLine, PageLine } from './page-line.ts';
 import { type NewPage, renderLine, renderPage, type SegmentForms } from './render-page.ts';
 import { pageFile, recordFile, syncDirectory } from './segment-files.ts';
+import { createWriteRoom } from './write-room.ts';
 
 export interface LandingLog {
   /**
@@ -54,6 +55,9 @@ interface WaitingPage {
 /** Pages wait for the write before them; those below this in all are one write (small targets, many at once). */
 const writeTogetherBytes = 1 << 20;
 
+/** Most bytes of a write whose buffer is kept for the next: a page of 1,000 assets has about 2 MB. */
+const keptBytes = 8 << 20;
+
 /** The line that says that a segment is whole; without it the next run looks for a torn tail first. */
 export const sealedLine = `${JSON.stringify({ kind: 'sealed' })}\n`;
 
@@ -75,6 +79,7 @@ export function createLandingLog(options: LandingOptions): LandingLog {
   let failure: unknown;
   let tail: Promise<unknown> = Promise.resolve();
   const waiting: WaitingPage[] = [];
+  const room = createWriteRoom(keptBytes);
   const timer = setInterval(() => void sync().catch(() => undefined), syncMs).unref();
 
   /** Runs one step after all before it; the first failure is everyone's. */
@@ -136,17 +141,18 @@ export function createLandingLog(options: LandingOptions): LandingLog {
   /** Writes the first page that waits and small ones behind it together: all records first, then all lines. */
   async function writeWaiting(): Promise<void> {
     const segment = await segmentFor(waiting[0]!.page.shape);
-    const written: { waitingPage: WaitingPage; block: Buffer; line: PageLine }[] = [];
+    const written: { waitingPage: WaitingPage; line: PageLine }[] = [];
     let offset = segment.offset;
+    room.clear();
     while (waiting[0]?.page.shape === segment.shape && offset < rotateBytes) {
       if (offset - segment.offset >= writeTogetherBytes) break;
       const waitingPage = waiting.shift()!;
-      const rendered = renderPage(waitingPage.page, waitingPage.records, offset, segment.forms);
-      written.push({ waitingPage, ...rendered });
-      offset += rendered.block.length;
+      const { page, records } = waitingPage;
+      const { block, line } = renderPage(page, records, offset, segment.forms, room.allocate);
+      written.push({ waitingPage, line });
+      offset += block.length;
     }
-    const blocks = written.map(({ block }) => block);
-    await segment.records.appendFile(blocks.length === 1 ? blocks[0]! : Buffer.concat(blocks));
+    await segment.records.appendFile(room.written());
     await segment.pages.appendFile(written.map(({ line }) => renderLine(line)).join(''));
     for (const { waitingPage, line } of written) waitingPage.line = line;
     unsynced += offset - segment.offset + 1;
