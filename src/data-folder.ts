@@ -1,7 +1,8 @@
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { DiskError } from './errors.ts';
 import { makeSharedFolder } from './file-modes.ts';
+import { syncDirectory } from './landing/segment-files.ts';
 
 /** Where everything of one data folder stands. Landing, staging, archive and build are the owner's alone. */
 export interface DataFolder {
@@ -49,7 +50,8 @@ export function dataFolder(root: string): DataFolder {
 export async function makeDataFolder(folder: DataFolder): Promise<void> {
   try {
     // The root stays readable by the group: the snapshot and the lake stand in it.
-    makeSharedFolder(folder.root, 0o750);
+    const topmost = makeSharedFolder(folder.root, 0o750);
+    if (topmost !== undefined) await syncNames(resolve(folder.root), resolve(topmost));
     for (const dir of [folder.landing, folder.staging, folder.archive, folder.temp])
       await mkdir(dir, { recursive: true, mode: 0o700 });
   } catch (error) {
@@ -59,4 +61,10 @@ export async function makeDataFolder(folder: DataFolder): Promise<void> {
       { cause: error },
     );
   }
+}
+
+/** Makes the names of a new folder, and of those above it up to `topmost`, survive a power loss. */
+async function syncNames(folder: string, topmost: string): Promise<void> {
+  await syncDirectory(dirname(folder));
+  if (folder !== topmost) await syncNames(dirname(folder), topmost);
 }

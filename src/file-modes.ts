@@ -11,11 +11,14 @@ export function keepFilesPrivate(): void {
   sharedUmask = process.umask(0o077);
 }
 
-/** Makes a folder that others may read, and those above it, with this mode less the umask the program was started with. */
-export function makeSharedFolder(path: string, mode: number): void {
+/**
+ * Makes a folder that others may read, and those above it, with this mode less the umask the program was started with.
+ * @returns the topmost of those that were made; undefined when all were there
+ */
+export function makeSharedFolder(path: string, mode: number): string | undefined {
   const before = process.umask(sharedUmask);
   try {
-    mkdirSync(path, { recursive: true, mode });
+    return mkdirSync(path, { recursive: true, mode });
   } finally {
     process.umask(before);
   }

@@ -79,6 +79,21 @@ test('the landing log and the list of runs are in the data folder, durably, befo
   expect(synced).toBeGreaterThan(firstNight.indexOf('open runs.ndjson'));
 });
 
+test('the data folder itself is durably there before anything is received', async () => {
+  const { place, env } = await openShortList();
+  const args = ['crawl', '--data-dir', 'data/new/inner'];
+  const { ended, points } = await traceSteps({ place, env, args });
+  expect(ended.code, ended.stderr).toBe(0);
+  const order = points.map(({ what }) => what);
+  const made = order.indexOf('mkdir new/inner');
+  const received = order.findIndex((step) => step.startsWith('appendFile new/inner/landing/'));
+  expect(made).toBeGreaterThanOrEqual(0);
+  for (const step of ['sync .', 'sync new']) {
+    expect(order.indexOf(step), step).toBeGreaterThan(made);
+    expect(order.indexOf(step), step).toBeLessThan(received);
+  }
+});
+
 test('what was received is synced before it is loaded', async () => {
   await trace();
   const [loaded] = find(/^(duckdb copy) .* -> staging\//);
