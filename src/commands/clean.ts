@@ -34,7 +34,7 @@ export function execute(args: CleanArgs): Promise<number> {
 }
 
 /** What a person reads. Pure. */
-export function renderCleaned(cleaned: Cleanable & { dryRun: boolean }): string {
+function renderCleaned(cleaned: Cleanable & { dryRun: boolean }): string {
   const { archive, checkpoints, logs, leftovers, bytes, dryRun } = cleaned;
   const lines = [
     `archive: ${archive.segments} segments, ${archive.bytes} bytes`,

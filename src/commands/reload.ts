@@ -31,7 +31,7 @@ export function execute(args: ReloadArgs): Promise<number> {
 }
 
 /** What a person reads. Pure. */
-export function renderReload(report: ReloadReport): string {
+function renderReload(report: ReloadReport): string {
   const lines = [`reloaded ${report.segments} segments`];
   for (const [table, { inserted, changed }] of Object.entries(report.tables)) {
     const amended = report.amended[table] ?? 0;

@@ -1,24 +1,18 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type DataFolder, dataFolder, makeDataFolder } from '../../src/data-folder.ts';
+import { beforeEach, expect, test } from 'vitest';
+import type { DataFolder } from '../../src/data-folder.ts';
 import type { EndReason } from '../../src/landing/page-line.ts';
 import { createLandingLog, type LandingLog } from '../../src/landing/writer.ts';
 import { openBuild } from '../../src/warehouse/build.ts';
-import { openDatabase } from '../../src/warehouse/database.ts';
-import { createLoader, listUnloaded } from '../../src/warehouse/load.ts';
-import { publish } from '../../src/warehouse/publish.ts';
 import { newRecords } from '../landing/pages.ts';
+import { loadLanded, makeFolder, publishLoaded } from './publish-landed.ts';
 
 const options = { memoryLimit: '256MB', threads: 1, tempDir: tmpdir() };
 let folder: DataFolder;
 
 beforeEach(async () => {
-  folder = dataFolder(await mkdtemp(join(tmpdir(), 'coverage-')));
-  await makeDataFolder(folder);
+  folder = await makeFolder();
 });
-afterEach(() => rm(folder.root, { recursive: true, force: true }));
 
 interface FeedPage {
   /** Slot of the gap that the crawl fills; absent: it begins at the head. */
@@ -40,13 +34,8 @@ async function receive(crawl: string, pages: readonly FeedPage[], targets = ['']
   for (const target of targets)
     for (const page of pages) await landing.appendPage(...describePage(crawl, target, page));
   await landing.close();
-  const memory = await openDatabase(':memory:', options);
-  const loader = await createLoader(memory, folder);
-  for (const segment of await listUnloaded(folder)) await loader.loadSegment(segment);
-  memory.close();
-  const build = await openBuild(folder, options);
-  await publish(build, folder, { run: crawl, memoryBytes: 256e6, quarantineLimit: 0.01, acceptVanished: [] });
-  build.close();
+  await loadLanded(folder);
+  await publishLoaded(folder, crawl, async () => undefined);
 }
 
 function describePage(

@@ -1,24 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type DataFolder, dataFolder, makeDataFolder } from '../../src/data-folder.ts';
+import { beforeEach, expect, test } from 'vitest';
+import type { DataFolder } from '../../src/data-folder.ts';
 import { createLandingLog } from '../../src/landing/writer.ts';
-import { openBuild } from '../../src/warehouse/build.ts';
-import { openDatabase } from '../../src/warehouse/database.ts';
-import { createLoader, listUnloaded } from '../../src/warehouse/load.ts';
-import { publish } from '../../src/warehouse/publish.ts';
 import { newRecords } from '../landing/pages.ts';
+import { loadLanded, makeFolder, publishLoaded } from './publish-landed.ts';
 
-const options = { memoryLimit: '256MB', threads: 1, tempDir: tmpdir() };
 const id = 'A'.repeat(43);
 let folder: DataFolder;
 
 beforeEach(async () => {
-  folder = dataFolder(await mkdtemp(join(tmpdir(), 'mixed-')));
-  await makeDataFolder(folder);
+  folder = await makeFolder();
 });
-afterEach(() => rm(folder.root, { recursive: true, force: true }));
 
 /** Lands one complete crawl with one page a record, in the given slots; all in one segment. */
 async function land(
@@ -49,15 +40,8 @@ async function land(
 }
 
 async function publishAll<T>(query: string): Promise<T[]> {
-  const memory = await openDatabase(':memory:', options);
-  const loader = await createLoader(memory, folder);
-  for (const segment of await listUnloaded(folder)) await loader.loadSegment(segment);
-  memory.close();
-  const build = await openBuild(folder, options);
-  await publish(build, folder, { run: 'z', memoryBytes: 256e6, quarantineLimit: 0.01, acceptVanished: [] });
-  const rows = await build.rows<T>(query);
-  build.close();
-  return rows;
+  await loadLanded(folder);
+  return publishLoaded(folder, 'z', (build) => build.rows<T>(query));
 }
 
 test('a new row may be put together from two answers, also in an empty table', async () => {
@@ -83,14 +67,7 @@ test('two crawls of one task with the same page numbers in one segment keep thei
 
 test('nothing is published before it is loaded', async () => {
   await land([{ task: 'a', crawl: 'r1', slot: 10, record: { id } }]);
-  const build = await openBuild(folder, options);
-  const early = publish(build, folder, {
-    run: 'z',
-    memoryBytes: 256e6,
-    quarantineLimit: 0.01,
-    acceptVanished: [],
-  });
+  const early = publishLoaded(folder, 'z', async () => undefined);
   await expect(early).rejects.toThrow('before it is loaded');
-  build.close();
   expect(await publishAll('select count(*) as n from assets')).toEqual([{ n: 1n }]);
 });
