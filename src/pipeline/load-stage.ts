@@ -44,6 +44,8 @@ export async function startLoading(session: Session): Promise<LoadStage> {
   return {
     add,
     async finish() {
+      // Nothing is crawled any more: the core that was left to it is free.
+      void queue.add(() => database.run(`set threads = ${session.databaseOptions.threads}`), { priority: 1 });
       await queue.onIdle();
       database.close();
       if (failure !== null) throw failure;

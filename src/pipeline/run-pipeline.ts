@@ -184,8 +184,8 @@ async function crawlWave(
     throw error;
   } finally {
     await known.close();
-    await loading?.finish();
     freeBuffers();
+    await loading?.finish();
   }
 }
 

@@ -1,5 +1,5 @@
 import { type Database, listColumns } from './database.ts';
-import { planSlices } from './merge-table.ts';
+import { countRows, takeSlice } from './merge-table.ts';
 import { type Group, listGroups, stagedHash } from './row-groups.ts';
 import { quoteName } from './sql-text.ts';
 import type { TableSpec } from './table-spec.ts';
@@ -23,7 +23,9 @@ export async function amendRows(
   const groups = listGroups(spec, columns);
   const relations = spec.history ? [spec.name, `past.${spec.name}`] : [spec.name];
   let amended = 0;
-  for (const slice of await planSlices(database, files, memoryBytes / bytesPerRow))
+  for (let waiting = await countRows(database, files); waiting.length > 0; ) {
+    const slice = takeSlice(waiting, memoryBytes / bytesPerRow).map(({ file }) => file);
+    waiting = waiting.slice(slice.length);
     for (const relation of relations)
       for (const group of groups) {
         await database.run(findSql(spec, relation, group), { files: slice });
@@ -33,6 +35,7 @@ export async function amendRows(
         await database.run('checkpoint');
         amended += Number(row?.n);
       }
+  }
   return amended;
 }
 

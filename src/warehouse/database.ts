@@ -16,6 +16,9 @@ export interface DatabaseOptions {
   rowGroupSize?: number;
 }
 
+/** Bytes of a block of files made here. */
+export const blockBytes = 65_536;
+
 export type SqlParams = Record<string, string | number | bigint | boolean | null | readonly string[]>;
 export type Row = Record<string, unknown>;
 
@@ -55,6 +58,9 @@ export async function openDatabase(path: string, options: DatabaseOptions): Prom
     preserve_insertion_order: 'false',
     // What large statements free goes back to the system at once: a publish then peaks at 0.4 GB instead of 0.6.
     allocator_bulk_deallocation_flush_threshold: '1MB',
+    // Every column of a row group begins a block of its own while it is written, 256 KiB where DuckDB has its way. With
+    // these a publish into a new file takes a tenth less CPU time and 40 MB less memory. A file keeps what it was made with.
+    default_block_size: `${blockBytes}`,
   }).catch(rethrow);
   let connection: DuckDBConnection | undefined;
   try {
@@ -90,14 +96,7 @@ function wrap(instance: DuckDBInstance, connection: DuckDBConnection): Database 
       const result = await connection.run(sql, bind(params), types(params)).catch(rethrow);
       return result.rowsChanged;
     },
-    async script(sql) {
-      const statements = await connection.extractStatements(sql).catch(rethrow);
-      for (let n = 0; n < statements.count; n += 1) {
-        const statement = await statements.prepare(n).catch(rethrow);
-        await statement.run().catch(rethrow);
-        statement.destroySync();
-      }
-    },
+    script: (sql) => run(sql),
     async rows<T>(sql: string, params?: SqlParams) {
       const reader = await connection.runAndReadAll(sql, bind(params), types(params)).catch(rethrow);
       return reader.getRowObjectsJS() as T[];

@@ -26,7 +26,7 @@ export const noRows: MergeCounts = {
  * copies in `seen` and `verdict`; an inserted one is held whole until the commit; a changed one costs the table's
  * row group its delete marks besides, and its former version is written again.
  */
-const bytesPerRow = { seen: 2000, inserted: 2800, changed: 5600, past: 2800 };
+const bytesPerRow = { seen: 2000, inserted: 4000, changed: 8000, past: 4000 };
 
 /** Applies the ready rows of some staging files to one merge table, slice by slice. */
 export async function mergeTable(
@@ -38,18 +38,21 @@ export async function mergeTable(
   const total = { ...noRows };
   if (files.length === 0) return total;
   const sql = mergeSql(spec, await listColumns(database, spec.name));
-  const slices = await planSlices(database, files, memoryBytes / bytesPerRow.seen);
-  for (let slice = slices.shift(); slice !== undefined; slice = slices.shift()) {
-    const verdict = await judgeSlice(database, sql, slice);
-    if (slice.length > 1 && writeBytes(spec, verdict) > memoryBytes) {
-      const half = Math.ceil(slice.length / 2);
-      slices.unshift(slice.slice(0, half), slice.slice(half));
-      continue;
-    }
-    const files = slice;
+  let waiting = await countRows(database, files);
+  // What a row takes is known when a slice is judged; until then, of an empty table every row is new.
+  let bytes = (await isEmpty(database, spec)) ? bytesPerRow.inserted : bytesPerRow.seen;
+  while (waiting.length > 0) {
+    const slice = takeSlice(waiting, memoryBytes / bytes);
+    const files = slice.map(({ file }) => file);
+    const verdict = await judgeSlice(database, sql, files);
+    const written = writeBytes(spec, verdict);
+    bytes = Math.max(bytesPerRow.seen, written / Math.max(1, sumRows(slice)));
+    // Judged again with fewer files.
+    if (slice.length > 1 && written > memoryBytes) continue;
     await database.transaction(() => applyVerdict(database, sql, files, verdict));
     await database.run('checkpoint');
     for (const name of Object.keys(total) as (keyof MergeCounts)[]) total[name] += verdict[name];
+    waiting = waiting.slice(slice.length);
   }
   return total;
 }
@@ -60,30 +63,35 @@ function writeBytes({ history }: TableSpec, { inserted, changed, amended }: Merg
   return inserted * bytesPerRow.inserted + (changed + amended) * bytesPerRow.changed + past;
 }
 
-/** Runs of staging files, in landing order, of at most so many rows (one file at least). */
-export async function planSlices(
-  database: Database,
-  files: readonly string[],
-  maxRows: number,
-): Promise<string[][]> {
+export interface StagedFile {
+  file: string;
+  rows: number;
+}
+
+/** Staging files with their rows, in the order given. */
+export async function countRows(database: Database, files: readonly string[]): Promise<StagedFile[]> {
   if (files.length === 0) return [];
   const sizes = await database.rows<{ file_name: string; num_rows: bigint }>(
     'select file_name, num_rows from parquet_file_metadata($files)',
     { files },
   );
   const rowsOf = new Map(sizes.map(({ file_name, num_rows }) => [file_name, Number(num_rows)]));
-  const slices: string[][] = [];
-  let rows = Number.POSITIVE_INFINITY;
-  for (const file of files) {
-    const size = rowsOf.get(file) ?? 0;
-    if (rows + size > maxRows) {
-      slices.push([]);
-      rows = 0;
-    }
-    slices.at(-1)?.push(file);
-    rows += size;
-  }
-  return slices;
+  return files.map((file) => ({ file, rows: rowsOf.get(file) ?? 0 }));
+}
+
+/** The first of the files, as many as have so many rows together; one at least. */
+export function takeSlice(files: readonly StagedFile[], maxRows: number): readonly StagedFile[] {
+  const beyond = files.findIndex((_, n) => n > 0 && sumRows(files.slice(0, n + 1)) > maxRows);
+  return beyond === -1 ? files : files.slice(0, beyond);
+}
+
+function sumRows(files: readonly StagedFile[]): number {
+  return files.reduce((sum, { rows }) => sum + rows, 0);
+}
+
+async function isEmpty(database: Database, { name }: TableSpec): Promise<boolean> {
+  const rows = await database.rows(`from ${name} select 1 limit 1`);
+  return rows.length === 0;
 }
 
 type Verdict = MergeCounts & { mixed: number };

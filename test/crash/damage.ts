@@ -8,6 +8,7 @@ import {
   truncateSync,
   writeSync,
 } from 'node:fs';
+import { blockBytes } from '../../src/warehouse/database.ts';
 
 /** Ways in which a disk or a power loss damages a file, each at a place that `random` chooses. */
 export const damages: Record<string, (path: string, random: () => number) => void> = {
@@ -39,7 +40,7 @@ export const damages: Record<string, (path: string, random: () => number) => voi
   'no file': (path) => rmSync(path),
 };
 
-const [headers, block] = [3 * 4096, 262_144];
+const [headers, block] = [3 * 4096, blockBytes];
 
 function sizeOf(path: string): number {
   const file = openSync(path, 'r');

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type DataFolder, dataFolder, makeDataFolder } from '../../src/data-folder.ts';
 import { findWrongChecksum } from '../../src/warehouse/block-checksums.ts';
 import { bindSource, openBuild } from '../../src/warehouse/build.ts';
+import { blockBytes } from '../../src/warehouse/database.ts';
 import { recoverBuild, verifyDatabase } from '../../src/warehouse/recover-build.ts';
 import { cutBatches } from '../../src/warehouse/replay.ts';
 import { replaceSnapshot } from '../../src/warehouse/snapshot.ts';
@@ -126,7 +127,7 @@ test('a wrong checksum anywhere is found; in a free block it does not matter', a
   await fill('https://a.example');
   expect(await findWrongChecksum(folder.build)).toBeNull();
   const whole = await readFile(folder.build);
-  for (const offset of [3, 4100, 9000, 3 * 4096, 3 * 4096 + 262_144 + 77, whole.length - 1]) {
+  for (const offset of [3, 4100, 9000, 3 * 4096, 3 * 4096 + blockBytes + 77, whole.length - 1]) {
     await overwrite(folder.build, offset, Buffer.from([(whole[offset] as number) ^ 8]));
     expect(await findWrongChecksum(folder.build), `offset ${offset}`).not.toBeNull();
     await overwrite(folder.build, offset, whole.subarray(offset, offset + 1));
@@ -137,9 +138,9 @@ test('a wrong checksum anywhere is found; in a free block it does not matter', a
   build.close();
   const { length } = await readFile(folder.build);
   let harmless = 0;
-  for (let offset = 3 * 4096; offset < length; offset += 262_144) {
-    const block = (await readFile(folder.build)).subarray(offset, offset + 262_144);
-    await overwrite(folder.build, offset, Buffer.alloc(262_144));
+  for (let offset = 3 * 4096; offset < length; offset += blockBytes) {
+    const block = (await readFile(folder.build)).subarray(offset, offset + blockBytes);
+    await overwrite(folder.build, offset, Buffer.alloc(blockBytes));
     expect(await findWrongChecksum(folder.build)).toBe(offset);
     harmless += await verifyDatabase(folder.build, options()).then(
       () => 1,
@@ -148,7 +149,7 @@ test('a wrong checksum anywhere is found; in a free block it does not matter', a
     await overwrite(folder.build, offset, Buffer.from(block));
   }
   expect(harmless).toBeGreaterThan(0);
-  expect(harmless).toBeLessThan((length - 3 * 4096) / 262_144);
+  expect(harmless).toBeLessThan((length - 3 * 4096) / blockBytes);
 });
 
 test('a damaged build does not take the place of the snapshot', async () => {
@@ -156,7 +157,7 @@ test('a damaged build does not take the place of the snapshot', async () => {
   await replaceSnapshot(folder, 0o640, options());
   const before = (await hashes())['warehouse.duckdb'];
   const { length } = await readFile(folder.build);
-  for (let offset = 3 * 4096; offset < length; offset += 262_144)
+  for (let offset = 3 * 4096; offset < length; offset += blockBytes)
     await overwrite(folder.build, offset + 100, Buffer.from('damage'));
   await expect(replaceSnapshot(folder, 0o640, options())).rejects.toMatchObject({ name: 'DamagedFile' });
   expect((await hashes())['warehouse.duckdb']).toBe(before);

@@ -10,7 +10,8 @@ parsed as (
     record.* exclude (record),
     record as r,
     is_address(record.id) is true as usable,
-    coalesce(told.facts, asset_facts(json_extract(line, '$.record'))) as facts
+    -- Not coalesce, of which DuckDB computes parts for every record beforehand.
+    case when told.facts is null then asset_facts(json_extract(line, '$.record')) else told.facts end as facts
   from record
   left join told using (form)
 ),

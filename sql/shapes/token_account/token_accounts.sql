@@ -8,7 +8,8 @@ parsed as (
   select
     record.* exclude (record),
     record as r,
-    coalesce(told.known, is_known_token_account(json_extract(line, '$.record'))) as known
+    -- Not coalesce, of which DuckDB computes parts for every record beforehand.
+    case when told.known is null then is_known_token_account(json_extract(line, '$.record')) else told.known end as known
   from record
   left join told using (form)
 ),
