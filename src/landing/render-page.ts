@@ -3,8 +3,6 @@ import { crc32 } from 'node:zlib';
 import { LandingRecord } from './landing-record.ts';
 import type { LandingLine, PageLine } from './page-line.ts';
 
-export type { LandingRecord } from './landing-record.ts';
-
 /** A page as the crawl knows it; the log adds where it landed. */
 export type NewPage = Omit<
   PageLine,

@@ -2,13 +2,8 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
 import { asDiskError } from '../errors.ts';
-import {
-  type LandingRecord,
-  type NewPage,
-  renderLine,
-  renderPage,
-  type SegmentForms,
-} from '../landing/render-page.ts';
+import type { LandingRecord } from '../landing/landing-record.ts';
+import { type NewPage, renderLine, renderPage, type SegmentForms } from '../landing/render-page.ts';
 import { type Database, listColumns, openDatabase } from './database.ts';
 import { type Group, listGroups, stagedHash } from './row-groups.ts';
 import { createShapeMacros, readingOf, shapeQuery } from './shape-query.ts';
