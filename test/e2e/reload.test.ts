@@ -1,4 +1,4 @@
-import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test, vi } from 'vitest';
@@ -193,6 +193,7 @@ test('a reload that was killed is run again', async () => {
 
 test('a table there is none of is refused', async () => {
   const place = await makePlace();
+  await mkdir(place.data);
   const ended = await runProgram(['reload', 'asets'], { place });
   expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no table asets') });
 });
