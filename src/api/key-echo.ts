@@ -1,6 +1,6 @@
 /**
- * How an API key may come back in an answer: as it is, in lower or upper case, reversed, in hex, or in base64 at any of the three offsets it
- * may have in a longer text; each of them also with characters written as `%hh`, `\u00hh` or `\/`.
+ * How an API key may come back in an answer: as it is, in lower or upper case, reversed, in hex, or in base64 at any of
+ * the three offsets it may have in a longer text; each of them also with characters written as `%hh`, `\u00hh` or `\/`.
  */
 export interface KeyEcho {
   /** Whether the bytes hold the key. Costs little beside splitting the page (`bench/split.ts`). */

@@ -4,7 +4,7 @@ import { createLoader, listUnloaded } from '../warehouse/load.ts';
 import type { Session } from './session.ts';
 
 /**
- * Memory that the loader's own in-memory database may take. On one thread it takes 250 MB; records of megabytes, which
+ * Memory that the loader's own in-memory database may take. On one thread it takes 250 MB, on two 330; records of megabytes, which
  * every function that reads them holds several times, take the rest (docs/performance.md).
  */
 export const loaderMemory = '512MB';

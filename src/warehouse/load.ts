@@ -57,13 +57,13 @@ export async function removeDamagedStaging(folder: DataFolder): Promise<number[]
 export interface Loader {
   /**
    * Turns one whole segment into a folder with one typed Parquet file a table, by rename: loading it again gives
-   * the same files. A segment without records (frozen ids, failures) has none.
+   * the same rows. A segment without records (frozen ids, failures) has none.
    * @returns records loaded
    */
   loadSegment(segment: number): Promise<number>;
 }
 
-/** @param database an in-memory one that only the loader uses, on one thread */
+/** @param database an in-memory one that only the loader uses; each of its threads holds about 70 MB of a segment */
 export async function createLoader(database: Database, folder: DataFolder): Promise<Loader> {
   // What a segment took goes back before the next one: 360 MB at most instead of 770.
   await database.run('set allocator_background_threads = true');

@@ -28,8 +28,12 @@ const shared = getEnvironmentData('crash-points');
 const durable = createDurableState(plan.root, plan.shadows);
 if (isMainThread) durable.begin();
 
+/** What a death does to the data folder is no step; Node's appendFileSync calls the writeFileSync of this module. */
+let isDying = false;
+
 /** One point. @param halve makes in a copy of the data folder what the step leaves when it is cut in the middle */
 function reach(what, halve = null) {
+  if (isDying) return;
   while (Atomics.compareExchange(shared, 1, 0, 1) !== 0) Atomics.wait(shared, 1, 1, 5);
   try {
     const n = Atomics.add(shared, 0, 1) + 1;
@@ -83,6 +87,7 @@ function describeContent(folder) {
 }
 
 function die(halve) {
+  isDying = true;
   if (halve !== null) halve(plan.root);
   process.kill(process.pid, 'SIGKILL');
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
