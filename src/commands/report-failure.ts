@@ -1,4 +1,5 @@
 import { asDiskError, LedgerlakeError } from '../errors.ts';
+import { isOutOfMemory } from '../warehouse/database.ts';
 import { visibleLines } from './visible-text.ts';
 
 /** Prints a failure once, with what to do about it, and returns the exit code. */
@@ -8,9 +9,9 @@ export function reportFailure(failure: unknown): number {
     process.stderr.write(`ledgerlake: ${visibleLines(error.message)}\n  ${visibleLines(error.hint)}\n`);
     return error.exitCode;
   }
-  if (error instanceof Error && error.message.startsWith('Out of Memory Error')) {
+  if (isOutOfMemory(error)) {
     process.stderr.write(
-      `ledgerlake: ${error.message.split('\n')[0]}\n  Raise warehouse.memory_limit in ledgerlake.yaml; nothing received is lost.\n`,
+      `ledgerlake: ${(error as Error).message.split('\n')[0]}\n  Raise warehouse.memory_limit in ledgerlake.yaml; nothing received is lost.\n`,
     );
     return 1;
   }

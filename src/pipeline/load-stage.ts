@@ -4,8 +4,8 @@ import { createLoader, listUnloaded } from '../warehouse/load.ts';
 import type { Session } from './session.ts';
 
 /**
- * Memory that the loader's own in-memory database may take. On one thread it takes 250 MB, on two 330; records of megabytes, which
- * every function that reads them holds several times, take the rest (docs/performance.md).
+ * Memory that the loader's own in-memory database may take. On one thread it takes 250 MB, on two 330; records of
+ * megabytes, which every function that reads them holds several times, take the rest (docs/performance.md).
  */
 export const loaderMemory = '512MB';
 
@@ -28,24 +28,26 @@ export async function startLoading(session: Session): Promise<LoadStage> {
   const queue = new PQueue({ concurrency: 1 });
   const loaded = { segments: 0, records: 0 };
   let failure: unknown = null;
-  const add = (segment: number) => {
-    void queue.add(async () => {
-      if (failure !== null) return;
-      try {
-        loaded.records += await loader.loadSegment(segment);
-        loaded.segments += 1;
-        session.log.debug({ segment }, 'segment loaded');
-      } catch (error) {
-        failure = error;
-      }
-    });
+  const enqueue = (work: () => Promise<void>, priority = 0) => {
+    void queue.add(
+      async () => {
+        if (failure === null) await work().catch((error) => (failure = error));
+      },
+      { priority },
+    );
   };
+  const add = (segment: number) =>
+    enqueue(async () => {
+      loaded.records += await loader.loadSegment(segment);
+      loaded.segments += 1;
+      session.log.debug({ segment }, 'segment loaded');
+    });
   for (const segment of await listUnloaded(folder)) add(segment);
   return {
     add,
     async finish() {
       // Nothing is crawled any more: the core that was left to it is free.
-      void queue.add(() => database.run(`set threads = ${session.databaseOptions.threads}`), { priority: 1 });
+      enqueue(() => database.run(`set threads = ${session.databaseOptions.threads}`), 1);
       await queue.onIdle();
       database.close();
       if (failure !== null) throw failure;

@@ -1,9 +1,10 @@
 import { chmod, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
 import { describeSegment, verifySegment } from '../landing/reader.ts';
 import { listSegments, pageFile, recordFile, syncDirectory, syncFile } from '../landing/segment-files.ts';
-import type { Database } from './database.ts';
+import { type Database, isOutOfMemory } from './database.ts';
 import { createShapeMacros, readingOf, shapeQuery } from './shape-query.ts';
 import { isStagedWhole, writeChecksums } from './staging-checksums.ts';
 import { readTableSpecs } from './table-spec.ts';
@@ -85,9 +86,12 @@ export async function createLoader(database: Database, folder: DataFolder): Prom
       queries.set(shape, tables);
       for (const { table, sql } of tables) {
         const file = join(temporary, `${table}.parquet`);
-        await database.run(
-          `copy (${sql}) to $file (format parquet, compression zstd, compression_level 1, row_group_size 8192)`,
-          { pages, records, ...reading, file },
+        const parameters = { pages, records, ...reading, file };
+        await withRoom(database, () =>
+          database.run(
+            `copy (${sql}) to $file (format parquet, compression zstd, compression_level 1, row_group_size 8192)`,
+            parameters,
+          ),
         );
         await chmod(file, 0o600);
         await syncFile(file);
@@ -99,6 +103,32 @@ export async function createLoader(database: Database, folder: DataFolder): Prom
       return count;
     },
   };
+}
+
+/**
+ * Does `work`; where that takes more memory than the database may use, once more on one thread and with what the
+ * machine has. Functions on JSON hold all the text of 2,048 records (of fewer, where they are small, see `readingOf`)
+ * many times over: 1.5 GB for a segment of records of 30 KB that all have unknown members.
+ */
+async function withRoom(database: Database, work: () => Promise<void>): Promise<void> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isOutOfMemory(error)) throw error;
+  }
+  const [usual] = await database.rows<{ memory: string; threads: bigint }>(
+    `select current_setting('memory_limit') as memory, current_setting('threads') as threads`,
+  );
+  // In a container, of what it may use. `reset memory_limit` would change what DuckDB says, and not what it does.
+  const machineBytes = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+  await database.run('set threads = 1');
+  await database.run(`set memory_limit = '${Math.floor((machineBytes * 0.8) / 2 ** 20)}MiB'`);
+  try {
+    await work();
+  } finally {
+    await database.run(`set memory_limit = '${usual!.memory}'`);
+    await database.run(`set threads = ${usual!.threads}`);
+  }
 }
 
 interface TableQuery {
