@@ -10,14 +10,17 @@ export interface FiguresRun {
   date: string;
   machine: string;
   minutes: number;
+  /** How many runs it was made of, where it was more than one. */
+  parts?: number;
   figures: (Figure & { bar: BarName })[];
 }
 
 const commands = { test: '`make test`', nightly: '`make test-nightly`' };
 
 /** A row a bar: promise, test, what was to be done, what was done. Pure. */
-export function renderFigures({ kind, date, machine, minutes, figures }: FiguresRun): string {
-  const head = `${commands[kind]} of ${date} on ${machine}, ${minutes} minutes. A test that meets one violation fails.`;
+export function renderFigures({ kind, date, machine, minutes, parts = 1, figures }: FiguresRun): string {
+  const inParts = parts === 1 ? '' : ` in ${parts} parts`;
+  const head = `${commands[kind]} of ${date} on ${machine},${inParts} ${minutes} minutes. A test that meets one violation fails.`;
   const asked = Object.entries<Bar>(bars).filter(([, bar]) => bar[kind] > 0);
   const rows = asked.map(([name, bar]) => {
     const own = figures.filter((figure) => figure.bar === name);
@@ -36,6 +39,22 @@ export function renderFigures({ kind, date, machine, minutes, figures }: Figures
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   const names = ['promise', 'shown by', 'bar', 'done', 'violations', 'besides'];
   return `${head}\n\n${[line(names), `|${names.map(() => '---|').join('')}`, ...rows.map(line)].join('\n')}`;
+}
+
+/** A run of the large tests made of parts: of each bar what the part shows that did most. Pure. */
+export function addPart(former: FiguresRun, part: FiguresRun): FiguresRun {
+  const of = (run: FiguresRun, bar: BarName) => run.figures.filter((figure) => figure.bar === bar);
+  const done = (figures: FiguresRun['figures']) => figures.reduce((sum, figure) => sum + figure.done, 0);
+  const names = [...new Set([...former.figures, ...part.figures].map(({ bar }) => bar))];
+  return {
+    ...part,
+    minutes: former.minutes + part.minutes,
+    parts: (former.parts ?? 1) + 1,
+    figures: names.flatMap((bar) => {
+      const [before, now] = [of(former, bar), of(part, bar)];
+      return done(now) >= done(before) ? now : before;
+    }),
+  };
 }
 
 /** The runs that are kept, of each kind the newest; where there is none, how to make one. Pure. */

@@ -1,9 +1,10 @@
-// Prints what the last run of `make test` or `make test-nightly` showed; with --keep writes it into docs/guarantees.md.
-//   npx tsx scripts/write-guarantees.ts [--keep]
+// Prints what the last run of `make test` or `make test-nightly` showed; with --keep writes it into docs/guarantees.md, with
+// --add as a part of the one that is kept there (a few of the test files, say, with LEDGERLAKE_FIGURES=figures-nightly.ndjson).
+//   npx tsx scripts/write-guarantees.ts [--keep | --add]
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { type FiguresRun, type RunKind, renderFigures, renderKept } from './guarantee-figures.ts';
+import { addPart, type FiguresRun, type RunKind, renderFigures, renderKept } from './guarantee-figures.ts';
 
 const inRepository = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const page = inRepository('docs/guarantees.md');
@@ -29,9 +30,13 @@ function readRun(): FiguresRun {
 
 const run = readRun();
 console.log(renderFigures(run));
-if (process.argv.includes('--keep')) {
-  const former = existsSync(kept) ? JSON.parse(readFileSync(kept, 'utf8')) : {};
-  const runs = { ...former, [run.kind]: run } as Record<RunKind, FiguresRun>;
+const adds = process.argv.includes('--add');
+if (adds || process.argv.includes('--keep')) {
+  const runs: Partial<Record<RunKind, FiguresRun>> = existsSync(kept)
+    ? JSON.parse(readFileSync(kept, 'utf8'))
+    : {};
+  const former = runs[run.kind];
+  runs[run.kind] = adds && former !== undefined ? addPart(former, run) : run;
   const text = readFileSync(page, 'utf8');
   const begin = '<!-- generated: figures -->\n';
   const from = text.indexOf(begin) + begin.length;

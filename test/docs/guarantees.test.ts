@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { renderFigures, renderKept } from '../../scripts/guarantee-figures.ts';
+import { addPart, renderFigures, renderKept } from '../../scripts/guarantee-figures.ts';
 import { type Bar, bars } from '../bars.ts';
 import { readText, root } from './documents.ts';
 
@@ -27,6 +27,36 @@ test('a bar that was not reached is not shown; figures of one bar add up', () =>
     new RegExp(`\\| ${nightly} \\| 0 \\| at most 3 pages asked again; seed 7; seed 8 \\|`),
   );
   expect(table).toMatch(/ledgers \| 9,999 \| \*\*not shown\*\* \|/);
+});
+
+test('of the parts of a run, the one that did most of a bar shows it', () => {
+  const run = { kind: 'nightly' as const, date: '', machine: '', minutes: 10 };
+  const whole = addPart(
+    {
+      ...run,
+      figures: [
+        { bar: 'kills', done: 5 },
+        { bar: 'seeds', done: 100 },
+        { bar: 'seeds', done: 100 },
+      ],
+    },
+    {
+      ...run,
+      figures: [
+        { bar: 'kills', done: 7 },
+        { bar: 'seeds', done: 100 },
+        { bar: 'stops', done: 1 },
+      ],
+    },
+  );
+  expect(whole).toMatchObject({ minutes: 20, parts: 2 });
+  expect(whole.figures).toEqual([
+    { bar: 'kills', done: 7 },
+    { bar: 'seeds', done: 100 },
+    { bar: 'seeds', done: 100 },
+    { bar: 'stops', done: 1 },
+  ]);
+  expect(renderFigures(whole)).toContain('in 2 parts 20 minutes');
 });
 
 test.each(Object.entries<Bar>(bars))('%s is shown by a test that asks for this bar', (name, bar) => {
