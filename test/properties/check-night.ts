@@ -113,15 +113,20 @@ export function checkAskedAgain({ server }: MovingPlace, nights: readonly NightE
     round.push(n + 1);
     if (!roundEnds.has(code) && n < nights.length - 1) continue;
     const kills = round.filter((night) => nights[night - 1]!.code === null).length;
-    const asked = new Map<string, number>();
+    const asked = new Map<string, number[]>();
     for (const { night, list, asked: what, behind } of server.answered) {
       // A crawl may begin again where its cursor was refused, and asks again what a replica behind answered.
       if (!round.includes(night) || list === null || list.expires || behind) continue;
-      asked.set(what, (asked.get(what) ?? 0) + 1);
+      asked.set(what, [...(asked.get(what) ?? []), night]);
     }
-    const again = [...asked.values()].reduce((sum, times) => sum + times - 1, 0);
+    const twice = [...asked].filter(([, inNights]) => inNights.length > 1);
+    const again = twice.reduce((sum, [, inNights]) => sum + inNights.length - 1, 0);
+    const which = twice.slice(0, 10).map(([what, inNights]) => `${what} in nights ${inNights.join(', ')}`);
     if (again > kills * inFlight)
-      problems.push({ seed: 0, of: 'all', what: `${again} pages were asked for again after ${kills} kills` });
+      problems.push({
+        ...{ seed: 0, of: 'all' },
+        what: `${again} pages were asked for again after ${kills} kills: ${which.join('; ')}`,
+      });
     round = [];
   }
   return problems;
