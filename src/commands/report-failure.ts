@@ -11,7 +11,7 @@ export function reportFailure(failure: unknown): number {
   }
   if (isOutOfMemory(error)) {
     process.stderr.write(
-      `ledgerlake: ${(error as Error).message.split('\n')[0]}\n  Raise warehouse.memory_limit in ledgerlake.yaml; nothing received is lost.\n`,
+      `ledgerlake: ${error.message.split('\n')[0]}\n  Raise warehouse.memory_limit in ledgerlake.yaml; nothing received is lost.\n`,
     );
     return 1;
   }

@@ -82,7 +82,7 @@ export async function openDatabase(path: string, options: DatabaseOptions): Prom
 }
 
 /** Whether a statement needed more than the memory limit. */
-export function isOutOfMemory(error: unknown): boolean {
+export function isOutOfMemory(error: unknown): error is Error {
   return error instanceof Error && error.message.startsWith('Out of Memory Error');
 }
 
