@@ -56,10 +56,11 @@ async function crawlToEnd(
   } catch (error) {
     if (!(error instanceof RangesRefused) || split === undefined) throw error;
     // The first range to find it out walks the whole target; the others leave it alone.
-    const isFirst = !split.refused;
+    if (split.refused) return deps.onTaskEnd(start.task, null);
     split.refused = true;
-    if (isFirst) await crawlToEnd(split.whole, deps, forbidden);
-    else deps.onTaskEnd(start.task, null);
+    // Noted before the walk has a page, so that a run that stops in between does not pay for finding it out again.
+    await landFailure({ ...split.whole, crawl: start.crawl }, deps, rangesRefused);
+    await crawlToEnd(split.whole, deps, forbidden);
   }
 }
 
@@ -82,6 +83,8 @@ async function crawlOrFail(
     return failure;
   }
 }
+
+const rangesRefused = 'the API gives no ranges of ids: its pages are asked for one after another';
 
 const targetFailures = [ApiError, PagingLoop, BoundsIgnored, BrokenCursor];
 

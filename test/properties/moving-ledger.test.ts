@@ -18,7 +18,10 @@ function seedsFrom(from: number, count: number): number[] {
 /** What went wrong, and how to see it again. */
 function report(place: MovingPlace, nights: readonly NightEnded[], found: readonly Violation[]): string {
   const own = place.lists.map(({ seed }) => seed);
-  const told = nights.map(({ night, code }) => `${JSON.stringify(night)} ended with ${code}`);
+  const told = nights.flatMap(({ night, code, stderr }) => [
+    `${JSON.stringify(night)} ended with ${code}`,
+    ...stderr.split('\n').slice(0, 20).map((line) => `  ${line}`),
+  ]);
   const [worst] = found;
   const ledgers = worst?.of === 'list' ? place.lists : place.feeds;
   const trace = ledgers.find(({ seed }) => seed === worst?.seed)?.trace ?? [];
