@@ -20,7 +20,10 @@ function report(place: MovingPlace, nights: readonly NightEnded[], found: readon
   const own = place.lists.map(({ seed }) => seed);
   const told = nights.flatMap(({ night, code, stderr }) => [
     `${JSON.stringify(night)} ended with ${code}`,
-    ...stderr.split('\n').slice(0, 20).map((line) => `  ${line}`),
+    ...stderr
+      .split('\n')
+      .slice(0, 20)
+      .map((line) => `  ${line}`),
   ]);
   const [worst] = found;
   const ledgers = worst?.of === 'list' ? place.lists : place.feeds;
