@@ -60,6 +60,11 @@ place as (
     unnest(form_of) as form
   from page
 ),
+text as (
+  -- The part is told by the line's head, which says the page and the record's number in it.
+  select json, (hash(left(json, 160)) % $parts::ubigint)::bigint as part_of
+  from read_ndjson_objects($records, maximum_object_size = $largest)
+),
 line as (
   select
     json,
@@ -70,9 +75,9 @@ line as (
         "record": {record}, "refusal": "VARCHAR", "raw": "VARCHAR"
       }'
     ) as line
-  from read_ndjson_objects($records, maximum_object_size = $largest), range($parts) as parts(part)
+  from text, range($parts) as parts(part)
   -- Not an equality, which would be a join: chunks of 2,048 lines become several, each of the lines of one part.
-  where $parts = 1 or (hash(json) % $parts)::bigint - part = 0
+  where part_of - part = 0
 ),
 record as (
   select

@@ -86,9 +86,8 @@ export function lakeSelectList(columns: readonly LakeColumn[], from?: string): s
 
 /**
  * Reads a table once, if it has rows: slots, exact sums of its u64 columns, and its fingerprint. That is made of the
- * number of rows and the sum and XOR of a 64-bit hash of every whole row (so it does not depend on their order), the
- * columns, and the layout. Any change of any value changes it, a confirmed `slot` or `seen_at` too: the files carry them.
- * Measured: 1.5 M rows of 1 KB in 0.5 s, as fast as hashing record_hash, slot and seen_at alone.
+ * number of rows and the sum and XOR of a 64-bit hash of every row (so it does not depend on their order), the columns,
+ * and the layout. Any change of any value changes it, a confirmed `slot` or `seen_at` too: the files carry them.
  */
 export async function readTableFacts(
   database: Database,
@@ -115,16 +114,26 @@ async function scanTable(
   exact: readonly string[],
 ): Promise<Record<string, bigint | string | null>> {
   const hasSlot = columns.some(({ name }) => name === 'slot');
+  const hashed = hashedColumns(columns).map(quoteName).join(', ');
   const [facts] = await database.rows<Record<string, bigint | string | null>>(
     `select
-      sum(hash(t)::hugeint)::varchar as hash_sum,
-      bit_xor(hash(t))::varchar as hash_xor,
+      sum(hash(${hashed})::hugeint)::varchar as hash_sum,
+      bit_xor(hash(${hashed}))::varchar as hash_xor,
       ${hasSlot ? 'min(slot)::bigint' : 'null'} as min_slot,
       ${hasSlot ? 'max(slot)::bigint' : 'null'} as max_slot
       ${exact.map((name, n) => `, coalesce(sum(${quoteName(name)}::hugeint), 0)::varchar as sum_${n}`).join('\n')}
-    from ${quoteName(table)} t`,
+    from ${quoteName(table)}`,
   );
   return facts!;
+}
+
+/**
+ * Columns that a row's hash is made of. The row's hashes, which are among them, speak for its lists: of assets, hashing
+ * those again takes two thirds of the time.
+ */
+function hashedColumns(columns: readonly LakeColumn[]): string[] {
+  const hasHash = columns.some(({ name }) => name === 'record_hash');
+  return columns.filter(({ type }) => !hasHash || !type.endsWith('[]')).map(({ name }) => name);
 }
 
 function slotOf(value: bigint | string | null | undefined): number | null {
