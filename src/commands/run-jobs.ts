@@ -50,8 +50,8 @@ async function runJobs(verb: 'run' | 'crawl', args: RunArgs): Promise<number> {
       limits,
       acceptVanished,
       showProgress: context.showProgress,
-      afterSnapshot: async () => {
-        await exportSnapshot(context, null);
+      afterSnapshot: async ({ stop }) => {
+        await exportSnapshot(context, null, stop.signal);
       },
     });
     const { stopped } = report;

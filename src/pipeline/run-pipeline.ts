@@ -27,7 +27,6 @@ import { openRequestLog } from './request-log.ts';
 import { type ApiPlace, keepRates, openClient, readMonthlyLeft } from './run-client.ts';
 import { createSavings, type Savings } from './savings.ts';
 import { type Ended, type Session, withSession } from './session.ts';
-import { stopOnSignals } from './signals.ts';
 
 export interface RunOptions {
   /** `crawl` stops after the landing log. */
@@ -66,7 +65,8 @@ export interface RunReport extends Ended {
 export async function runPipeline(options: RunOptions): Promise<RunReport> {
   const { config, folder, log, verb } = options;
   const jobs = options.jobs.map(({ name }) => name);
-  return withSession({ config, folder, log, verb, jobs, origins: options.origins }, (session) =>
+  const { origins } = options;
+  return withSession({ config, folder, log, verb, jobs, origins, drainMs: 7_000 }, (session) =>
     runSession(session, options),
   );
 }
@@ -75,9 +75,11 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
   const { folder } = options;
   const requests = openRequestLog(folder.requests, session.run);
   const budget = createBudget({ ...options.limits, monthlyLeft: await readMonthlyLeft(options) });
-  const signals = stopOnSignals(budget);
-  const { signal, stopping } = signals;
-  const client = await openClient(session, options.place, budget, requests, { signal, stopping });
+  const { stopping } = session.stop;
+  const askNoMore = () => budget.stop((stopping.reason as StoppedEarly).message);
+  if (stopping.aborted) askNoMore();
+  stopping.addEventListener('abort', askNoMore);
+  const client = await openClient(session, options.place, budget, requests, session.stop);
   const progress = await createProgress({
     run: session.run,
     log: options.log,
@@ -137,7 +139,6 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
     await progress.close();
     await client.close();
     requests.close();
-    signals.release();
   }
 }
 

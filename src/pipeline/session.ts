@@ -14,6 +14,7 @@ import { takeIncomingPages } from './incoming-pages.ts';
 import { holdsArchive, type MendContext, mendBuild } from './mend-build.ts';
 import { mendRequestLog } from './request-log.ts';
 import { appendRunLog, makeRunId, readRunLog } from './run-log.ts';
+import { type SignalStop, stopOnSignals } from './signals.ts';
 
 /** A data folder that this process alone works on, and the run it works for. */
 export interface Session {
@@ -22,6 +23,8 @@ export interface Session {
   folder: DataFolder;
   log: Logger;
   databaseOptions: Omit<DatabaseOptions, 'readOnly'>;
+  /** What a signal to stop ends. */
+  stop: Pick<SignalStop, 'stopping' | 'signal'>;
   /** The build for `work`, which stays open for the next one until `closeBuild`. Mends as `mending`. */
   withBuild<T>(work: (database: Database) => Promise<T>): Promise<T>;
   /** So that the build can be copied or opened otherwise, and holds no memory while a crawl goes on. */
@@ -50,6 +53,8 @@ export interface SessionOptions {
   jobs: readonly string[];
   /** Origins by transport that the folder is, or gets, bound to; empty for verbs that ask nothing. */
   origins: Readonly<Record<string, string>>;
+  /** How long what was begun may take after a signal to stop, ms; default 0. */
+  drainMs?: number;
 }
 
 /**
@@ -84,11 +89,17 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const { config, folder, log, verb, jobs } = options;
   await makeDataFolder(folder);
   const lock = await takeRunLock(folder.lock, folder.temp);
+  const stop = stopOnSignals(options.drainMs ?? 0);
+  const release = () => {
+    stop.release();
+    lock.release();
+  };
   try {
     const databaseOptions = {
       memoryLimit: config.warehouse.memoryLimit,
       threads: config.warehouse.threads,
       tempDir: folder.temp,
+      signal: stop.signal,
     };
     await recoverLanding(folder.landing);
     mendRequestLog(folder.requests);
@@ -100,17 +111,17 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     if (!(await build.withBuild((database) => holdsArchive(database, folder)))) await build.mend();
     await appendRunLog(folder.runs, { run, verb, jobs: [...jobs], started_at: now.toISOString() });
     return {
-      ...{ run, config, folder, log, databaseOptions },
+      ...{ run, config, folder, log, databaseOptions, stop },
       ...{ withBuild: build.withBuild, closeBuild: build.closeBuild, mending: build.mending },
       async end(exitCode, stoppedBy) {
         build.closeBuild();
         const finished_at = new Date().toISOString();
         await appendRunLog(folder.runs, { run, finished_at, exit_code: exitCode, stopped_by: stoppedBy });
-        lock.release();
+        release();
       },
     };
   } catch (error) {
-    lock.release();
+    release();
     throw error;
   }
 }

@@ -1,40 +1,49 @@
 import { StoppedEarly } from '../errors.ts';
-import { listenForSignals } from '../stop-signals.ts';
-import type { Budget } from './budget.ts';
+import { exitStopped, listenForSignals } from '../stop-signals.ts';
 
-/** How long requests that are already paid for may take after a signal, ms. */
-const drainMs = 10_000;
+/** When the process ends after a signal, wherever it is, ms. */
+const exitMs = 9_500;
 
 export interface SignalStop {
   /** Ends waiting at once. */
   stopping: AbortSignal;
-  /** Ends everything, when what was in flight has had its time. */
+  /** Ends everything, requests in flight and statements of the database, when they have had their time. */
   signal: AbortSignal;
   release(): void;
 }
 
 /**
- * At a signal to stop nothing more is asked, what is in flight may still arrive for 10 s. A second one ends the
- * process at once: everything that has landed is kept, as after a kill.
+ * At a signal to stop nothing more is begun; what was begun has `drainMs`, in which requests that are paid for arrive
+ * and a small night is still published. After 10 s, or at a second signal, the process ends: everything that has landed
+ * is kept, as after a kill.
  */
-export function stopOnSignals(budget: Budget): SignalStop {
+export function stopOnSignals(drainMs: number): SignalStop {
   const waits = new AbortController();
   const everything = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
+  const timers: NodeJS.Timeout[] = [];
   const onSignal = (name: NodeJS.Signals) => {
-    if (timer !== undefined) process.exit(75);
-    const reason = `stopped by ${name}`;
-    budget.stop(reason);
-    const stopped = new StoppedEarly(reason, 'Run the same command again: it goes on where it stopped.');
+    const stopped = new StoppedEarly(
+      `stopped by ${name}`,
+      'Run the same command again: it goes on where it stopped.',
+    );
+    const end = () => {
+      // The process cannot end while a statement goes on.
+      everything.abort(stopped);
+      exitStopped(name);
+    };
+    if (waits.signal.aborted) end();
     waits.abort(stopped);
-    timer = setTimeout(() => everything.abort(stopped), drainMs).unref();
+    timers.push(
+      setTimeout(() => everything.abort(stopped), drainMs).unref(),
+      setTimeout(end, exitMs).unref(),
+    );
   };
   const stopListening = listenForSignals(onSignal);
   return {
     stopping: waits.signal,
     signal: everything.signal,
     release() {
-      clearTimeout(timer);
+      timers.forEach(clearTimeout);
       stopListening();
     },
   };

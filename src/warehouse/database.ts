@@ -14,6 +14,8 @@ export interface DatabaseOptions {
   readOnly?: boolean;
   /** Rows of the row groups that are written; DuckDB's own default where it is not given. */
   rowGroupSize?: number;
+  /** Stops the statement that is running and refuses those that come; its reason is what they throw. */
+  signal?: AbortSignal;
 }
 
 /** Bytes of a block of files made here. */
@@ -72,7 +74,7 @@ export async function openDatabase(path: string, options: DatabaseOptions): Prom
         `attach ${quoteText(path)} as ${quoteName(parse(path).name)} (row_group_size ${rowGroupSize});
         use ${quoteName(parse(path).name)}`,
       );
-    return wrap(instance, connection);
+    return wrap(instance, connection, options.signal);
   } catch (error) {
     // Left open, it would keep its lock on the file until the process ends.
     connection?.closeSync();
@@ -91,19 +93,34 @@ export function isLockConflict(error: unknown): boolean {
   return error instanceof Error && /Could not set lock on file/.test(error.message);
 }
 
-function wrap(instance: DuckDBInstance, connection: DuckDBConnection): Database {
+function wrap(
+  instance: DuckDBInstance,
+  connection: DuckDBConnection,
+  signal: AbortSignal | undefined,
+): Database {
+  const interrupt = () => connection.interrupt();
+  signal?.addEventListener('abort', interrupt);
+  const attempt = async <T>(statement: () => Promise<T>): Promise<T> => {
+    signal?.throwIfAborted();
+    try {
+      return await statement();
+    } catch (error) {
+      signal?.throwIfAborted();
+      return rethrow(error);
+    }
+  };
   const run = async (sql: string, params?: SqlParams) => {
-    await connection.run(sql, bind(params), types(params)).catch(rethrow);
+    await attempt(() => connection.run(sql, bind(params), types(params)));
   };
   return {
     run,
     async change(sql, params) {
-      const result = await connection.run(sql, bind(params), types(params)).catch(rethrow);
+      const result = await attempt(() => connection.run(sql, bind(params), types(params)));
       return result.rowsChanged;
     },
     script: (sql) => run(sql),
     async rows<T>(sql: string, params?: SqlParams) {
-      const reader = await connection.runAndReadAll(sql, bind(params), types(params)).catch(rethrow);
+      const reader = await attempt(() => connection.runAndReadAll(sql, bind(params), types(params)));
       return reader.getRowObjectsJS() as T[];
     },
     async transaction(work) {
@@ -126,8 +143,9 @@ function wrap(instance: DuckDBInstance, connection: DuckDBConnection): Database 
       statement.destroySync();
       return isSelect;
     },
-    interrupt: () => connection.interrupt(),
+    interrupt,
     close() {
+      signal?.removeEventListener('abort', interrupt);
       connection.closeSync();
       instance.closeSync();
     },

@@ -8,7 +8,7 @@ import { openDatabase } from '../../src/warehouse/database.ts';
 import { bar, showFigure } from '../bars.ts';
 import { readCounts } from '../crash/content.ts';
 import { askedTwice, expectFailure, hashFile } from '../crash/failure.ts';
-import { environmentOf, makePlace, runProgram, startProgram } from '../crash/program.ts';
+import { environmentOf, makePlace, runProgram, startProgram, writeFiles } from '../crash/program.ts';
 import { writeJobs } from '../crash/small-world.ts';
 import { startTiny, writeListJob } from './tiny.ts';
 
@@ -123,6 +123,32 @@ test(
   },
   60_000 + stops * 5000,
 );
+
+test('SIGTERM while the database is at work for long: 75 within 10 s, and the next run goes on', async () => {
+  const { sandbox, place } = await startTiny();
+  await writeListJob(place, sandbox);
+  const env = environmentOf(sandbox);
+  // A minute of one thread.
+  const busy = 'with recursive n(i) as (select 1 union all select i + 1 from n where i < 100000000)';
+  await writeFiles(place.jobs, {
+    'busy.yaml': `
+describe: Owners whose names take long to be found
+method: getTokenAccounts
+after: [list]
+for_each: { owner: { sql: "${busy} select distinct owner from assets, n where owner = i::varchar" } }
+`,
+  });
+  const run = startProgram(['run'], { place, env });
+  while (!run.stderr().includes('published')) await sleep(5);
+  const stoppedAt = Date.now();
+  run.child.kill('SIGTERM');
+  expectFailure(await run.ended, 75, /stopped by SIGTERM/);
+  expect(Date.now() - stoppedAt).toBeLessThan(11_000);
+  const asked = sandbox.requests.length;
+  const next = await runProgram(['run', 'list'], { place, env });
+  expect(next.code, next.stderr).toBe(0);
+  expect(sandbox.requests.length).toBe(asked);
+});
 
 const seconds = bar('secondRuns');
 
