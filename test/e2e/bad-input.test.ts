@@ -1,12 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { appendFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test, vi } from 'vitest';
-import { openDatabase } from '../../src/warehouse/database.ts';
 import { readCheckpoints } from '../crash/content.ts';
-import { expectFailure, hashFile } from '../crash/failure.ts';
+import { expectFailure } from '../crash/failure.ts';
 import { environmentOf, makePlace, type Place, runProgram, writeFiles } from '../crash/program.ts';
 import { startTiny, writeListJob } from './tiny.ts';
 
@@ -154,30 +152,11 @@ describe('the key', () => {
   });
 });
 
-test.each(['load', 'publish', 'reload', 'rebuild', 'clean'])(
-  '%s without a data folder: 2, and none is made',
-  async (verb) => {
-    const place = await placeOf(good);
-    expectFailure(await runProgram([verb], { place }), 2, /there is no data folder [\s\S]*--data-dir/);
-    expect(existsSync(place.data)).toBe(false);
-  },
-);
-
 test('jobs check reads the target files', async () => {
   const files = { 't.txt': `${address}\n"${address}"\n${address} ${address}\n` };
   const place = await placeOf(job('for_each: { creatorAddress: { file: t.txt } }'), files);
   const ended = await runProgram(['jobs', 'check'], { place });
   expectFailure(ended, 2, /t\.txt:2: [\s\S]*t\.txt:3: /);
-});
-
-test('an answer of sql does not go into the data folder: 2, the snapshot stays', async () => {
-  const { sandbox, place } = await startTiny();
-  await writeListJob(place, sandbox);
-  expect((await runProgram(['run'], { place, env: environmentOf(sandbox) })).code).toBe(0);
-  const snapshot = join(place.data, 'warehouse.duckdb');
-  const before = hashFile(snapshot);
-  expectFailure(await runProgram(['sql', '-o', snapshot, 'select 1'], { place }), 2, /is in the data folder/);
-  expect(hashFile(snapshot)).toBe(before);
 });
 
 test('a column that no file can be split by: 2, before anything is asked', async () => {
@@ -211,107 +190,4 @@ test('an unreachable host: 75, and the same command goes on when it is there', a
   const again = await startTiny({ port: Number(port) });
   const { code, stderr } = await runProgram(['run'], { place, env: environmentOf(again.sandbox) });
   expect(code, stderr).toBe(0);
-});
-
-describe('a data folder', () => {
-  test('below a file: 74', async () => {
-    const { sandbox, place } = await startTiny();
-    await writeListJob(place, sandbox);
-    await writeFile(join(place.root, 'file'), '');
-    const ended = await runProgram(['run', '--data-dir', 'file/data'], {
-      place,
-      env: environmentOf(sandbox),
-    });
-    expectFailure(ended, 74, /cannot write the data folder file\/data[\s\S]*--data-dir/);
-    expect(sandbox.requests).toEqual([]);
-  });
-
-  test.each(['run.lock', 'build.duckdb', 'requests.ndjson'])(
-    'with a folder in the place of %s: 74',
-    async (name) => {
-      const { sandbox, place } = await startTiny();
-      await writeListJob(place, sandbox);
-      await mkdir(join(place.data, name), { recursive: true });
-      const ended = await runProgram(['run'], { place, env: environmentOf(sandbox) });
-      expectFailure(ended, 74, new RegExp(name.replace('.', '\\.')));
-      expect(sandbox.requests).toEqual([]);
-    },
-  );
-
-  test('of another origin: 2, unchanged; without the environment too', async () => {
-    const { sandbox, place } = await startTiny();
-    await writeListJob(place, sandbox);
-    expect((await runProgram(['run'], { place, env: environmentOf(sandbox) })).code).toBe(0);
-    const files = ['build.duckdb', 'warehouse.duckdb', 'runs.ndjson', 'requests.ndjson'];
-    const hashes = () => files.map((name) => hashFile(join(place.data, name)));
-    const before = hashes();
-    const other = (await startTiny()).sandbox;
-    const ended = await runProgram(['run'], { place, env: environmentOf(other) });
-    expectFailure(ended, 2, new RegExp(`holds data of ${sandbox.url}, but the run would ask ${other.url}`));
-    expect(other.requests).toEqual([]);
-    const lost = await runProgram(['run'], { place });
-    expect(lost.code).toBe(2);
-    expect(lost.stderr).toMatch(/SAMPLE DATA[\s\S]*holds data of/);
-    expect(hashes()).toEqual(before);
-  });
-
-  test('of a newer version: 2, unchanged', async () => {
-    const { sandbox, place } = await startTiny();
-    await writeListJob(place, sandbox);
-    expect((await runProgram(['run'], { place, env: environmentOf(sandbox) })).code).toBe(0);
-    const build = join(place.data, 'build.duckdb');
-    const database = await openDatabase(build, { memoryLimit: '64MB', threads: 1, tempDir: place.root });
-    await database.run('insert into meta.schema_version (version) values (99)');
-    database.close();
-    const before = hashFile(build);
-    const asked = sandbox.requests.length;
-    for (const verb of ['run', 'load', 'publish'])
-      expectFailure(await runProgram([verb], { place, env: environmentOf(sandbox) }), 2, /schema 99/);
-    expect(hashFile(build)).toBe(before);
-    expect(sandbox.requests.length).toBe(asked);
-  });
-
-  test('with lines in requests.ndjson that are none: the run goes on, what they cost is not counted', async () => {
-    const { sandbox, place } = await startTiny();
-    await writeListJob(place, sandbox);
-    const env = environmentOf(sandbox);
-    expect((await runProgram(['run'], { place, env })).code).toBe(0);
-    await appendFile(join(place.data, 'requests.ndjson'), '\n\x02\x80 no line\n[1]\n');
-    const ended = await runProgram(['run'], { place, env });
-    expect(ended.code, ended.stderr).toBe(0);
-    const { code, stderr } = await runProgram(['status'], { place, env });
-    expect(code, stderr).toBe(0);
-  });
-
-  test.each(['flipped', 'gone'])(
-    'with a landed file %s after its rows were made: 74, and how to go on',
-    async (damage) => {
-      const { sandbox, place } = await startTiny();
-      await writeListJob(place, sandbox);
-      const env = environmentOf(sandbox);
-      for (const verb of ['crawl', 'load']) expect((await runProgram([verb], { place, env })).code).toBe(0);
-      const landing = join(place.data, 'landing');
-      const [name] = (await readdir(landing)).filter((file) => /^\d+\.ndjson$/.test(file));
-      const bytes = await readFile(join(landing, name!));
-      bytes[bytes.length >> 1]! ^= 1;
-      if (damage === 'gone') await rm(join(landing, name!));
-      else await writeFile(join(landing, name!), bytes);
-      const message =
-        /segment \d+ of the landing log is damaged[\s\S]*move both files of the segment away: its rows stay/;
-      for (let night = 0; night < 2; night += 1)
-        expectFailure(await runProgram(['publish'], { place, env }), 74, message);
-      await rm(join(landing, name!), { force: true });
-      await rm(join(landing, name!.replace('.', '.pages.')));
-      const ended = await runProgram(['run'], { place, env });
-      expect(ended.code, ended.stderr).toBe(0);
-      const counted = await runProgram(
-        ['sql', '--format', 'csv', 'select count(*) > 100 as enough from assets'],
-        {
-          place,
-          env,
-        },
-      );
-      expect(counted.stdout).toBe('enough\ntrue\n');
-    },
-  );
 });
