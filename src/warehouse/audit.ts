@@ -64,7 +64,8 @@ export async function auditRows(
     if (own.length === 0) continue;
     await database.run(
       `insert into refused
-      select task, crawl, 'audit ${name}: ' || count(*) || ' records, for example ' || any_value(problem)
+      select task, crawl,
+        'audit ${name}: ' || count(*) || ' records, for example ' || coalesce(any_value(problem), 'one without a usable key')
       from (${text})
       group by task, crawl`,
       { files: own },

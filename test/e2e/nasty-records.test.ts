@@ -144,3 +144,14 @@ describe.each(shapes)(
     });
   },
 );
+
+test('an answer to another question, none of whose records has a usable key, is refused with a reason', async () => {
+  const answer = servePage('token_accounts', ['{"address":"none","mint":"another","amount":1}']);
+  const job = `describe: test\nmethod: getTokenAccounts\nfor_each: {mint: {values: [${collection}]}}\n`;
+  const place = await openCannedPlace(answer, { 'jobs/accounts.yaml': job });
+  const { code, report } = await place.run();
+  expect({ code, refused: report.published.refused }).toMatchObject({
+    code: 4,
+    refused: [{ job: 'accounts', reason: expect.stringContaining('1 records, for example one without') }],
+  });
+});
