@@ -37,8 +37,13 @@ function sumPlan(plan: readonly JobPlan[]) {
     credits: sum('credits'),
     seconds: sum('seconds'),
     diskBytes: sum('diskBytes'),
-    unknown: plan.filter((job) => job.unknown > 0 || job.waitsFor !== null).map((job) => job.job),
+    unknown: plan.filter((job) => isLeast(job) || job.waitsFor !== null).map((job) => job.job),
   };
+}
+
+/** Whether the job may ask for more than its plan says. */
+function isLeast({ unknown, growsWith }: JobPlan): boolean {
+  return unknown > 0 || growsWith.length > 0;
 }
 
 /** What a person reads. Pure. */
@@ -49,13 +54,12 @@ export function renderPlan(plan: readonly JobPlan[]): string {
     const parts = [`${job.tasks} tasks`];
     if (job.incremental > 0) parts.push(`${job.incremental} only for what changed`);
     if (job.open > 0) parts.push(`${job.open} go on`);
-    parts.push(
-      `${job.unknown > 0 ? 'at least ' : 'about '}${job.requests} requests`,
-      `${job.credits} credits`,
-    );
+    parts.push(`${isLeast(job) ? 'at least ' : 'about '}${job.requests} requests`, `${job.credits} credits`);
     if (job.seconds !== null) parts.push(`${Math.ceil(job.seconds)} s at ${job.rps} requests/s`);
     if (job.diskBytes > 0) parts.push(`${Math.ceil(job.diskBytes / 1e6)} MB landing`);
     if (job.unknown > 0) parts.push(`${job.unknown} never crawled: their size is unknown`);
+    if (job.growsWith.length > 0)
+      parts.push(`more for new targets that ${job.growsWith.join(', ')} will bring`);
     return `${job.job}: ${parts.join(', ')}`;
   });
   const total = sumPlan(plan);

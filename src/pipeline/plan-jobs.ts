@@ -31,6 +31,8 @@ export interface JobPlan {
   diskBytes: number;
   /** The job whose tables its SQL needs, when that was never published. */
   waitsFor: string | null;
+  /** The jobs planned before it that may bring its SQL more targets than there are now. */
+  growsWith: string[];
 }
 
 /** Bytes of a landed record, for the estimate of disk: what the shapes' records come to in practice. */
@@ -75,12 +77,20 @@ export async function planJobs(
       const isBatch = job.operation.paging === 'batch';
       const targets = isBatch ? [{ name: '', params: {} }] : await resolveTargets(job, query);
       const ids = isBatch ? await resolveIds(job, query) : null;
-      plans.push(sumStarts(job, config, planStarts(job, targets, ids, state, 'plan')));
+      const plan = sumStarts(job, config, planStarts(job, targets, ids, state, 'plan'));
+      plans.push({
+        ...plan,
+        growsWith: needsTables ? job.after.filter((name) => mayBring(plans, name)) : [],
+      });
     }
     return plans;
   } finally {
     database.close();
   }
+}
+
+function mayBring(plans: readonly JobPlan[], name: string): boolean {
+  return plans.some(({ job, tasks, growsWith }) => job === name && (tasks > 0 || growsWith.length > 0));
 }
 
 async function readUnpublished(folder: DataFolder): Promise<CrawlState> {
@@ -110,6 +120,7 @@ function emptyPlan(job: Job, config: Config): JobPlan {
     seconds: null,
     diskBytes: 0,
     waitsFor: null,
+    growsWith: [],
   };
 }
 
