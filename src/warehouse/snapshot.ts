@@ -25,8 +25,7 @@ export async function replaceSnapshot(
   await rm(temporary, { force: true });
   await copyFile(folder.build, temporary, constants.COPYFILE_FICLONE);
   await chmod(temporary, 0o600);
-  await verifyDatabase(temporary, options);
-  await syncFile(temporary);
+  await Promise.all([verifyDatabase(temporary, options), syncFile(temporary)]);
   await chmod(temporary, fileMode & 0o555);
   const before = await setAside(`${folder.snapshot}.wal`, new Date());
   await rename(temporary, folder.snapshot);
