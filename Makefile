@@ -17,7 +17,7 @@ $(installed): package-lock.json
 	npm ci --ignore-scripts --no-audit --no-fund
 	@touch $@
 
-build: install ## Compile src/ to dist/
+build: install ## Bundle src/ into dist/
 	npm run --silent build
 
 check: install ## Types (tsc) and style (biome)

@@ -13,7 +13,7 @@ export default function buildOnce(): void {
     .filter((entry) => entry.isFile())
     .map((entry) => timeOf(join(entry.parentPath, entry.name)));
   if (timeOf(join(root, 'dist/cli.js')) > Math.max(...sources)) return;
-  execFileSync('npx', ['tsc', '-p', 'tsconfig.build.json', '--noCheck'], { cwd: root, stdio: 'inherit' });
+  execFileSync('npm', ['run', '--silent', 'build'], { cwd: root, stdio: 'inherit' });
 }
 
 function timeOf(path: string): number {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Operation } from '../api/operation.ts';
 import { UsageError } from '../errors.ts';
+import { packageRoot } from '../package-root.ts';
 import { type Problem, problemsError, readYamlFile, validateYaml, type YamlFile } from '../yaml-file.ts';
 import { suggestion } from '../yaml-issues.ts';
 import { checkJob } from './check-job.ts';
@@ -84,8 +85,8 @@ export async function readJobs(dir: string, names: readonly string[] = []): Prom
   return orderJobs(read.map(({ job }) => job)).filter(({ name }) => asked.has(name));
 }
 
-/** The jobs of the package, which lie above both src/ and dist/. */
-const exampleJobs = fileURLToPath(new URL('../../jobs', import.meta.url));
+/** The jobs that come along. */
+const exampleJobs = fileURLToPath(new URL('jobs', packageRoot));
 
 async function listJobFiles(dir: string): Promise<string[]> {
   let entries: string[];

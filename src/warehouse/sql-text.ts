@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { packageRoot } from '../package-root.ts';
 
-const root = new URL('../../sql/', import.meta.url);
+const root = new URL('sql/', packageRoot);
 
 /** The text of a file in `sql/`. */
 export function readSql(path: string): string {

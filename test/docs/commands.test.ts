@@ -10,7 +10,7 @@ import { listBlocks, root } from './documents.ts';
 const documents = ['README.md', 'docs/tutorial.md', 'docs/how-to.md'];
 
 /** What a fresh clone has, as far as the commands need it. */
-const copied = ['Makefile', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
+const copied = ['Makefile', 'package.json', 'package-lock.json'];
 const folders = ['dist', 'jobs', 'scripts', 'sql', 'src'];
 
 const small = { assets: 2000, owners: 200 };

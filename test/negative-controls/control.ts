@@ -68,7 +68,7 @@ export function runControl(control: Control, scratch: string): { verdict: Verdic
   if (!applies(control, scratch)) return { verdict: 'does not apply', said: '' };
   run('git', 'apply', control.patch);
   try {
-    const types = run('npx', 'tsc', '--noEmit', '-p', 'tsconfig.build.json');
+    const types = run('npx', 'tsc', '--noEmit');
     if (types.status !== 0) return { verdict: 'does not compile', said: types.stdout };
     const report = join(scratch, 'report.json');
     rmSync(report, { force: true });

@@ -1,0 +1,28 @@
+// Builds dist/ from src/: the program with its packages in a few files. A command that would read four hundred files
+// of packages one by one reads seven: 0.3 s of CPU to start instead of 0.6 (bench/run.ts measures `--version`).
+import { rmSync } from 'node:fs';
+import { build } from 'esbuild';
+
+const dist = 'dist';
+process.chdir(new URL('..', import.meta.url).pathname);
+rmSync(dist, { recursive: true, force: true });
+await build({
+  entryPoints: ['src/cli.ts'],
+  outdir: dist,
+  bundle: true,
+  // What a command does not need stays in a file that it does not read. All lie in dist/ itself: see src/package-root.ts.
+  splitting: true,
+  chunkNames: '[name]-[hash]',
+  platform: 'node',
+  format: 'esm',
+  target: 'node20.19',
+  // It loads a library that is built for one machine.
+  external: ['@duckdb/node-api'],
+  // What is still CommonJS among the packages requires Node's own modules.
+  banner: {
+    js: `import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);`,
+  },
+  sourcemap: true,
+  sourcesContent: false,
+  logLevel: 'warning',
+});
