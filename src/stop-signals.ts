@@ -1,5 +1,15 @@
+import { StoppedEarly } from './errors.ts';
+
 /** What asks a process to stop: Ctrl-C, a scheduler, a terminal that closes. */
 const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+const hint = 'Run the same command again: what it had done is kept.';
+
+/** When the process ends after a signal, wherever it is, ms. */
+const exitMs = 9_500;
+
+/** How long statements of the database may take to be interrupted before the process ends, ms. */
+const interruptMs = 300;
 
 /** Calls `onSignal` at each of them. @returns ends that */
 export function listenForSignals(onSignal: (name: NodeJS.Signals) => void): () => void {
@@ -10,16 +20,65 @@ export function listenForSignals(onSignal: (name: NodeJS.Signals) => void): () =
 }
 
 /** Ends the process at once, as stopped early: what is durable stays, as after a kill. */
-export function exitStopped(name: NodeJS.Signals): never {
-  process.stderr.write(
-    `ledgerlake: stopped by ${name}\n  Run the same command again: it goes on where it stopped.\n`,
-  );
+function exitStopped(name: NodeJS.Signals): never {
+  process.stderr.write(`ledgerlake: stopped by ${name}\n  ${hint}\n`);
   process.exit(75);
 }
 
-/** Does so while nothing else listens: before a command's work begins, and in those that can be cut anywhere. */
+/** Does so while nothing else listens: before a command's work begins, and in those that ask no database. */
 export function exitOnSignals(): void {
   listenForSignals((name) => {
     if (process.listenerCount(name) === 1) exitStopped(name);
   });
+}
+
+export interface SignalStop {
+  /** Ends waiting at once. */
+  stopping: AbortSignal;
+  /** Ends everything, requests in flight and statements of the database, when they have had their time. */
+  signal: AbortSignal;
+  release(): void;
+}
+
+/**
+ * At a signal to stop nothing more is begun; what was begun has `drainMs`, in which requests that are paid for arrive
+ * and a small night is still published. After 10 s, or at a second signal, the process ends: everything that has landed
+ * is kept, as after a kill.
+ */
+export function stopOnSignals(drainMs: number): SignalStop {
+  const waits = new AbortController();
+  const everything = new AbortController();
+  const timers: NodeJS.Timeout[] = [];
+  const after = (ms: number, work: () => void) => timers.push(setTimeout(work, ms).unref());
+  const onSignal = (name: NodeJS.Signals) => {
+    const stopped = new StoppedEarly(`stopped by ${name}`, hint);
+    const end = () => {
+      // The process cannot end while a statement goes on.
+      everything.abort(stopped);
+      after(interruptMs, () => exitStopped(name));
+    };
+    if (waits.signal.aborted) return end();
+    waits.abort(stopped);
+    after(drainMs, () => everything.abort(stopped));
+    after(exitMs, end);
+  };
+  const stopListening = listenForSignals(onSignal);
+  return {
+    stopping: waits.signal,
+    signal: everything.signal,
+    release() {
+      timers.forEach(clearTimeout);
+      stopListening();
+    },
+  };
+}
+
+/** Does what has nothing to drain: `work` is aborted by the first signal to stop, with StoppedEarly (exit 75). */
+export async function untilStopped<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const stop = stopOnSignals(0);
+  try {
+    return await work(stop.signal);
+  } finally {
+    stop.release();
+  }
 }

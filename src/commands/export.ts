@@ -1,10 +1,10 @@
 import type { Argv } from 'yargs';
 import { makeDataFolder } from '../data-folder.ts';
+import { untilStopped } from '../stop-signals.ts';
 import { type ExportResult, exportTables } from '../warehouse/export.ts';
 import { requireSnapshot } from '../warehouse/open-snapshot.ts';
 import { takeRunLock } from '../warehouse/run-lock.ts';
 import { type Context, type GlobalArgs, openContext } from './context.ts';
-import { abortOnSignals } from './interrupt.ts';
 import { formatBytes, formatCount } from './numbers.ts';
 import { formatTable } from './text-table.ts';
 
@@ -34,14 +34,12 @@ export async function execute(args: ExportArgs): Promise<number> {
   await requireSnapshot(folder.snapshot);
   await makeDataFolder(folder);
   const lock = await takeRunLock(folder.lock, folder.temp);
-  const interrupt = abortOnSignals();
   try {
     const tables = args.table?.length ? args.table : null;
-    const results = await exportSnapshot(context, tables, interrupt.signal);
+    const results = await untilStopped((signal) => exportSnapshot(context, tables, signal));
     context.print(describeResults(results), results);
     return 0;
   } finally {
-    interrupt.release();
     lock.release();
   }
 }

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import type { Argv } from 'yargs';
 import { readJobs } from '../jobs/job-file.ts';
 import { type JobPlan, planJobs } from '../pipeline/plan-jobs.ts';
+import { untilStopped } from '../stop-signals.ts';
 import { type GlobalArgs, openContext } from './context.ts';
 
 interface PlanArgs extends GlobalArgs {
@@ -23,7 +24,9 @@ export async function execute(args: PlanArgs): Promise<number> {
     () => true,
     () => false,
   );
-  const plan = await planJobs(jobs, context.config, context.folder, hasSnapshot);
+  const plan = await untilStopped((signal) =>
+    planJobs(jobs, context.config, context.folder, hasSnapshot, signal),
+  );
   context.print(renderPlan(plan), { jobs: plan, ...sumPlan(plan) });
   return 0;
 }

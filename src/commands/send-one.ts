@@ -5,9 +5,9 @@ import { type SplitPage, sliceResult, splitPage } from '../landing/split.ts';
 import { createBudget } from '../pipeline/budget.ts';
 import { openRequestLog, type RequestLog } from '../pipeline/request-log.ts';
 import { openClient, readMonthlyLeft } from '../pipeline/run-client.ts';
+import { stopOnSignals } from '../stop-signals.ts';
 import type { Context } from './context.ts';
 import type { Endpoints } from './endpoints.ts';
-import { abortOnSignals } from './interrupt.ts';
 
 /** What one request of a command needs. */
 export interface SendPlace {
@@ -31,19 +31,19 @@ export async function sendOne(
   params: Params,
 ): Promise<OneAnswer> {
   const requests = place.sandbox ? null : openLog(context, command);
-  const interrupt = abortOnSignals();
+  const stop = stopOnSignals(0);
   let client: ApiClient | undefined;
   try {
     const monthlyLeft = requests === null ? null : await readMonthlyLeft(context);
     const budget = createBudget({ maxRequests: null, maxCredits: null, until: null, monthlyLeft });
-    client = await openClient(context, place, budget, requests, { signal: interrupt.signal });
+    client = await openClient(context, place, budget, requests, stop);
     const { page, receivedAt } = await client.send(operation, params, (body) => ({
       ...splitPage(body, operation.records),
       result: sliceResult(body),
     }));
     return { ...page, receivedAt };
   } finally {
-    interrupt.release();
+    stop.release();
     await client?.close();
     requests?.close();
   }

@@ -6,9 +6,9 @@ import { pipeline } from 'node:stream/promises';
 import type { Argv } from 'yargs';
 import { UsageError } from '../errors.ts';
 import { syncFile } from '../landing/segment-files.ts';
+import { stopOnSignals } from '../stop-signals.ts';
 import { asQueryError, openQuerySession, type QuerySession } from '../warehouse/query.ts';
 import { type GlobalArgs, openContext } from './context.ts';
-import { abortOnSignals } from './interrupt.ts';
 import { resultText, type TextFormat, textFormats } from './result-text.ts';
 import { writeStdout } from './stdout.ts';
 
@@ -56,42 +56,27 @@ export async function execute(args: SqlArgs): Promise<number> {
   }
   const draft = output === null ? null : `${output}.${process.pid}.tmp`;
   const { memoryLimit, threads } = config.warehouse;
-  const interrupt = abortOnSignals();
+  const { signal, release } = stopOnSignals(0);
   const session = await openQuerySession(folder.snapshot, {
     memoryLimit,
     threads,
+    signal,
     ...(format === 'parquet' ? { outputPath: draft! } : {}),
   });
-  const release = interruptOn(interrupt.signal, session);
   try {
-    interrupt.signal.throwIfAborted();
+    signal.throwIfAborted();
     if (format === 'parquet') await session.copyToParquet(sql);
     else await writeText(session, sql, { format, file: draft });
     if (draft !== null) await keepFile(draft, output!);
     return 0;
   } catch (error) {
     if (draft !== null) await rm(draft, { force: true });
-    if (interrupt.signal.aborted) throw interrupt.signal.reason;
+    signal.throwIfAborted();
     throw error;
   } finally {
-    release();
-    interrupt.release();
     session.close();
+    release();
   }
-}
-
-/** Interrupts again and again: DuckDB forgets an interruption that comes between two statements. */
-function interruptOn(signal: AbortSignal, session: QuerySession): () => void {
-  let timer: NodeJS.Timeout | undefined;
-  const interrupt = () => {
-    session.interrupt();
-    timer = setInterval(() => session.interrupt(), 100);
-  };
-  signal.addEventListener('abort', interrupt);
-  return () => {
-    signal.removeEventListener('abort', interrupt);
-    clearInterval(timer);
-  };
 }
 
 function defaultFormat({ json, output }: SqlArgs): Format {

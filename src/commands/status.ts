@@ -2,6 +2,7 @@ import type { Argv } from 'yargs';
 import { UsageError } from '../errors.ts';
 import { type Job, readJobs } from '../jobs/job-file.ts';
 import { type JobStatus, readStatus, type Status } from '../pipeline/read-status.ts';
+import { untilStopped } from '../stop-signals.ts';
 import { type GlobalArgs, openContext } from './context.ts';
 import { oneLine } from './visible-text.ts';
 
@@ -21,7 +22,8 @@ export function describeOptions(command: Argv): Argv {
 export async function execute(args: StatusArgs): Promise<number> {
   const context = await openContext(args, { asks: false });
   const { folder, config, jobsDir } = context;
-  const status = await readStatus(folder, config, args.job ?? null, await readFiles(jobsDir));
+  const files = await readFiles(jobsDir);
+  const status = await untilStopped((signal) => readStatus(folder, config, args.job ?? null, files, signal));
   context.print(renderStatus(status), status);
   return 0;
 }

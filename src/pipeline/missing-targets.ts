@@ -7,6 +7,13 @@ import type { Database } from '../warehouse/database.ts';
 import { openForJobSql, runJobSql } from '../warehouse/job-sql.ts';
 import { targetKey } from './plan-starts.ts';
 
+/** Where a snapshot is that jobs ask, and what interrupts their SQL. */
+interface SnapshotPlace {
+  folder: DataFolder;
+  config: Config;
+  signal: AbortSignal | undefined;
+}
+
 /**
  * How many targets of each job have no checkpoint; null where they cannot be told: they come from tables that were
  * never published, or the file has a mistake that `jobs check` tells. Jobs over ids have none.
@@ -15,7 +22,7 @@ import { targetKey } from './plan-starts.ts';
 export async function countMissing(
   jobs: readonly Job[],
   known: ReadonlySet<string>,
-  place: { folder: DataFolder; config: Config } | null,
+  place: SnapshotPlace | null,
 ): Promise<Map<string, number | null>> {
   const asksTables = jobs.some(({ forEach }) => forEach?.kind === 'sql');
   const database = place !== null && asksTables ? await openSnapshot(place) : null;
@@ -41,7 +48,8 @@ export async function countMissing(
   }
 }
 
-function openSnapshot({ folder, config }: { folder: DataFolder; config: Config }): Promise<Database> {
+function openSnapshot({ folder, config, signal }: SnapshotPlace): Promise<Database> {
   const { memoryLimit, threads } = config.warehouse;
-  return openForJobSql({ ...folder, build: folder.snapshot }, { memoryLimit, threads, tempDir: folder.temp });
+  const options = { memoryLimit, threads, tempDir: folder.temp, signal };
+  return openForJobSql({ ...folder, build: folder.snapshot }, options);
 }

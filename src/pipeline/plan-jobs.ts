@@ -51,15 +51,17 @@ const recordBytes: Readonly<Record<string, number>> = {
 /**
  * Plans jobs from the snapshot, as a run would from the build; takes no lock.
  * @param hasSnapshot without one, nothing was published and only the job files are looked at
+ * @param signal interrupts the SQL of a job
  */
 export async function planJobs(
   jobs: readonly Job[],
   config: Config,
   folder: DataFolder,
   hasSnapshot: boolean,
+  signal?: AbortSignal,
 ): Promise<JobPlan[]> {
   const { memoryLimit, threads } = config.warehouse;
-  const options = { memoryLimit, threads, tempDir: folder.temp };
+  const options = { memoryLimit, threads, tempDir: folder.temp, signal };
   const database = hasSnapshot
     ? await openForJobSql({ ...folder, build: folder.snapshot }, options)
     : await openDatabase(':memory:', options);

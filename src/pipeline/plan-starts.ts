@@ -41,7 +41,7 @@ export interface PlannedStart extends TaskStart {
   expected: { pages: number; records: number } | null;
   /** When the target was last crawled to the end, in any way; null when it never was. */
   completedAt: string | null;
-  /** Whether the target failed in an earlier run of the round: it comes after the others. */
+  /** Whether the target failed in an earlier run of the round, and begins anew: it comes after the others. */
   failedInRound?: true;
   /** Pages of the target's last full crawl, of which a crawl that can end early saves some. */
   fullPages: number | null;
@@ -74,8 +74,11 @@ export function planStarts(
     return finished ? [] : planOne(task, ids, state, run);
   });
   if (round === null) return starts;
+  // One that is open was tried again since.
   return starts.map((start) =>
-    hasFailedSince(start.task, state, round) ? { ...start, failedInRound: true } : start,
+    start.resume === null && hasFailedSince(start.task, state, round)
+      ? { ...start, failedInRound: true }
+      : start,
   );
 }
 

@@ -77,6 +77,7 @@ export interface Status {
 /**
  * What is known without disturbing a run: the snapshot, the landing log's page lines, the logs.
  * @param files the job files: they say which targets there are, and how often incremental jobs are crawled in full
+ * @param signal interrupts the SQL of a job
  * @throws UsageError when nothing was ever run here
  */
 export async function readStatus(
@@ -84,6 +85,7 @@ export async function readStatus(
   config: Config,
   job: string | null,
   files: readonly Job[],
+  signal?: AbortSignal,
 ): Promise<Status> {
   const runs = await readRunLog(folder.runs);
   const hasSnapshot = await stat(folder.snapshot).then(
@@ -105,7 +107,7 @@ export async function readStatus(
   const missing = await countMissing(
     files.filter(({ name }) => job === null || name === job),
     published.known,
-    hasSnapshot ? { folder, config } : null,
+    hasSnapshot ? { folder, config, signal } : null,
   );
   const crawls = [...(await readLanding(folder.landing))].flatMap(([key, crawl]) =>
     done.has(key) ? [] : crawl,

@@ -4,6 +4,7 @@ import { type DataFolder, makeDataFolder } from '../data-folder.ts';
 import { asDiskError, DamagedFile, LedgerlakeError } from '../errors.ts';
 import { recoverLanding } from '../landing/reader.ts';
 import { exists, listSegments } from '../landing/segment-files.ts';
+import { type SignalStop, stopOnSignals } from '../stop-signals.ts';
 import { bindSource, openBuild, unbindEmpty } from '../warehouse/build.ts';
 import type { Database, DatabaseOptions } from '../warehouse/database.ts';
 import { listStaged, removeStaged } from '../warehouse/load.ts';
@@ -14,7 +15,6 @@ import { takeIncomingPages } from './incoming-pages.ts';
 import { holdsArchive, type MendContext, mendBuild } from './mend-build.ts';
 import { mendRequestLog } from './request-log.ts';
 import { appendRunLog, makeRunId, readRunLog } from './run-log.ts';
-import { type SignalStop, stopOnSignals } from './signals.ts';
 
 /** A data folder that this process alone works on, and the run it works for. */
 export interface Session {

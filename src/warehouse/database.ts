@@ -15,7 +15,7 @@ export interface DatabaseOptions {
   /** Rows of the row groups that are written; DuckDB's own default where it is not given. */
   rowGroupSize?: number;
   /** Stops the statement that is running and refuses those that come; its reason is what they throw. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** Bytes of a block of files made here. */
@@ -98,8 +98,7 @@ function wrap(
   connection: DuckDBConnection,
   signal: AbortSignal | undefined,
 ): Database {
-  const interrupt = () => connection.interrupt();
-  signal?.addEventListener('abort', interrupt);
+  const release = interruptOn(signal, connection);
   const attempt = async <T>(statement: () => Promise<T>): Promise<T> => {
     signal?.throwIfAborted();
     try {
@@ -143,12 +142,29 @@ function wrap(
       statement.destroySync();
       return isSelect;
     },
-    interrupt,
+    interrupt: () => connection.interrupt(),
     close() {
-      signal?.removeEventListener('abort', interrupt);
+      release();
       connection.closeSync();
       instance.closeSync();
     },
+  };
+}
+
+/**
+ * Interrupts what a connection is at from the abort on, again and again: DuckDB forgets an interruption that comes
+ * between two statements, or while one is prepared. @returns ends that
+ */
+export function interruptOn(signal: AbortSignal | undefined, connection: DuckDBConnection): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  const interrupt = () => {
+    connection.interrupt();
+    timer = setInterval(() => connection.interrupt(), 50);
+  };
+  signal?.addEventListener('abort', interrupt);
+  return () => {
+    signal?.removeEventListener('abort', interrupt);
+    clearInterval(timer);
   };
 }
 

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { asDiskError, StoppedEarly, UsageError } from '../errors.ts';
+import { asDiskError, UsageError } from '../errors.ts';
 import { requireSchema } from './build.ts';
 import { type Database, openDatabase } from './database.ts';
 import { type Manifest, nextExportId, readCurrentManifest } from './lake-manifest.ts';
@@ -47,7 +47,7 @@ export interface ExportOptions {
   /** Compressed size at which a file is full. Default: 128 MB, what Spark and Trino read in one task. */
   fileBytes?: number;
   /** Stops between tables, and interrupts the one being written; former exports stay. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** What became of one table. */
@@ -78,9 +78,7 @@ export async function exportTables(options: ExportOptions): Promise<ExportResult
   refuseObjectStore(options.lake);
   await requireSnapshot(options.snapshot);
   const { snapshot, memoryLimit, threads, tempDir, signal } = options;
-  const database = await openDatabase(snapshot, { memoryLimit, threads, tempDir, readOnly: true });
-  const interrupt = () => database.interrupt();
-  signal?.addEventListener('abort', interrupt);
+  const database = await openDatabase(snapshot, { memoryLimit, threads, tempDir, readOnly: true, signal });
   try {
     await requireSchema(database);
     const known = await readLakeTables(database);
@@ -93,10 +91,8 @@ export async function exportTables(options: ExportOptions): Promise<ExportResult
     }
     return results;
   } catch (error) {
-    if (signal?.aborted) throw interruption();
     throw asDiskError(error);
   } finally {
-    signal?.removeEventListener('abort', interrupt);
     database.close();
   }
 }
@@ -213,8 +209,4 @@ function resultOf(lake: string, manifest: Manifest, written: boolean): ExportRes
   const { table, export_id: exportId, rows, files } = manifest;
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   return { table, exportId, path: join(lake, table, exportId), rows, bytes, files: files.length, written };
-}
-
-function interruption(): StoppedEarly {
-  return new StoppedEarly('the export was interrupted', 'Run it again: tables already written stay.');
 }

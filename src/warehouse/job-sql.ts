@@ -11,9 +11,13 @@ const timeLimitMs = 60_000;
  */
 export async function openForJobSql(folder: DataFolder, options: DatabaseOptions): Promise<Database> {
   const database = await openDatabase(folder.build, { ...options, readOnly: true });
-  await database.run('set enable_external_access = false');
-  await database.run('set lock_configuration = true');
-  return database;
+  try {
+    await database.script('set enable_external_access = false; set lock_configuration = true;');
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
 }
 
 /**

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DuckDBConnection, DuckDBResult, DuckDBType, DuckDBValue } from '@duckdb/node-api';
 import { asDiskError, LedgerlakeError, UsageError } from '../errors.ts';
+import { interruptOn } from './database.ts';
 import { duckdb } from './duckdb.ts';
 import { lakeType } from './lake-table.ts';
 import { requireSnapshot } from './open-snapshot.ts';
@@ -12,6 +13,8 @@ export interface QueryOptions {
   /** DuckDB's bound, for example `256MB`. */
   memoryLimit: string;
   threads: number;
+  /** Stops the statements that are running and those that come. */
+  signal: AbortSignal;
   /** The one file a query may write: where copyToParquet goes. */
   outputPath?: string;
 }
@@ -32,8 +35,6 @@ export interface QuerySession {
    * @returns rows written @throws UsageError with what DuckDB says
    */
   copyToParquet(sql: string): Promise<number>;
-  /** Stops the statement that is running. */
-  interrupt(): void;
   close(): void;
 }
 
@@ -59,11 +60,12 @@ export async function openQuerySession(path: string, options: QueryOptions): Pro
   }
   await connection.run('set enable_external_access = false');
   await connection.run('set lock_configuration = true');
+  const release = interruptOn(options.signal, connection);
   return {
     run: (sql) => runAll(connection, sql).catch(refuse),
     copyToParquet: (sql) => copyToParquet(connection, sql, options.outputPath!).catch(refuse),
-    interrupt: () => connection.interrupt(),
     close() {
+      release();
       connection.closeSync();
       instance.closeSync();
     },

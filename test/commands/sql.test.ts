@@ -132,7 +132,7 @@ test('Ctrl-C ends a query at work, and one that is being written; neither looks 
     await cli.said('\n');
     cli.child.kill('SIGINT');
     const { code, stderr } = await cli.ended;
-    expect({ code, stderr }).toEqual({ code: 75, stderr: expect.stringContaining('interrupted by SIGINT') });
+    expect({ code, stderr }).toEqual({ code: 75, stderr: expect.stringContaining('stopped by SIGINT') });
   }
 });
 

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,7 +8,14 @@ import { openDatabase } from '../../src/warehouse/database.ts';
 import { bar, showFigure } from '../bars.ts';
 import { readCounts } from '../crash/content.ts';
 import { askedTwice, expectFailure, hashFile } from '../crash/failure.ts';
-import { environmentOf, makePlace, runProgram, startProgram, writeFiles } from '../crash/program.ts';
+import {
+  environmentOf,
+  makePlace,
+  runProgram,
+  type Started,
+  startProgram,
+  writeFiles,
+} from '../crash/program.ts';
 import { writeJobs } from '../crash/small-world.ts';
 import { startTiny, writeListJob } from './tiny.ts';
 
@@ -138,17 +145,32 @@ after: [list]
 for_each: { owner: { sql: "${busy} select distinct owner from assets, n where owner = i::varchar" } }
 `,
   });
+  const expectStops = async ({ child, ended }: Started, mostMs: number) => {
+    const stoppedAt = Date.now();
+    child.kill('SIGTERM');
+    expectFailure(await ended, 75, /stopped by SIGTERM/);
+    expect(Date.now() - stoppedAt).toBeLessThan(mostMs);
+  };
   const run = startProgram(['run'], { place, env });
   while (!run.stderr().includes('published')) await sleep(5);
-  const stoppedAt = Date.now();
-  run.child.kill('SIGTERM');
-  expectFailure(await run.ended, 75, /stopped by SIGTERM/);
-  expect(Date.now() - stoppedAt).toBeLessThan(11_000);
+  await expectStops(run, 11_000);
   const asked = sandbox.requests.length;
   const next = await runProgram(['run', 'list'], { place, env });
   expect(next.code, next.stderr).toBe(0);
   expect(sandbox.requests.length).toBe(asked);
+  // Verbs that ask for no page have nothing to wait for.
+  for (const verb of ['plan', 'status']) {
+    const asking = startProgram([verb], { place, env });
+    while (cpuSeconds(asking.child.pid!) < 4) await sleep(20);
+    await expectStops(asking, 3_000);
+  }
 });
+
+/** What a process has used so far: a program that has begun with little to do uses less than two. */
+function cpuSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
 
 const seconds = bar('secondRuns');
 

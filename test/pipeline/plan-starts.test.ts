@@ -352,6 +352,17 @@ describe('a job with partitions', () => {
     expect(planned(state, { ...job, partitions: 2 })).toEqual([1, 2].map(fresh));
     expect(planned({ ...state, runs: [ranAs('r1', 75)] }).length).toBe(how === 'complete' ? 0 : 1);
   });
+
+  test('an open walk of the whole goes before what was never crawled, though the ranges failed in this round', () => {
+    const [, [refused]] = landed(lists, a, 'r1', { task: whole.id, failed: 'no ranges' });
+    const [, [open]] = landed(lists, a, 'r1-whole', { task: whole.id });
+    const state = newState({ landed: new Map([[whole.id, [refused!, open!]]]), runs: [ranAs('r1', 75)] });
+    const order = orderStarts(planStarts(job, [b, a], null, state, 'r9'));
+    expect(order.map(({ task }) => [task.target, task.range?.number ?? null])).toEqual([
+      ['a', null],
+      ...[1, 2, 3].map((range) => ['b', range]),
+    ]);
+  });
 });
 
 test('orderStarts: open, never crawled, oldest checkpoint first', () => {
