@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import yargs from 'yargs';
+import { Command } from 'commander';
 import { z } from 'zod';
 import { listOperations } from '../src/api/catalogue.ts';
 import type { Operation } from '../src/api/operation.ts';
@@ -71,9 +71,15 @@ function programHelp(): string {
 async function describeCommands(): Promise<string> {
   const parts = [];
   for (const { name, describe, load } of commandList) {
-    const command = yargs([]).scriptName('ledgerlake').locale('en').usage(`$0 ${name}`).wrap(100);
-    const help = await (await load()).describeOptions(command.version(false).help(false)).getHelp();
-    parts.push(`### ${name.split(' ')[0]}\n\n${describe}.\n\n${fenced(help)}`);
+    let help = '';
+    const command = new Command(`ledgerlake ${name}`).helpOption(false).configureOutput({
+      getOutHelpWidth: () => 100,
+      writeOut: (text) => {
+        help += text;
+      },
+    });
+    (await load()).describeOptions(command).outputHelp();
+    parts.push(`### ${name}\n\n${describe}.\n\n${fenced(help)}`);
   }
   return parts.join('\n\n');
 }

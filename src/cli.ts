@@ -1,9 +1,11 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
-import yargs, { type Argv } from 'yargs';
-import { hideBin } from 'yargs/helpers';
+import { Command, CommanderError, Option } from 'commander';
 import { commandList } from './commands/command-list.ts';
+import type { GlobalArgs } from './commands/context.ts';
+import { readPath } from './commands/option-values.ts';
 import { reportFailure } from './commands/report-failure.ts';
+import { UsageError } from './errors.ts';
 import { keepFilesPrivate } from './file-modes.ts';
 import { exitOnSignals } from './stop-signals.ts';
 
@@ -13,64 +15,60 @@ function readVersion(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-function describeProgram(args: string[]): Argv {
-  const program = yargs(args)
-    .scriptName('ledgerlake')
-    .usage(
-      '$0 <command>\n\nCrawls a ledger-data API into DuckDB and Parquet: exact, resumable, never paying for a page twice.',
+/** The program: its options, which every command takes too, and the names of its commands. */
+function describeProgram(): Command {
+  const program = new Command('ledgerlake')
+    .usage('<command> [options]')
+    .description(
+      'Crawls a ledger-data API into DuckDB and Parquet: exact, resumable, never paying for a page twice.\n\nEnvironment: LEDGERLAKE_RPC_URL and LEDGERLAKE_API_KEY; without them the embedded sandbox answers.',
     )
-    .option('config', { type: 'string', describe: 'Config file (default: ledgerlake.yaml when present)' })
-    .option('data-dir', { type: 'string', default: 'data', describe: 'Folder for everything the runs write' })
-    .option('jobs-dir', { type: 'string', default: 'jobs', describe: 'Folder of the job files' })
-    .option('json', { type: 'boolean', default: false, describe: 'One JSON document on stdout' })
-    .option('log-level', {
-      choices: ['debug', 'info', 'warn', 'error', 'silent'] as const,
-      default: 'info' as const,
-      describe: 'Least severe log line on stderr',
-    })
-    .option('progress', {
-      type: 'boolean',
-      default: true,
-      describe: 'Progress lines on a terminal (--no-progress: log lines)',
-    })
-    .version(readVersion())
-    .epilogue(
-      'Environment: LEDGERLAKE_RPC_URL and LEDGERLAKE_API_KEY; without them the embedded sandbox answers.',
+    .option('--config <file>', 'Config file (default: ledgerlake.yaml when present)', readPath)
+    .option('--data-dir <folder>', 'Folder for everything the runs write', readPath, 'data')
+    .option('--jobs-dir <folder>', 'Folder of the job files', readPath, 'jobs')
+    .option('--json', 'One JSON document on stdout', false)
+    .addOption(
+      new Option('--log-level <level>', 'Least severe log line on stderr')
+        .choices(['debug', 'info', 'warn', 'error', 'silent'])
+        .default('info'),
     )
-    .demandCommand(1, 'Which command? `ledgerlake --help` lists them.')
-    .strict()
-    .recommendCommands()
-    .parserConfiguration({ 'strip-dashed': true })
-    .fail((message, error) => {
-      throw error ?? new UsageMessage(message);
-    });
-  for (const { name, describe, load } of commandList) {
-    program.command(
-      name,
-      describe,
-      async (command) => (await load()).describeOptions(command),
-      async (argv) => {
-        process.exitCode = await (await load()).execute(withoutRepeats(name, argv) as never);
-      },
-    );
-  }
+    .option('--no-progress', 'Log lines instead of progress lines on a terminal')
+    .addOption(new Option('--progress').hideHelp())
+    .version(readVersion(), '--version', 'Show the version')
+    .helpOption('-h, --help', 'Show this help')
+    .helpCommand(false)
+    .configureHelp({ showGlobalOptions: true })
+    // Errors are thrown, and printed once, where all others are.
+    .configureOutput({ writeErr: () => {} })
+    .exitOverride()
+    .hook('preSubcommand', prepareCommand);
+  for (const { name, describe } of commandList) program.command(name).description(describe);
   return program;
 }
 
-/** Options that may be given more than once. */
-const repeatable = ['accept-vanished', 'acceptVanished'];
-
-/** Of an option given twice the last counts; only the command's own `[name..]` and `repeatable` ones are lists. */
-function withoutRepeats(command: string, argv: Record<string, unknown>): Record<string, unknown> {
-  const list = /\[(\w+)\.\.\]/.exec(command)?.[1];
-  const lists = new Set([list, '_', ...repeatable]);
-  const once = (name: string, value: unknown) =>
-    Array.isArray(value) && !lists.has(name) ? value.at(-1) : value;
-  return Object.fromEntries(Object.entries(argv).map(([name, value]) => [name, once(name, value)]));
+/** Loads the command that was chosen: the others need not be, nor any for --version. */
+async function prepareCommand(_program: Command, command: Command): Promise<void> {
+  const { load } = commandList.find(({ name }) => name === command.name())!;
+  const { describeOptions, execute } = await load();
+  describeOptions(command).action(async () => {
+    const given = command.registeredArguments.map((argument, n) => [
+      argument.name(),
+      command.processedArgs[n],
+    ]);
+    process.exitCode = await execute({
+      ...command.optsWithGlobals<GlobalArgs>(),
+      ...Object.fromEntries(given),
+    } as never);
+  });
 }
 
-/** What yargs says of arguments it cannot take. */
-class UsageMessage extends Error {}
+/** What is wrong with the arguments, as the program's own error. */
+function asUsageError({ code, message }: CommanderError): UsageError {
+  const said = message.replace(/^error: /, '').replace('\n(Did you', ' (Did you');
+  return new UsageError(
+    code === 'commander.help' ? 'Which command?' : said,
+    'ledgerlake --help lists the commands, ledgerlake <command> --help its options.',
+  );
+}
 
 exitOnSignals();
 keepFilesPrivate();
@@ -80,14 +78,9 @@ for (const stream of [process.stdout, process.stderr])
     if (error.code !== 'EPIPE') throw error;
   });
 try {
-  await describeProgram(hideBin(process.argv)).parseAsync();
+  await describeProgram().parseAsync();
 } catch (error) {
-  process.exitCode = error instanceof UsageMessage ? reportUsage(error.message) : reportFailure(error);
-}
-
-function reportUsage(message: string): number {
-  process.stderr.write(
-    `ledgerlake: ${message}\n  ledgerlake --help lists the commands, ledgerlake <command> --help its options.\n`,
-  );
-  return 2;
+  if (!(error instanceof CommanderError)) process.exitCode = reportFailure(error);
+  // --help and --version end so, too.
+  else if (error.exitCode !== 0) process.exitCode = reportFailure(asUsageError(error));
 }

@@ -104,3 +104,8 @@ export function isDamaged(error: unknown): boolean {
     )
   );
 }
+
+/** Whether a statement needed more than DuckDB's memory limit. */
+export function isOutOfMemory(error: unknown): error is Error {
+  return error instanceof Error && error.message.startsWith('Out of Memory Error');
+}

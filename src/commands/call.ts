@@ -1,4 +1,4 @@
-import type { Argv } from 'yargs';
+import type { Command } from 'commander';
 import { ApiError } from '../api/api-errors.ts';
 import { findOperation, listOperations } from '../api/catalogue.ts';
 import type { Operation } from '../api/operation.ts';
@@ -7,6 +7,7 @@ import { suggestion } from '../yaml-issues.ts';
 import { readCallParams } from './call-params.ts';
 import { type GlobalArgs, openContext } from './context.ts';
 import { openEndpoints } from './endpoints.ts';
+import { addExamples } from './examples.ts';
 import { sendOne } from './send-one.ts';
 import { writeStdout } from './stdout.ts';
 
@@ -15,18 +16,20 @@ interface CallArgs extends GlobalArgs {
   params?: string;
 }
 
-export function describeOptions(command: Argv): Argv {
-  return command
-    .positional('operation', { type: 'string', describe: 'Its name: `ledgerlake methods` lists them' })
-    .positional('params', { type: 'string', describe: 'Parameters as one JSON object (default: {})' })
-    .example('$0 call getLatestCompressionSignatures', 'One page')
-    .example(
-      '$0 call getAssetsByGroup \'{"groupKey": "collection", "groupValue": "…", "limit": 2}\' | jq .',
-      'The first two assets of a collection; page and cursor go on from there',
-    )
-    .epilogue(
-      'Sends one request (and its retries), which costs what the operation costs. Prints the result as it came, byte for byte.',
-    );
+export function describeOptions(command: Command): Command {
+  command
+    .argument('<operation>', 'Its name: `ledgerlake methods` lists them')
+    .argument('[params]', 'Parameters as one JSON object (default: {})');
+  const two = '{"groupKey": "collection", "groupValue": "…", "limit": 2}';
+  return addExamples(
+    command,
+    {
+      'ledgerlake call getLatestCompressionSignatures': 'One page',
+      [`ledgerlake call getAssetsByGroup '${two}' | jq .`]:
+        'The first two assets of a collection; page and cursor go on from there',
+    },
+    'Sends one request (and its retries), which costs what the operation costs. Prints the result as it came, byte for byte.',
+  );
 }
 
 export async function execute(args: CallArgs): Promise<number> {

@@ -1,8 +1,9 @@
 import { rm } from 'node:fs/promises';
-import type { Argv } from 'yargs';
+import type { Command } from 'commander';
 import { type Cleanable, findCleanable } from '../pipeline/cleanable.ts';
 import { snapshotStage } from '../pipeline/publish-stage.ts';
 import type { GlobalArgs } from './context.ts';
+import { addExamples } from './examples.ts';
 import { runOffline } from './offline.ts';
 
 interface CleanArgs extends GlobalArgs {
@@ -10,13 +11,15 @@ interface CleanArgs extends GlobalArgs {
 }
 
 /** Options of `ledgerlake clean`. */
-export function describeOptions(command: Argv): Argv {
-  return command
-    .option('dry-run', { type: 'boolean', default: false, describe: 'Only say what would go' })
-    .example('$0 clean --dry-run', 'What is older than warehouse.keep_raw_days, and what was left over')
-    .epilogue(
-      'Runs remove what is older than keep_raw_days themselves; this also removes files set aside and leftovers. Nothing received goes that is not in the snapshot.',
-    );
+export function describeOptions(command: Command): Command {
+  command.option('--dry-run', 'Only say what would go', false);
+  return addExamples(
+    command,
+    {
+      'ledgerlake clean --dry-run': 'What is older than warehouse.keep_raw_days, and what was left over',
+    },
+    'Runs remove what is older than keep_raw_days themselves; this also removes files set aside and leftovers. Nothing received goes that is not in the snapshot.',
+  );
 }
 
 /** `ledgerlake clean`: retention on demand, and what kills and damage left. */

@@ -1,17 +1,18 @@
-import type { Argv } from 'yargs';
+import type { Command } from 'commander';
 import type { GlobalArgs } from './context.ts';
 
 /** What the file named after a command exports; `run` and `crawl`, which differ in a word, are both in run-jobs.ts. */
 export interface CommandModule {
   /** Adds the command's own arguments, options and examples. */
-  // biome-ignore lint/suspicious/noExplicitAny: yargs infers a type per option chain; the handler's argument names it
-  describeOptions(command: Argv<any>): Argv<any>;
-  /** @returns the exit code; failures are thrown */
+  describeOptions(command: Command): Command;
+  /**
+   * @param args options and arguments by their names
+   * @returns the exit code; failures are thrown
+   */
   execute(args: GlobalArgs & never): Promise<number>;
 }
 
 export interface CommandEntry {
-  /** The yargs command string: name and positional arguments. */
   name: string;
   describe: string;
   /** Loaded only when the command is chosen, so that --version and --help start fast. */
@@ -20,12 +21,12 @@ export interface CommandEntry {
 
 export const commandList: readonly CommandEntry[] = [
   {
-    name: 'run [job..]',
+    name: 'run',
     describe: 'Crawl, load, publish and export',
     load: async () => (await import('./run-jobs.ts')).runCommand,
   },
   {
-    name: 'crawl [job..]',
+    name: 'crawl',
     describe: 'Only receive: pages into the landing log',
     load: async () => (await import('./run-jobs.ts')).crawlCommand,
   },
@@ -36,31 +37,31 @@ export const commandList: readonly CommandEntry[] = [
     load: () => import('./publish.ts'),
   },
   {
-    name: 'export [table..]',
+    name: 'export',
     describe: 'Parquet datasets of the snapshot',
     load: () => import('./export.ts'),
   },
   {
-    name: 'plan [job..]',
+    name: 'plan',
     describe: 'What a run would ask for and cost; asks nothing',
     load: () => import('./plan.ts'),
   },
-  { name: 'status [job]', describe: 'How far every job is', load: () => import('./status.ts') },
+  { name: 'status', describe: 'How far every job is', load: () => import('./status.ts') },
   { name: 'runs', describe: 'The runs so far and what they cost', load: () => import('./runs.ts') },
-  { name: 'sql [query]', describe: 'Query the snapshot, read-only', load: () => import('./sql.ts') },
+  { name: 'sql', describe: 'Query the snapshot, read-only', load: () => import('./sql.ts') },
   {
-    name: 'call <operation> [params]',
+    name: 'call',
     describe: 'One request; prints the result exactly',
     load: () => import('./call.ts'),
   },
   {
-    name: 'webhook <action> <id>',
+    name: 'webhook',
     describe: 'Enable or disable a webhook',
     load: () => import('./webhook.ts'),
   },
   { name: 'methods', describe: 'Operations of the API', load: () => import('./methods.ts') },
   {
-    name: 'tables [table]',
+    name: 'tables',
     describe: 'Tables and columns with their meaning',
     load: () => import('./tables.ts'),
   },
@@ -70,7 +71,7 @@ export const commandList: readonly CommandEntry[] = [
     load: () => import('./clean.ts'),
   },
   {
-    name: 'reload [table..]',
+    name: 'reload',
     describe: 'Make rows again after a change of the mapping',
     load: () => import('./reload.ts'),
   },
@@ -79,6 +80,6 @@ export const commandList: readonly CommandEntry[] = [
     describe: 'Make the tables again from what was received',
     load: () => import('./rebuild.ts'),
   },
-  { name: 'jobs <action>', describe: 'Validate the job files: jobs check', load: () => import('./jobs.ts') },
+  { name: 'jobs', describe: 'Validate the job files: jobs check', load: () => import('./jobs.ts') },
   { name: 'sandbox', describe: 'Serve the sample API', load: () => import('./sandbox.ts') },
 ];

@@ -1,31 +1,30 @@
-import type { Argv } from 'yargs';
+import type { Command } from 'commander';
 import { makeDataFolder } from '../data-folder.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { type ExportResult, exportTables } from '../warehouse/export.ts';
 import { requireSnapshot } from '../warehouse/open-snapshot.ts';
 import { takeRunLock } from '../warehouse/run-lock.ts';
 import { type Context, type GlobalArgs, openContext } from './context.ts';
+import { addExamples } from './examples.ts';
 import { formatBytes, formatCount } from './numbers.ts';
 import { formatTable } from './text-table.ts';
 
 interface ExportArgs extends GlobalArgs {
-  table?: string[];
+  table: string[];
 }
 
-export function describeOptions(command: Argv): Argv {
-  return command
-    .positional('table', {
-      type: 'string',
-      array: true,
-      describe: 'Tables to write (default: lake.tables of the config, else all)',
-    })
-    .example('$0 export', 'Every table that changed since its last export')
-    .example('$0 export assets token_accounts', 'Two tables')
-    .example(
-      '$0 export --json | jq -r ".[].path"',
-      'Folders of the sets, for a tool that ships them to an object store',
-    )
-    .epilogue('Readers follow <lake>/<table>/current; _manifest.json there lists its files and checksums.');
+export function describeOptions(command: Command): Command {
+  command.argument('[table...]', 'Tables to write (default: lake.tables of the config, else all)');
+  return addExamples(
+    command,
+    {
+      'ledgerlake export': 'Every table that changed since its last export',
+      'ledgerlake export assets token_accounts': 'Two tables',
+      'ledgerlake export --json | jq -r ".[].path"':
+        'Folders of the sets, for a tool that ships them to an object store',
+    },
+    'Readers follow <lake>/<table>/current; _manifest.json there lists its files and checksums.',
+  );
 }
 
 export async function execute(args: ExportArgs): Promise<number> {
@@ -35,7 +34,7 @@ export async function execute(args: ExportArgs): Promise<number> {
   await makeDataFolder(folder);
   const lock = await takeRunLock(folder.lock, folder.temp);
   try {
-    const tables = args.table?.length ? args.table : null;
+    const tables = args.table.length > 0 ? args.table : null;
     const results = await untilStopped((signal) => exportSnapshot(context, tables, signal));
     context.print(describeResults(results), results);
     return 0;

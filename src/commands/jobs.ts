@@ -1,17 +1,16 @@
-import type { Argv } from 'yargs';
+import { Argument, type Command } from 'commander';
 import { type Job, readJobs, type TargetSource } from '../jobs/job-file.ts';
 import { resolveIds, resolveTargets } from '../jobs/targets.ts';
 import { createPrint, type GlobalArgs } from './context.ts';
+import { addExamples } from './examples.ts';
 import { formatTable } from './text-table.ts';
 
-export function describeOptions(command: Argv): Argv {
-  return command
-    .positional('action', {
-      choices: ['check'] as const,
-      describe: 'check: read every job file, ask nothing',
-    })
-    .example('$0 jobs check', 'Every problem with its file and line, or the jobs in the order they run')
-    .example('$0 jobs check --jobs-dir my-jobs --json', 'Another folder, for a program');
+export function describeOptions(command: Command): Command {
+  command.addArgument(new Argument('<action>', 'check: read every job file, ask nothing').choices(['check']));
+  return addExamples(command, {
+    'ledgerlake jobs check': 'Every problem with its file and line, or the jobs in the order they run',
+    'ledgerlake jobs check --jobs-dir my-jobs --json': 'Another folder, for a program',
+  });
 }
 
 export async function execute(args: GlobalArgs): Promise<number> {

@@ -1,11 +1,14 @@
-import type { Argv } from 'yargs';
+import type { Command } from 'commander';
 import { startLoading } from '../pipeline/load-stage.ts';
 import type { GlobalArgs } from './context.ts';
+import { addExamples } from './examples.ts';
 import { runOffline } from './offline.ts';
 
 /** Options of `ledgerlake load`. */
-export function describeOptions(command: Argv): Argv {
-  return command.example('$0 load', 'After `crawl`: type every landed segment that is not typed yet');
+export function describeOptions(command: Command): Command {
+  return addExamples(command, {
+    'ledgerlake load': 'After `crawl`: type every landed segment that is not typed yet',
+  });
 }
 
 /** `ledgerlake load`: landed segments into staging. */

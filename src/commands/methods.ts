@@ -1,13 +1,18 @@
-import type { Argv } from 'yargs';
+import type { Command } from 'commander';
 import { listOperations } from '../api/catalogue.ts';
 import { createPrint, type GlobalArgs } from './context.ts';
+import { addExamples } from './examples.ts';
 import { formatTable } from './text-table.ts';
 
-export function describeOptions(command: Argv): Argv {
-  return command
-    .example('$0 methods', 'Every operation, what it costs and where its records go')
-    .example('$0 methods --json | jq -r ".[].name"', 'Their names')
-    .epilogue('credits: what one call costs; api.credits in the config corrects it for your plan.');
+export function describeOptions(command: Command): Command {
+  return addExamples(
+    command,
+    {
+      'ledgerlake methods': 'Every operation, what it costs and where its records go',
+      'ledgerlake methods --json | jq -r ".[].name"': 'Their names',
+    },
+    'credits: what one call costs; api.credits in the config corrects it for your plan.',
+  );
 }
 
 export async function execute(args: GlobalArgs): Promise<number> {

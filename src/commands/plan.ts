@@ -1,25 +1,25 @@
 import { stat } from 'node:fs/promises';
-import type { Argv } from 'yargs';
+import type { Command } from 'commander';
 import { readJobs } from '../jobs/job-file.ts';
 import { type JobPlan, planJobs } from '../pipeline/plan-jobs.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { type GlobalArgs, openContext } from './context.ts';
+import { addExamples } from './examples.ts';
 
 interface PlanArgs extends GlobalArgs {
-  job?: string[];
+  job: string[];
 }
 
 /** Options of `ledgerlake plan`. */
-export function describeOptions(command: Argv): Argv {
-  return command
-    .positional('job', { type: 'string', array: true, describe: 'Jobs to plan (default: all)' })
-    .example('$0 plan', 'What the next run would ask for and cost');
+export function describeOptions(command: Command): Command {
+  command.argument('[job...]', 'Jobs to plan (default: all)');
+  return addExamples(command, { 'ledgerlake plan': 'What the next run would ask for and cost' });
 }
 
 /** `ledgerlake plan [job…]`: asks the API nothing and writes nothing. */
 export async function execute(args: PlanArgs): Promise<number> {
   const context = await openContext(args, { asks: false });
-  const jobs = await readJobs(context.jobsDir, args.job ?? []);
+  const jobs = await readJobs(context.jobsDir, args.job);
   const hasSnapshot = await stat(context.folder.snapshot).then(
     () => true,
     () => false,

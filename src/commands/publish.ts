@@ -1,12 +1,15 @@
-import type { Argv } from 'yargs';
+import type { Command } from 'commander';
 import { publishLoaded } from '../pipeline/publish-stage.ts';
 import type { GlobalArgs } from './context.ts';
+import { addExamples } from './examples.ts';
 import { runOffline } from './offline.ts';
 import { refusalLines } from './refusal-text.ts';
 
 /** Options of `ledgerlake publish`. */
-export function describeOptions(command: Argv): Argv {
-  return command.example('$0 publish', 'After `load`: complete targets into the tables, then a new snapshot');
+export function describeOptions(command: Command): Command {
+  return addExamples(command, {
+    'ledgerlake publish': 'After `load`: complete targets into the tables, then a new snapshot',
+  });
 }
 
 /** `ledgerlake publish`: staging of complete tasks into the tables, then the snapshot. */

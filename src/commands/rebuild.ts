@@ -1,7 +1,8 @@
-import type { Argv } from 'yargs';
+import type { Command } from 'commander';
 import { rebuild } from '../pipeline/mend-build.ts';
 import { publishLoaded } from '../pipeline/publish-stage.ts';
 import type { GlobalArgs } from './context.ts';
+import { addExamples } from './examples.ts';
 import { runOffline } from './offline.ts';
 import { refusalLines } from './refusal-text.ts';
 
@@ -10,17 +11,17 @@ interface RebuildArgs extends GlobalArgs {
 }
 
 /** Options of `ledgerlake rebuild`. */
-export function describeOptions(command: Argv): Argv {
-  return command
-    .option('from-archive', {
-      type: 'boolean',
-      default: false,
-      describe: 'From nothing instead of the snapshot: every segment ever received is applied again',
-    })
-    .example('$0 rebuild', 'The snapshot, and every segment it does not have')
-    .epilogue(
-      'Asks the API nothing. The former build is set aside, not removed. A damaged build needs no command: the next run makes it again.',
-    );
+export function describeOptions(command: Command): Command {
+  command.option(
+    '--from-archive',
+    'From nothing instead of the snapshot: every segment ever received is applied again',
+    false,
+  );
+  return addExamples(
+    command,
+    { 'ledgerlake rebuild': 'The snapshot, and every segment it does not have' },
+    'Asks the API nothing. The former build is set aside, not removed. A damaged build needs no command: the next run makes it again.',
+  );
 }
 
 /** `ledgerlake rebuild`: the build made again from what was received, then the snapshot. */

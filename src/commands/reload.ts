@@ -1,28 +1,29 @@
-import type { Argv } from 'yargs';
+import type { Command } from 'commander';
 import { publishLoaded } from '../pipeline/publish-stage.ts';
 import { type ReloadReport, reloadTables } from '../pipeline/reload-stage.ts';
 import type { GlobalArgs } from './context.ts';
+import { addExamples } from './examples.ts';
 import { runOffline } from './offline.ts';
 import { refusalLines } from './refusal-text.ts';
 
 interface ReloadArgs extends GlobalArgs {
-  table?: string[];
+  table: string[];
 }
 
 /** Options of `ledgerlake reload`. */
-export function describeOptions(command: Argv): Argv {
-  return command
-    .positional('table', { type: 'string', array: true, describe: 'Tables to make again (default: all)' })
-    .example('$0 reload assets', 'After a change in sql/shapes/asset/')
-    .epilogue(
-      'Asks the API nothing. Rows change in place, also former versions; what was quarantined and loads now comes in. Stopped, it is simply run again.',
-    );
+export function describeOptions(command: Command): Command {
+  command.argument('[table...]', 'Tables to make again (default: all)');
+  return addExamples(
+    command,
+    { 'ledgerlake reload assets': 'After a change in sql/shapes/asset/' },
+    'Asks the API nothing. Rows change in place, also former versions; what was quarantined and loads now comes in. Stopped, it is simply run again.',
+  );
 }
 
 /** `ledgerlake reload [table…]`: rows made again from the raw records, after a change of the mapping. */
 export function execute(args: ReloadArgs): Promise<number> {
   return runOffline('reload', args, async (session, context) => {
-    const report = await reloadTables(session, args.table ?? []);
+    const report = await reloadTables(session, args.table);
     const { published, exitCode } = await publishLoaded(session, report.refused);
     report.refused = published.refused;
     context.print(renderReload(report), report);

@@ -1,5 +1,4 @@
-import { asDiskError, LedgerlakeError } from '../errors.ts';
-import { isOutOfMemory } from '../warehouse/database.ts';
+import { asDiskError, isOutOfMemory, LedgerlakeError } from '../errors.ts';
 import { visibleLines } from './visible-text.ts';
 
 /** Prints a failure once, with what to do about it, and returns the exit code. */

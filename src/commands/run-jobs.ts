@@ -4,28 +4,32 @@ import { checkExport } from '../warehouse/export.ts';
 import type { CommandModule } from './command-list.ts';
 import { type Context, openContext } from './context.ts';
 import { openEndpoints, originsOf } from './endpoints.ts';
+import { addExamples } from './examples.ts';
 import { exportSnapshot } from './export.ts';
 import { refusalLines } from './refusal-text.ts';
 import { budgetOptions, type RunArgs, readAccepted, readBudget } from './run-options.ts';
 
 /** `ledgerlake run [job…]`: crawl, load, publish, export. */
 export const runCommand: CommandModule = {
-  describeOptions: (command) =>
-    budgetOptions(command)
-      .option('accept-vanished', {
-        type: 'string',
-        describe: 'Let this job, or job/target, lose as many rows as it says it did',
-      })
-      .example('$0 run', 'All jobs, once')
-      .example('$0 run collections --max-credits 5000', 'One job, within a budget; run again to go on')
-      .example('$0 run --until 6h --json', 'Nightly, from a scheduler'),
+  describeOptions: (command) => {
+    budgetOptions(command).option(
+      '--accept-vanished <target>',
+      'Let this job, or job/target, lose as many rows as it says it did; may be given again',
+      (value, before: string[] = []) => [...before, value],
+    );
+    return addExamples(command, {
+      'ledgerlake run': 'All jobs, once',
+      'ledgerlake run collections --max-credits 5000': 'One job, within a budget; run again to go on',
+      'ledgerlake run --until 6h --json': 'Nightly, from a scheduler',
+    });
+  },
   execute: (args: RunArgs) => runJobs('run', args),
 };
 
 /** `ledgerlake crawl [job…]`: pages into the landing log, nothing typed or published. */
 export const crawlCommand: CommandModule = {
   describeOptions: (command) =>
-    budgetOptions(command).example('$0 crawl', 'Receive now; `load` and `publish` later'),
+    addExamples(budgetOptions(command), { 'ledgerlake crawl': 'Receive now; `load` and `publish` later' }),
   execute: (args: RunArgs) => runJobs('crawl', args),
 };
 
@@ -33,10 +37,10 @@ export const crawlCommand: CommandModule = {
 async function runJobs(verb: 'run' | 'crawl', args: RunArgs): Promise<number> {
   const context = await openContext(args);
   const limits = readBudget(args, Date.now());
-  const jobs = await readJobs(context.jobsDir, args.job ?? []);
+  const jobs = await readJobs(context.jobsDir, args.job);
   const { lake } = context.config;
   if (verb === 'run') await checkExport({ lake: lake.uri ?? context.folder.lake, ...lake });
-  const acceptVanished = await readAccepted([args.acceptVanished ?? []].flat(), jobs);
+  const acceptVanished = await readAccepted(args.acceptVanished ?? [], jobs);
   const place = await openEndpoints(context);
   try {
     const report = await runPipeline({

@@ -1,4 +1,4 @@
-import type { Argv } from 'yargs';
+import type { Command } from 'commander';
 import { UsageError } from '../errors.ts';
 import type { Job } from '../jobs/job-file.ts';
 import { resolveTargets } from '../jobs/targets.ts';
@@ -7,26 +7,20 @@ import type { GlobalArgs } from './context.ts';
 
 /** Arguments of the verbs that ask the API. */
 export interface RunArgs extends GlobalArgs {
-  job?: string[];
+  job: string[];
   maxRequests?: string;
   maxCredits?: string;
   until?: string;
-  acceptVanished?: string | string[];
+  acceptVanished?: string[];
 }
 
-/** Options that bound what a run may spend. */
-export function budgetOptions(command: Argv): Argv {
+/** Options that bound what a run may spend. Text until `readBudget`, which says what each of them takes. */
+export function budgetOptions(command: Command): Command {
   return command
-    .positional('job', { type: 'string', array: true, describe: 'Jobs to run (default: all)' })
-    .option('max-requests', {
-      type: 'string',
-      describe: 'Stop, resumably, after so many requests (retries count)',
-    })
-    .option('max-credits', {
-      type: 'string',
-      describe: 'Stop, resumably, before more credits than this are spent',
-    })
-    .option('until', { type: 'string', describe: 'Stop, resumably, after this time: 90s, 30m, 6h' });
+    .argument('[job...]', 'Jobs to run (default: all)')
+    .option('--max-requests <n>', 'Stop, resumably, after so many requests (retries count)')
+    .option('--max-credits <n>', 'Stop, resumably, before more credits than this are spent')
+    .option('--until <duration>', 'Stop, resumably, after this time: 90s, 30m, 6h');
 }
 
 const unitMs = { s: 1000, m: 60_000, h: 3_600_000 } as const;

@@ -1,7 +1,9 @@
-import type { Argv } from 'yargs';
+import type { Command } from 'commander';
 import { UsageError } from '../errors.ts';
 import { type RunSummary, readRuns } from '../pipeline/read-runs.ts';
 import { type GlobalArgs, openContext } from './context.ts';
+import { addExamples } from './examples.ts';
+import { readNumber } from './option-values.ts';
 import { formatTable } from './text-table.ts';
 
 interface RunsArgs extends GlobalArgs {
@@ -9,11 +11,12 @@ interface RunsArgs extends GlobalArgs {
 }
 
 /** Options of `ledgerlake runs`. */
-export function describeOptions(command: Argv): Argv {
-  return command
-    .option('limit', { type: 'number', default: 20, describe: 'How many, newest first' })
-    .example('$0 runs', 'The last 20 runs')
-    .example('$0 runs --limit 1 --json', 'The last one, for a script');
+export function describeOptions(command: Command): Command {
+  command.option('--limit <n>', 'How many, newest first', readNumber, 20);
+  return addExamples(command, {
+    'ledgerlake runs': 'The last 20 runs',
+    'ledgerlake runs --limit 1 --json': 'The last one, for a script',
+  });
 }
 
 /** `ledgerlake runs`: reads only, takes no lock. */

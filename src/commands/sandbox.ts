@@ -1,8 +1,10 @@
-import type { Argv } from 'yargs';
+import type { Command } from 'commander';
 import { UsageError } from '../errors.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../sandbox/server.ts';
 import { listenForSignals } from '../stop-signals.ts';
 import { createPrint, type GlobalArgs } from './context.ts';
+import { addExamples } from './examples.ts';
+import { readNumber } from './option-values.ts';
 
 interface SandboxArgs extends GlobalArgs {
   port: number;
@@ -18,39 +20,27 @@ interface SandboxArgs extends GlobalArgs {
   tick: number;
 }
 
-export function describeOptions(command: Argv): Argv {
-  return command
-    .option('port', { type: 'number', default: 8899, describe: 'TCP port on 127.0.0.1; 0 takes a free one' })
-    .option('seed', { type: 'number', default: 1, describe: 'Which ledger is generated' })
-    .option('assets', { type: 'number', default: 30_000, describe: 'How many assets it has' })
-    .option('owners', { type: 'number', default: 5000, describe: 'How many owners it has' })
-    .option('rps', {
-      type: 'number',
-      default: 0,
-      describe: 'Requests a second and pool before 429; 0: no limit',
-    })
-    .option('burst', { type: 'number', describe: 'How many may come at once (default: rps)' })
-    .option('latency', { type: 'number', default: 0, describe: 'Milliseconds every answer waits' })
-    .option('fault-rate', { type: 'number', default: 0, describe: 'Share of requests that fail, 0 to 1' })
-    .option('page-only', {
-      type: 'boolean',
-      default: false,
-      describe: 'Lists page by number, without cursors',
-    })
-    .option('slot', {
-      type: 'number',
-      describe: 'Begin at this slot: above the last one of a former sandbox',
-    })
-    .option('tick', {
-      type: 'number',
-      default: 0,
-      describe: 'Move the content this many times before serving',
-    })
-    .example('$0 sandbox', 'Serve it; run ledgerlake in another terminal with the variables it prints')
-    .example('$0 sandbox --rps 10 --fault-rate 0.05', 'An API with a limit that fails now and then')
-    .epilogue(
-      'Content moves on request too: curl -X POST http://127.0.0.1:8899/_sandbox/tick -d \'{"n":1}\'. Without any URL in the environment, run, crawl and call start a sandbox of their own.',
-    );
+export function describeOptions(command: Command): Command {
+  command
+    .option('--port <n>', 'TCP port on 127.0.0.1; 0 takes a free one', readNumber, 8899)
+    .option('--seed <n>', 'Which ledger is generated', readNumber, 1)
+    .option('--assets <n>', 'How many assets it has', readNumber, 30_000)
+    .option('--owners <n>', 'How many owners it has', readNumber, 5000)
+    .option('--rps <n>', 'Requests a second and pool before 429; 0: no limit', readNumber, 0)
+    .option('--burst <n>', 'How many may come at once (default: rps)', readNumber)
+    .option('--latency <ms>', 'Milliseconds every answer waits', readNumber, 0)
+    .option('--fault-rate <share>', 'Share of requests that fail, 0 to 1', readNumber, 0)
+    .option('--page-only', 'Lists page by number, without cursors', false)
+    .option('--slot <n>', 'Begin at this slot: above the last one of a former sandbox', readNumber)
+    .option('--tick <n>', 'Move the content this many times before serving', readNumber, 0);
+  return addExamples(
+    command,
+    {
+      'ledgerlake sandbox': 'Serve it; run ledgerlake in another terminal with the variables it prints',
+      'ledgerlake sandbox --rps 10 --fault-rate 0.05': 'An API with a limit that fails now and then',
+    },
+    'Content moves on request too: curl -X POST http://127.0.0.1:8899/_sandbox/tick -d \'{"n":1}\'. Without any URL in the environment, run, crawl and call start a sandbox of their own.',
+  );
 }
 
 export async function execute(args: SandboxArgs): Promise<number> {

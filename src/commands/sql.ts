@@ -3,12 +3,14 @@ import { readFile, rename, rm } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import type { Argv } from 'yargs';
+import { type Command, Option } from 'commander';
 import { UsageError } from '../errors.ts';
 import { syncFile } from '../landing/segment-files.ts';
 import { stopOnSignals } from '../stop-signals.ts';
 import { asQueryError, openQuerySession, type QuerySession } from '../warehouse/query.ts';
 import { type GlobalArgs, openContext } from './context.ts';
+import { addExamples } from './examples.ts';
+import { readPath } from './option-values.ts';
 import { resultText, type TextFormat, textFormats } from './result-text.ts';
 import { writeStdout } from './stdout.ts';
 
@@ -21,24 +23,27 @@ interface SqlArgs extends GlobalArgs {
   output?: string;
 }
 
-export function describeOptions(command: Argv): Argv {
-  return command
-    .positional('query', { type: 'string', describe: 'SQL; several statements: the last result is shown' })
-    .option('file', { alias: 'f', type: 'string', describe: 'Read the SQL from this file' })
-    .option('format', {
-      choices: [...textFormats, 'parquet'] as const,
-      describe: 'Default: table on a terminal, else csv',
-    })
-    .option('output', { alias: 'o', type: 'string', describe: 'Write to this file instead of stdout' })
-    .example('$0 sql "select collection, count(*) from assets group by all"', 'A table')
-    .example('$0 sql -f report.sql --format csv > report.csv', 'u64 and decimals keep every digit')
-    .example(
-      '$0 sql "from token_accounts" --format parquet -o accounts.parquet',
-      'u64 as DECIMAL(20,0), as in the lake',
+export function describeOptions(command: Command): Command {
+  command
+    .argument('[query]', 'SQL; several statements: the last result is shown')
+    .option('-f, --file <path>', 'Read the SQL from this file', readPath)
+    .addOption(
+      new Option('--format <name>', 'Default: table on a terminal, else csv').choices([
+        ...textFormats,
+        'parquet',
+      ]),
     )
-    .epilogue(
-      'Reads the snapshot of the last finished run, while other runs go on. Without a query, SQL comes from stdin.',
-    );
+    .option('-o, --output <path>', 'Write to this file instead of stdout', readPath);
+  return addExamples(
+    command,
+    {
+      'ledgerlake sql "select collection, count(*) from assets group by all"': 'A table',
+      'ledgerlake sql -f report.sql --format csv > report.csv': 'u64 and decimals keep every digit',
+      'ledgerlake sql "from token_accounts" --format parquet -o accounts.parquet':
+        'u64 as DECIMAL(20,0), as in the lake',
+    },
+    'Reads the snapshot of the last finished run, while other runs go on. Without a query, SQL comes from stdin.',
+  );
 }
 
 export async function execute(args: SqlArgs): Promise<number> {

@@ -1,9 +1,10 @@
-import type { Argv } from 'yargs';
+import type { Command } from 'commander';
 import { UsageError } from '../errors.ts';
 import { type Job, readJobs } from '../jobs/job-file.ts';
 import { type JobStatus, readStatus, type Status } from '../pipeline/read-status.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { type GlobalArgs, openContext } from './context.ts';
+import { addExamples } from './examples.ts';
 import { oneLine } from './visible-text.ts';
 
 interface StatusArgs extends GlobalArgs {
@@ -11,11 +12,12 @@ interface StatusArgs extends GlobalArgs {
 }
 
 /** Options of `ledgerlake status`. */
-export function describeOptions(command: Argv): Argv {
-  return command
-    .positional('job', { type: 'string', describe: 'Show the targets of this job' })
-    .example('$0 status', 'Every job, also while a run is at work')
-    .example('$0 status collections --json', 'Every target of one job');
+export function describeOptions(command: Command): Command {
+  command.argument('[job]', 'Show the targets of this job');
+  return addExamples(command, {
+    'ledgerlake status': 'Every job, also while a run is at work',
+    'ledgerlake status collections --json': 'Every target of one job',
+  });
 }
 
 /** `ledgerlake status [job]`: reads only, takes no lock. */

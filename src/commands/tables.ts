@@ -1,22 +1,27 @@
-import type { Argv } from 'yargs';
+import type { Command } from 'commander';
 import { UsageError } from '../errors.ts';
 import { describeModel, type TableDescription } from '../warehouse/model.ts';
 import { suggestion } from '../yaml-issues.ts';
 import { createPrint, type GlobalArgs } from './context.ts';
+import { addExamples } from './examples.ts';
 import { formatTable } from './text-table.ts';
 
 interface TablesArgs extends GlobalArgs {
   table?: string;
 }
 
-export function describeOptions(command: Argv): Argv {
-  return command
-    .positional('table', { type: 'string', describe: 'Only this table, with its columns' })
-    .example('$0 tables', 'Every table and view, with what it holds')
-    .example('$0 tables assets', 'Its columns, their types and meaning')
-    .example('$0 tables meta.checkpoints', "A table of the pipeline's own state")
-    .example('$0 tables --json', 'All of it as one document')
-    .epilogue('The model as this version makes it; needs no data folder.');
+export function describeOptions(command: Command): Command {
+  command.argument('[table]', 'Only this table, with its columns');
+  return addExamples(
+    command,
+    {
+      'ledgerlake tables': 'Every table and view, with what it holds',
+      'ledgerlake tables assets': 'Its columns, their types and meaning',
+      'ledgerlake tables meta.checkpoints': "A table of the pipeline's own state",
+      'ledgerlake tables --json': 'All of it as one document',
+    },
+    'The model as this version makes it; needs no data folder.',
+  );
 }
 
 export async function execute(args: TablesArgs): Promise<number> {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { access } from 'node:fs/promises';
-import type { Argv } from 'yargs';
+import { Argument, type Command } from 'commander';
 import { findOperation } from '../api/catalogue.ts';
 import type { Operation } from '../api/operation.ts';
 import { makeDataFolder } from '../data-folder.ts';
@@ -13,6 +13,7 @@ import { openDatabase } from '../warehouse/database.ts';
 import { readCallParams } from './call-params.ts';
 import { type Context, type GlobalArgs, openContext } from './context.ts';
 import { openEndpoints, originsOf } from './endpoints.ts';
+import { addExamples } from './examples.ts';
 import { type OneAnswer, sendOne } from './send-one.ts';
 
 interface WebhookArgs extends GlobalArgs {
@@ -20,18 +21,19 @@ interface WebhookArgs extends GlobalArgs {
   id: string;
 }
 
-export function describeOptions(command: Argv): Argv {
-  return command
-    .positional('action', { choices: ['enable', 'disable'] as const, describe: 'What to do' })
-    .positional('id', { type: 'string', describe: 'Id of the webhook, a UUIDv4' })
-    .example('$0 webhook disable 3f0c9a52-6d1b-4c8e-9a57-0d2f4b6c8e11', 'Pause its deliveries')
-    .example(
-      '$0 webhook enable 3f0c9a52-6d1b-4c8e-9a57-0d2f4b6c8e11 --json',
-      'Resume them, also after it was disabled automatically',
-    )
-    .epilogue(
-      'Prints the updated webhook and keeps it for the table webhooks, which the next run fills. The value of its authHeader is neither printed nor kept.',
-    );
+export function describeOptions(command: Command): Command {
+  command
+    .addArgument(new Argument('<action>', 'What to do').choices(['enable', 'disable']))
+    .argument('<id>', 'Id of the webhook, a UUIDv4');
+  return addExamples(
+    command,
+    {
+      'ledgerlake webhook disable 3f0c9a52-6d1b-4c8e-9a57-0d2f4b6c8e11': 'Pause its deliveries',
+      'ledgerlake webhook enable 3f0c9a52-6d1b-4c8e-9a57-0d2f4b6c8e11 --json':
+        'Resume them, also after it was disabled automatically',
+    },
+    'Prints the updated webhook and keeps it for the table webhooks, which the next run fills. The value of its authHeader is neither printed nor kept.',
+  );
 }
 
 export async function execute(args: WebhookArgs): Promise<number> {

@@ -83,11 +83,6 @@ export async function openDatabase(path: string, options: DatabaseOptions): Prom
   }
 }
 
-/** Whether a statement needed more than the memory limit. */
-export function isOutOfMemory(error: unknown): error is Error {
-  return error instanceof Error && error.message.startsWith('Out of Memory Error');
-}
-
 /** Whether a database did not open because another process has it open. */
 export function isLockConflict(error: unknown): boolean {
   return error instanceof Error && /Could not set lock on file/.test(error.message);

@@ -1,0 +1,120 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { runCli } from '../run-cli.ts';
+
+const dist = fileURLToPath(new URL('../../dist', import.meta.url));
+let root: string;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'ledgerlake-cli-'));
+  onTestFinished(() => rm(root, { recursive: true, force: true }));
+});
+
+const cli = (...args: string[]) => runCli(args, { cwd: root });
+
+/** `jobs check` of the folder `good` is one job; there is no folder `none`. */
+async function writeJob(): Promise<void> {
+  await mkdir(join(root, 'good'));
+  await writeFile(join(root, 'good', 'list.yaml'), 'describe: x\nmethod: getLatestCompressionSignatures\n');
+}
+
+test('options of the program count before the command and after it; given twice, the last', async () => {
+  await writeJob();
+  const ways = [
+    ['--json', '--jobs-dir', 'good', 'jobs', 'check'],
+    ['jobs', 'check', '--jobs-dir=good', '--json'],
+    ['--jobs-dir', 'none', 'jobs', '--no-progress', 'check', '--json', '--jobs-dir', 'good'],
+    ['--no-progress', '--jobs-dir', 'none', '--jobs-dir', 'good', '--progress', '--json', 'jobs', 'check'],
+    ['--json', '--log-level', 'debug', 'jobs', '--jobs-dir', 'good', '--', 'check'],
+  ];
+  for (const args of ways) {
+    const { code, stdout, stderr } = await cli(...args);
+    expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toMatchObject([{ name: 'list' }]);
+  }
+});
+
+test('--accept-vanished may be given again: each of them is looked at', async () => {
+  await writeJob();
+  const accept = ['run', '--jobs-dir', 'good', '--accept-vanished', 'list', '--accept-vanished'];
+  expect(await cli(...accept, 'other')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('not "other"'),
+  });
+  const [run, ...rest] = accept;
+  expect(await cli(run!, '--accept-vanished', 'other', ...rest, 'list')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('not "other"'),
+  });
+});
+
+test.each<[string[], string]>([
+  [[], 'Which command?'],
+  [['--json'], 'Which command?'],
+  [['runn'], "unknown command 'runn' (Did you mean one of run, runs?)"],
+  [['run', '--max-request', '5'], "unknown option '--max-request' (Did you mean --max-requests?)"],
+  [['methods', '--jsno'], "unknown option '--jsno' (Did you mean --json?)"],
+  [['methods', '-j'], "unknown option '-j'"],
+  [['methods', '\u001b[2J'], "too many arguments for 'methods'"],
+  [['\u001b[2J'], "unknown command '␛[2J'"],
+  [['status', 'a', 'b'], "too many arguments for 'status'"],
+  [['webhook', 'enable'], "missing required argument 'id'"],
+  [['jobs', 'chek'], 'Allowed choices are check.'],
+  [['methods', '--log-level', 'loud'], 'Allowed choices are debug, info, warn, error, silent.'],
+  [['sql', '--format', 'xml', 'select 1'], 'Allowed choices are table, csv, json, ndjson, parquet.'],
+  [['run', '--until', '--json'], "option '--until <duration>' argument missing"],
+  [['--data-dir=', 'load'], "option '--data-dir <folder>' argument '' is invalid. It is empty."],
+  [['--data-dir', '--json', 'load'], 'It looks like an option; a path that begins so is written ./--json.'],
+  [['sandbox', '--port='], "option '--port <n>' argument '' is invalid. Expected a number."],
+  [['sandbox', '--port', '12a'], "argument '12a' is invalid. Expected a number."],
+])('%j: 2, and why', async (args, message) => {
+  const { code, stdout, stderr } = await cli(...args);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(/^ledgerlake: .+\n {2}ledgerlake --help lists the commands, .+\n$/);
+  expect(stderr).toContain(message);
+});
+
+test.each<[string[], string]>([
+  [['run', '--max-requests', '-5'], '--max-requests takes a whole number, not "-5"'],
+  [['run', '--max-credits=99999999999999999999'], 'not "99999999999999999999"'],
+  [['runs', '--limit', '-1'], '--limit takes a whole number from 1, not -1'],
+  [['runs', '--limit', '5', '--limit', '0'], 'not 0'],
+  [['sql', '-f', 'a.sql', '-f', 'b.sql'], 'cannot read b.sql'],
+  [['tables', '--', '--help'], 'no table is called "--help"'],
+  [['tables', '-1'], 'no table is called "-1"'],
+  [['call', '007'], 'no operation is called "007"'],
+])('%j reaches the command as it is written', async (args, message) => {
+  expect(await cli(...args)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) });
+});
+
+test('--help and --version go to stdout; what is special to a command comes before what all have', async () => {
+  const version = await cli('--version');
+  expect(version).toEqual({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/), stderr: '' });
+  expect(await cli('run', '--version')).toEqual(version);
+  const { code, stdout, stderr } = await cli('run', '--help', '--no-such');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(
+    /^Usage: ledgerlake run \[options\] \[job\.{3}\]\n[\s\S]*--max-requests <n>[\s\S]*--data-dir <folder>[\s\S]*\nExamples:\n/,
+  );
+});
+
+test('--version reads 200 kB, none of it the database or what a command needs', async () => {
+  const files = await filesReadBy('cli.js');
+  const size = [...files.values()].reduce((sum, text) => sum + text.length, 0);
+  expect([...files.keys()].length).toBeGreaterThan(1);
+  expect(size).toBeLessThan(200_000);
+  for (const text of files.values()) expect(text).not.toContain('@duckdb/node-api');
+});
+
+/** What is loaded with a file of dist/, itself included: all that is imported by statements, not by `import()`. */
+async function filesReadBy(name: string, read = new Map<string, string>()): Promise<Map<string, string>> {
+  if (read.has(name)) return read;
+  const text = await readFile(join(dist, name), 'utf8');
+  read.set(name, text);
+  for (const [, next] of text.matchAll(/^(?:import|\} from|export .* from) ?"\.\/([^"]+)";$/gm))
+    await filesReadBy(next!, read);
+  return read;
+}
