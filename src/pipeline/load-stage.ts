@@ -1,4 +1,5 @@
 import PQueue from 'p-queue';
+import { recordFile } from '../landing/segment-files.ts';
 import { openDatabase } from '../warehouse/database.ts';
 import { createLoader, listUnloaded } from '../warehouse/load.ts';
 import type { Session } from './session.ts';
@@ -22,7 +23,6 @@ export async function startLoading(session: Session): Promise<LoadStage> {
   const database = await openDatabase(':memory:', {
     ...session.databaseOptions,
     memoryLimit: loaderMemory,
-    threads: 1,
   });
   const loader = await createLoader(database, folder);
   const queue = new PQueue({ concurrency: 1 });
@@ -47,7 +47,10 @@ export async function startLoading(session: Session): Promise<LoadStage> {
     add,
     async finish() {
       // Nothing is crawled any more: the core that was left to it is free.
-      enqueue(() => database.run(`set threads = ${session.databaseOptions.threads}`), 1);
+      enqueue(async () => {
+        const waiting = await listUnloaded(folder);
+        await database.useThreads(waiting.map((segment) => recordFile(folder.landing, segment)));
+      }, 1);
       await queue.onIdle();
       database.close();
       if (failure !== null) throw failure;

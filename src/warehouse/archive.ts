@@ -18,6 +18,7 @@ export async function archiveSegments(
   folder: DataFolder,
   segments: readonly number[],
 ): Promise<void> {
+  await database.useThreads(segments.map((segment) => recordFile(folder.landing, segment)));
   const archived = await listArchived(folder.archive);
   await readKept(database, folder.archive, archived);
   for (const segment of segments) {

@@ -180,7 +180,7 @@ async function writeSet(database: Database, set: TableToWrite, options: ExportOp
   try {
     const { columns, fingerprint, rows, slot, sums } = facts;
     const partitionsDir = join(options.tempDir, 'partitions');
-    await writeFiles(database, { table, columns, rows, layout, draft, id, partitionsDir }, options.threads);
+    await writeFiles(database, { table, columns, rows, layout, draft, id, partitionsDir });
     const sealed = await sealFiles(draft, options.fileMode);
     const rowsByPath = await verifyFiles(database, draft, facts);
     const manifest: Manifest = {

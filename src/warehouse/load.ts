@@ -117,18 +117,14 @@ async function withRoom(database: Database, work: () => Promise<void>): Promise<
   } catch (error) {
     if (!isOutOfMemory(error)) throw error;
   }
-  const [usual] = await database.rows<{ memory: string; threads: bigint }>(
-    `select current_setting('memory_limit') as memory, current_setting('threads') as threads`,
-  );
+  const [usual] = await database.rows<{ memory: string }>(`select current_setting('memory_limit') as memory`);
   // In a container, of what it may use. `reset memory_limit` would change what DuckDB says, and not what it does.
   const machineBytes = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
-  await database.run('set threads = 1');
   await database.run(`set memory_limit = '${Math.floor((machineBytes * 0.8) / 2 ** 20)}MiB'`);
   try {
-    await work();
+    await database.onOneThread(work);
   } finally {
     await database.run(`set memory_limit = '${usual!.memory}'`);
-    await database.run(`set threads = ${usual!.threads}`);
   }
 }
 

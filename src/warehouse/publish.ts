@@ -34,6 +34,8 @@ export async function publish(
   options: PublishOptions,
 ): Promise<Published> {
   const staged = await findCrawls(database, folder, options.run);
+  const files = readTableSpecs().flatMap((spec) => listFiles(folder, spec, staged));
+  await database.useThreads([folder.build, ...files]);
   const result = nothingPublished();
   // A run's look-ups are about what its other crawls missed.
   const steps = await database.rows<{ run_id: string | null; confirms: boolean }>(

@@ -32,17 +32,15 @@ const partitionsAtOnce = 16;
  * sorted rows still touch 100 partitions. So rows are brought to their partitions in rounds, each of which splits them in
  * at most 16. On one thread that gives one file a value.
  */
-export async function writeFiles(database: Database, set: SetToWrite, threads: number): Promise<void> {
+export async function writeFiles(database: Database, set: SetToWrite): Promise<void> {
   // An empty table has no partitions; one file without rows still tells readers its columns.
   if (set.layout.partitionBy.length === 0 || set.rows === 0) return writeWhole(database, set);
-  await database.run('set threads = 1');
   await database.run('set partitioned_write_flush_threshold = 65536');
   await database.run(`set partitioned_write_max_open_files = ${partitionsAtOnce}`);
   try {
-    await writePartitions(database, set);
+    await database.onOneThread(() => writePartitions(database, set));
   } finally {
     await rm(set.partitionsDir, { recursive: true, force: true });
-    await database.run(`set threads = ${threads}`);
   }
 }
 
