@@ -43,7 +43,7 @@ export const bars = {
     promise: 'no step is a bad place to die',
     counts: 'verbs, dead at every step',
     shownBy: 'test/crash/every-step.test.ts',
-    test: 2,
+    test: 1,
     nightly: 10,
   },
   deaths: {

@@ -21,17 +21,45 @@ async function withSnapshots<T>(
 /** Rows by table of a snapshot, and the rows that its keys stand for twice. Throws when it does not open. */
 export function readCounts(snapshot: string): Promise<{ rows: Record<string, number>; twice: string[] }> {
   return withSnapshots([snapshot], async (database) => {
-    const rows: Record<string, number> = {};
-    const twice: string[] = [];
-    for (const { name, key } of readTableSpecs()) {
-      const [count] = await database.rows<{ all: bigint; keys: bigint }>(
-        `select count(*) as all, count(distinct (${key.join(', ')})) as keys from s0.main.${name}`,
-      );
-      rows[name] = Number(count!.all);
-      if (count!.all !== count!.keys) twice.push(name);
-    }
-    return { rows, twice };
+    const specs = readTableSpecs();
+    const counts = await database.rows<{ name: string; all: bigint; keys: bigint }>(
+      specs
+        .map(
+          ({ name, key }) => `
+            select '${name}' as name, count(*) as all, count(distinct (${key.join(', ')})) as keys from s0.main.${name}`,
+        )
+        .join(' union all '),
+    );
+    const rows = Object.fromEntries(counts.map(({ name, all }) => [name, Number(all)]));
+    return { rows, twice: counts.flatMap(({ name, all, keys }) => (all === keys ? [] : name)) };
   });
+}
+
+interface ComparedTable {
+  schema: string;
+  table: string;
+  columns: string[];
+}
+
+/** Tables of the first of two snapshots, in the schemas, that have rows in one of them. Throws when there are none. */
+async function listTables(database: Database, schemas: readonly string[]): Promise<ComparedTable[]> {
+  const found = await database.rows<{ schema: string; table: string; columns: unknown }>(
+    `select schema_name as schema, table_name as table, list(column_name order by column_index) as columns
+    from duckdb_columns()
+    where database_name = 's0' and list_contains($schemas, schema_name)
+      and (schema_name, table_name) in (select (schema_name, table_name) from duckdb_tables() where database_name = 's0')
+    group by all order by all`,
+    { schemas },
+  );
+  if (found.length === 0) throw new Error('there are no tables');
+  const counts = found.flatMap(({ schema, table }, n) =>
+    [0, 1].map((side) => `select ${n} as n from s${side}."${schema}"."${table}" limit 1`),
+  );
+  const filled = await database.rows<{ n: number }>(
+    `select distinct n from (${counts.map((one) => `(${one})`).join(' union all ')})`,
+  );
+  const withRows = new Set(filled.map(({ n }) => n));
+  return found.flatMap((one, n) => (withRows.has(n) ? { ...one, columns: listItems(one.columns) } : []));
 }
 
 /**
@@ -41,25 +69,10 @@ export function readCounts(snapshot: string): Promise<{ rows: Record<string, num
 export function compareContent(one: string, other: string): Promise<string[]> {
   return withSnapshots([one, other], async (database) => {
     const differences: string[] = [];
-    const tables = await database.rows<{ table: string; columns: { items: string[] } }>(`
-      select table_name as "table", list(column_name order by column_index) as columns
-      from duckdb_columns() where database_name = 's0' and schema_name = 'main' and not internal
-        and table_name in (select table_name from duckdb_tables() where database_name = 's0')
-      group by table_name order by table_name`);
-    if (tables.length === 0) differences.push('there are no tables');
-    for (const { table, columns } of tables) {
-      const names = [...listItems(columns)].filter((name) => !timed.test(name)).map((name) => `"${name}"`);
-      const rowsOf = (n: number) => `select ${names.join(', ')} from s${n}.main."${table}"`;
-      for (const [from, without] of [
-        [0, 1],
-        [1, 0],
-      ] as const) {
-        const [row] = await database.rows<{ n: bigint; sample: string | null }>(
-          `select count(*) as n, any_value(r)::varchar as sample
-          from (${rowsOf(from)} except all ${rowsOf(without)}) as r`,
-        );
-        if (row!.n > 0n) differences.push(`${table}: ${row!.n} rows only in s${from}: ${row!.sample}`);
-      }
+    for (const of of await listTables(database, ['main'])) {
+      const names = of.columns.filter((name) => !timed.test(name));
+      const { count, sample } = await findDifferences(database, of, names);
+      if (count > 0n) differences.push(`${of.table}: ${count} rows are only in one of them: ${sample}`);
     }
     return differences;
   });
@@ -97,21 +110,16 @@ export function compareEverything(
   except: readonly string[] = [],
 ): Promise<string[]> {
   return withSnapshots([one, other], async (database) => {
-    const tables = await database.rows<{ schema: string; table: string; columns: unknown }>(`
-      select schema_name as schema, table_name as table, list(column_name order by column_index) as columns
-      from duckdb_columns()
-      where database_name = 's0' and not internal
-        and (schema_name, table_name) in (select (schema_name, table_name) from duckdb_tables() where database_name = 's0')
-        and not (schema_name = 'meta' and table_name in ('runs', 'requests', 'schema_version'))
-      group by all order by all`);
-    const differences = tables.length > 5 ? [] : ['there are no tables'];
-    for (const { schema, table, columns } of tables) {
-      const names = listItems(columns).filter((name) => !except.includes(`${schema}.${table}.${name}`));
+    const differences: string[] = [];
+    for (const of of await listTables(database, ['main', 'meta', 'past'])) {
+      const { schema, table, columns } = of;
+      if (schema === 'meta' && ['runs', 'requests', 'schema_version'].includes(table)) continue;
+      const names = columns.filter((name) => !except.includes(`${schema}.${table}.${name}`));
       if (names.length === 0) continue;
       // The whole row first; by column only to say where a difference is.
-      if ((await countDifferences(database, schema, table, names)) === 0n) continue;
+      if ((await findDifferences(database, of, names)).count === 0n) continue;
       for (const name of names) {
-        const count = await countDifferences(database, schema, table, [name]);
+        const { count } = await findDifferences(database, of, [name]);
         if (count > 0n) differences.push(`${schema}.${table}.${name}: ${count} values differ`);
       }
       if (differences.length === 0) differences.push(`${schema}.${table}: its values stand in other rows`);
@@ -120,17 +128,17 @@ export function compareEverything(
   });
 }
 
-async function countDifferences(
+/** How many rows are only in one of two snapshots, and one of them. */
+async function findDifferences(
   database: Database,
-  schema: string,
-  table: string,
+  { schema, table }: ComparedTable,
   columns: readonly string[],
-) {
+): Promise<{ count: bigint; sample: string | null }> {
   const list = columns.map((name) => `"${name}"`).join(', ');
   const rowsOf = (n: number) => `select ${list} from s${n}."${schema}"."${table}"`;
-  const [row] = await database.rows<{ n: bigint }>(
-    `select (select count(*) from (${rowsOf(0)} except all ${rowsOf(1)}))
-      + (select count(*) from (${rowsOf(1)} except all ${rowsOf(0)})) as n`,
+  const onlyIn = (n: number) => `select r from (${rowsOf(n)} except all ${rowsOf(1 - n)}) as r`;
+  const [row] = await database.rows<{ count: bigint; sample: string | null }>(
+    `select count(*) as count, any_value(r)::varchar as sample from (${onlyIn(0)} union all ${onlyIn(1)})`,
   );
-  return row!.n;
+  return row!;
 }

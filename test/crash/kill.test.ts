@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/server.ts';
-import { bar, isNightly, showFigure } from '../bars.ts';
+import { bar, showFigure } from '../bars.ts';
 import { compareContent, readCheckpoints, readCounts, readCoverage } from './content.ts';
 import { environmentOf, makePlace, type Place, runProgram, startProgram } from './program.ts';
 import { createRandom, readSeed } from './random.ts';
@@ -13,8 +13,8 @@ const kills = bar('kills');
 const seed = readSeed();
 /** Concurrency of the two pools in use; loopback APIs get 8 requests at once each. */
 const inFlight = 2 * 8;
-/** Thousands of kills take a ledger that is crawled in a second; most of a run is then what comes after the crawl. */
-const size = isNightly ? { assets: 400, owners: 40, latencyMs: 6 } : {};
+/** Hundreds of kills take a ledger that is crawled in a second; most of a run is then what comes after the crawl. */
+const size = { assets: 400, owners: 40, latencyMs: 6 };
 /** Ledgers whose uninterrupted run is known. */
 const worlds = 3;
 
