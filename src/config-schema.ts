@@ -95,7 +95,7 @@ const api = z
   .describe('The API that is crawled. The key never stands here: set LEDGERLAKE_API_KEY');
 
 /** Bytes of `256MB`, `1.5 GiB`, …, counted as DuckDB does: kB are thousands, KiB are 1024; NaN for another text. */
-function parseMemory(text: string): number {
+export function parseMemory(text: string): number {
   const [, amount, prefix = '', binary] = /^(\d+(?:\.\d+)?)\s?([KMGT])(i?)B$/i.exec(text) ?? [];
   return Number(amount) * (binary ? 1024 : 1000) ** ('KMGT'.indexOf(prefix.toUpperCase()) + 1);
 }

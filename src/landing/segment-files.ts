@@ -43,6 +43,21 @@ export async function syncFile(path: string): Promise<void> {
   }
 }
 
+/** Reads a file from its begin to its end, 1 MB at a time into one buffer, so that none waits to be collected. */
+export async function readChunks(path: string, work: (chunk: Buffer) => void): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    const buffer = Buffer.allocUnsafe(1 << 20);
+    for (;;) {
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, null);
+      if (bytesRead === 0) return;
+      work(buffer.subarray(0, bytesRead));
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
 /** Whether there is a file or folder of this name. */
 export function exists(path: string): Promise<boolean> {
   return access(path).then(

@@ -1,3 +1,4 @@
+import { parseMemory } from '../config-schema.ts';
 import { listSegments } from '../landing/segment-files.ts';
 import { archiveSegments } from '../warehouse/archive.ts';
 import { openDatabase } from '../warehouse/database.ts';
@@ -107,11 +108,4 @@ async function archiveSettled(session: Session, settled: ReadonlySet<number>): P
     database.close();
   }
   session.log.debug({ segments: segments.length }, 'archived');
-}
-
-/** `256MB`, `1GiB`, … in bytes. The config has checked the form. */
-export function parseMemory(text: string): number {
-  const [, amount, unit] = /^([\d.]+)\s*([kmgt]?)(i?)b$/i.exec(text.trim()) ?? [];
-  const power = ' kmgt'.indexOf((unit ?? '').toLowerCase() || ' ');
-  return Number(amount) * (/i/i.test(text) ? 1024 : 1000) ** power;
 }

@@ -50,6 +50,8 @@ export interface Database {
   useThreads(files: readonly string[]): Promise<void>;
   /** Does `work` on one thread. */
   onOneThread<T>(work: () => Promise<T>): Promise<T>;
+  /** Does `work` with another memory limit. */
+  withMemory<T>(limit: string, work: () => Promise<T>): Promise<T>;
   /** Stops the statement that is running. */
   interrupt(): void;
   close(): void;
@@ -111,7 +113,7 @@ function wrap(
   instance: DuckDBInstance,
   connection: DuckDBConnection,
   begunWith: number,
-  { threads: most, signal }: DatabaseOptions,
+  { threads: most, memoryLimit, signal }: DatabaseOptions,
 ): Database {
   let threads = begunWith;
   const release = interruptOn(signal, connection);
@@ -127,6 +129,7 @@ function wrap(
   const run = async (sql: string, params?: SqlParams) => {
     await attempt(() => connection.run(sql, bind(params), types(params)));
   };
+  const setMemory = (limit: string) => run(`set memory_limit = ${quoteText(limit)}`);
   const setThreads = (count: number) => run(`set threads = ${count}`);
   return {
     run,
@@ -169,6 +172,15 @@ function wrap(
         return await work();
       } finally {
         await setThreads(threads);
+      }
+    },
+    async withMemory(limit, work) {
+      await setMemory(limit);
+      try {
+        return await work();
+      } finally {
+        // `reset memory_limit` would change what DuckDB says, and not what it does.
+        await setMemory(memoryLimit);
       }
     },
     interrupt: () => connection.interrupt(),

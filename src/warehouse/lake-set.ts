@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { chmod, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { DiskError } from '../errors.ts';
 import { makeSharedFolder } from '../file-modes.ts';
-import { syncDirectory, syncFile } from '../landing/segment-files.ts';
+import { readChunks, syncDirectory, syncFile } from '../landing/segment-files.ts';
 import { isExportId, type Manifest, manifestName, readCurrentId } from './lake-manifest.ts';
 
 /**
@@ -77,7 +75,7 @@ export type FileFacts = Manifest['files'][number];
 
 async function hashFile(path: string): Promise<string> {
   const hash = createHash('sha256');
-  await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash);
+  await readChunks(path, (chunk) => hash.update(chunk));
   return hash.digest('hex');
 }
 

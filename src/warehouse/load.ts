@@ -117,15 +117,10 @@ async function withRoom(database: Database, work: () => Promise<void>): Promise<
   } catch (error) {
     if (!isOutOfMemory(error)) throw error;
   }
-  const [usual] = await database.rows<{ memory: string }>(`select current_setting('memory_limit') as memory`);
-  // In a container, of what it may use. `reset memory_limit` would change what DuckDB says, and not what it does.
+  // In a container, of what it may use.
   const machineBytes = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
-  await database.run(`set memory_limit = '${Math.floor((machineBytes * 0.8) / 2 ** 20)}MiB'`);
-  try {
-    await database.onOneThread(work);
-  } finally {
-    await database.run(`set memory_limit = '${usual!.memory}'`);
-  }
+  const limit = `${Math.floor((machineBytes * 0.8) / 2 ** 20)}MiB`;
+  await database.withMemory(limit, () => database.onOneThread(work));
 }
 
 interface TableQuery {

@@ -1,8 +1,7 @@
-import { createReadStream } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { syncFile } from '../landing/segment-files.ts';
+import { readChunks, syncFile } from '../landing/segment-files.ts';
 
 /** Beside a segment's staged Parquet files: the CRC-32 of each. DuckDB reads a flipped bit in a column as another value. */
 const checksumFile = 'checksums.json';
@@ -24,8 +23,9 @@ async function sumFiles(dir: string): Promise<Record<string, number>> {
   const sums: Record<string, number> = {};
   for (const name of (await readdir(dir)).filter((one) => one !== checksumFile).sort()) {
     let sum = 0;
-    for await (const chunk of createReadStream(join(dir, name), { highWaterMark: 1 << 20 }))
-      sum = crc32(chunk as Buffer, sum);
+    await readChunks(join(dir, name), (chunk) => {
+      sum = crc32(chunk, sum);
+    });
     sums[name] = sum;
   }
   return sums;
