@@ -102,7 +102,7 @@ export function countPage({ count, depth, deepest }: Restart, reached: number): 
 /**
  * The same records or the same cursor twice in one walk is a circle: a server that ignores the cursor goes on for ever.
  * A walk by ids does not go by the cursors it is given. Pages that begin and end with the same ids have the same
- * records, whatever their bytes.
+ * records, whatever their bytes. By page number that may happen once: as many records as a page has came in above.
  */
 export function refuseLoop(
   { operation }: Task,
@@ -120,9 +120,11 @@ export function refuseLoop(
     ['cursor', cursor],
   ]) {
     if (value === null) continue;
-    if (seen.has(`${what} ${value}`))
-      throw new PagingLoop(`the API gave the same ${what} twice: it pages in a circle`);
-    seen.add(`${what} ${value}`);
+    const once = `${what} ${value}`;
+    const twice = `${once} again`;
+    if (seen.has(once) && (position.page === undefined || seen.has(twice)))
+      throw new PagingLoop(`the API gave the same ${what} again and again: it pages in a circle`);
+    seen.add(seen.has(once) ? twice : once);
   }
 }
 

@@ -54,13 +54,24 @@ describe('slots', () => {
 describe('endless pages', () => {
   const id = (n: number) => `Asset${'ABCDEFGHJK'[n]}11111111111111111111111111111111`;
 
-  test.each(['cursor', 'page'])('the same ids with other bytes and another %s', async (style) => {
+  test.each([
+    ['cursor', 2],
+    ['page', 3],
+  ])('the same ids with other bytes and another %s', async (style, pages) => {
     const crawl = await newCrawl(list(), (_, nth) => ({
       items: [0, 1].map((n) => ({ id: id(n), note: nth })),
       ...(style === 'cursor' ? { cursor: `c${nth}` } : {}),
     }));
     expect(await crawl.run()).toBeInstanceOf(PagingLoop);
-    expect(crawl.asked.length).toBe(2);
+    expect(crawl.asked.length).toBe(pages);
+  });
+
+  test('no circle: by page number, as many records as a page has came in above', async () => {
+    const crawl = await newCrawl(list(), (_, nth) => ({
+      items: nth === 4 ? [] : [0, 1].map((n) => ({ id: id((nth === 1 ? 0 : nth - 2) * 2 + n) })),
+    }));
+    expect(await crawl.run()).toBe(null);
+    expect(crawl.asked.length).toBe(4);
   });
 
   test('in a circle of three', async () => {
