@@ -6,6 +6,7 @@ import { type Database, openDatabase } from './database.ts';
 import { type Manifest, nextExportId, readCurrentManifest } from './lake-manifest.ts';
 import {
   createDraft,
+  nameDraft,
   openLake,
   openTableFolder,
   publishDraft,
@@ -21,6 +22,7 @@ import {
   readTableFacts,
   type TableFacts,
 } from './lake-table.ts';
+import { limitBeside, withRoom } from './memory.ts';
 import { describeModel } from './model.ts';
 import { requireSnapshot } from './open-snapshot.ts';
 import { readTableSpecs } from './table-spec.ts';
@@ -84,7 +86,10 @@ export async function exportTables(options: ExportOptions): Promise<ExportResult
   refuseObjectStore(options.lake);
   await requireSnapshot(options.snapshot);
   const { snapshot, memoryLimit, threads, tempDir, signal } = options;
-  const database = await openDatabase(snapshot, { memoryLimit, threads, tempDir, readOnly: true, signal });
+  const database = await openDatabase(snapshot, {
+    memoryLimit: await limitBeside(snapshot, memoryLimit),
+    ...{ threads, tempDir, readOnly: true, signal },
+  });
   try {
     await requireSchema(database);
     const known = await readLakeTables(database);
@@ -157,7 +162,7 @@ async function exportTable(
     fileBytes: options.fileBytes ?? defaultFileBytes,
   };
   const earlier = await openTableFolder(lake, table);
-  const facts = await database.withMemory(scanMemory, () => readTableFacts(database, lakeTable, layout));
+  const facts = await withRoom(database, () => readTableFacts(database, lakeTable, layout), scanMemory);
   checkPartitionColumns(table, facts.columns, layout.partitionBy);
   const tableDir = join(lake, table);
   const current = await readCurrentManifest(tableDir);
@@ -182,11 +187,14 @@ async function writeSet(database: Database, set: TableToWrite, options: ExportOp
   const { table, facts, layout, earlier } = set;
   const now = new Date();
   const id = nextExportId(now, earlier);
-  const draft = await createDraft(options.lake, table, id);
+  const draft = nameDraft(options.lake, table, id);
   try {
     const { columns, fingerprint, rows, slot, sums } = facts;
     const partitionsDir = join(options.tempDir, 'partitions');
-    await writeFiles(database, { table, columns, rows, layout, draft, id, partitionsDir });
+    await withRoom(database, async () => {
+      await createDraft(draft);
+      await writeFiles(database, { table, columns, rows, layout, draft, id, partitionsDir });
+    });
     const sealed = await sealFiles(draft, options.fileMode);
     const rowsByPath = await verifyFiles(database, draft, facts);
     const manifest: Manifest = {

@@ -47,11 +47,15 @@ export async function openTableFolder(lake: string, table: string): Promise<stri
   return names.filter((name) => isExportId(name) && !isLeft(name)).sort();
 }
 
-/** An empty folder for a set being written. */
-export async function createDraft(lake: string, table: string, id: string): Promise<string> {
-  const draft = join(lake, `${draftPrefix}${table}-${id}`);
+/** Where a set is written. */
+export function nameDraft(lake: string, table: string, id: string): string {
+  return join(lake, `${draftPrefix}${table}-${id}`);
+}
+
+/** Makes it an empty folder, without what an earlier attempt wrote. */
+export async function createDraft(draft: string): Promise<void> {
+  await rm(draft, { recursive: true, force: true });
   makeSharedFolder(draft, folderMode);
-  return draft;
 }
 
 /** Size and checksum of a draft's Parquet files, sorted by path, with modes set and bytes on disk. */

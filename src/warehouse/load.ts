@@ -1,11 +1,10 @@
 import { chmod, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
-import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
-import { isOutOfMemory } from '../errors.ts';
 import { describeSegment, verifySegment } from '../landing/reader.ts';
 import { listSegments, pageFile, recordFile, syncDirectory, syncFile } from '../landing/segment-files.ts';
 import type { Database } from './database.ts';
+import { withRoom } from './memory.ts';
 import { createShapeMacros, readingOf, shapeQuery } from './shape-query.ts';
 import { isStagedWhole, writeChecksums } from './staging-checksums.ts';
 import { readTableSpecs } from './table-spec.ts';
@@ -104,23 +103,6 @@ export async function createLoader(database: Database, folder: DataFolder): Prom
       return count;
     },
   };
-}
-
-/**
- * Does `work`; where that takes more memory than the database may use, once more on one thread and with what the
- * machine has. Functions on JSON hold all the text of 2,048 records (of fewer, where they are small, see `readingOf`)
- * many times over: 1.5 GB for a segment of records of 30 KB that all have unknown members.
- */
-async function withRoom(database: Database, work: () => Promise<void>): Promise<void> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!isOutOfMemory(error)) throw error;
-  }
-  // In a container, of what it may use.
-  const machineBytes = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
-  const limit = `${Math.floor((machineBytes * 0.8) / 2 ** 20)}MiB`;
-  await database.withMemory(limit, () => database.onOneThread(work));
 }
 
 interface TableQuery {

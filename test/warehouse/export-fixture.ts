@@ -24,7 +24,7 @@ export async function createFixture(): Promise<Fixture> {
   const snapshot = join(root, 'warehouse.duckdb');
   const lake = join(root, 'lake');
   const open = (readOnly = false) =>
-    openDatabase(snapshot, { memoryLimit: '256MB', threads: 2, tempDir: join(root, 'temp'), readOnly });
+    openDatabase(snapshot, { memoryLimit: '2GB', threads: 2, tempDir: join(root, 'temp'), readOnly });
   const use = async <T>(database: Database, work: (database: Database) => Promise<T>) => {
     try {
       return await work(database);

@@ -188,6 +188,19 @@ test('files split by a column, by size, and of an empty table, all add up', asyn
   expect(sums).toEqual(partitioned.sums);
 });
 
+test('rows of 100 KB, of which DuckDB holds 2,048 at a time: with the memory it takes', async () => {
+  const fixture = await createFixture();
+  await fixture.change(`
+    insert into webhooks (webhook_id, webhook_url, seen_at, run_id, record_hash)
+    select n::varchar, repeat(md5(n::varchar), 3200), now(), 'run', n from range(2500) r(n)`);
+  const [set] = await fixture.export({ tables: ['webhooks'] });
+  expect(set).toMatchObject({ rows: 2500, written: true });
+  const [row] = await fixture.query<{ rows: bigint; characters: bigint }>(
+    `select count(*) as rows, sum(length(webhook_url))::bigint as characters from '${set!.path}/*.parquet'`,
+  );
+  expect(row).toEqual({ rows: 2500n, characters: 2500n * 102_400n });
+});
+
 test('more partitions than memory has buffers for: a file each, with its rows', async () => {
   const fixture = await createFixture();
   // 300 collections, one of them NULL.
