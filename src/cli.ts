@@ -74,8 +74,8 @@ exitOnSignals();
 keepFilesPrivate();
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    // A reader that has seen enough (`| head`) is no failure.
-    if (error.code !== 'EPIPE') throw error;
+    // A reader that has seen enough (`| head`), or a terminal that was closed, is no failure.
+    if (error.code !== 'EPIPE' && error.code !== 'EIO') process.exit(reportFailure(error));
   });
 try {
   await describeProgram().parseAsync();

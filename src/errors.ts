@@ -56,6 +56,8 @@ const diskErrorCodes = new Set([
   'EFBIG',
   'EMFILE',
   'ENFILE',
+  'ENAMETOOLONG',
+  'ELOOP',
 ]);
 
 /**

@@ -68,6 +68,7 @@ export const walletOperations: readonly Operation[] = [
     limit: 100,
     records: { path: ['balances'], form: 'array' },
     moreAt: ['pagination', 'hasMore'],
+    idMember: 'mint',
     shape: 'wallet_balance',
     table: 'wallet_balances',
   },

@@ -12,7 +12,7 @@ import { resolveIds, resolveTargets } from '../jobs/targets.ts';
 import type { Task } from '../jobs/task.ts';
 import { createLandingLog } from '../landing/writer.ts';
 import type { Database } from '../warehouse/database.ts';
-import { openForJobSql, runJobSql } from '../warehouse/job-sql.ts';
+import { checkJobSql, openForJobSql, runJobSql } from '../warehouse/job-sql.ts';
 import { openKnownRows } from '../warehouse/known-rows.ts';
 import { addPublished, nothingPublished, type Published } from '../warehouse/published.ts';
 import { type BudgetLimits, createBudget } from './budget.ts';
@@ -73,6 +73,7 @@ export async function runPipeline(options: RunOptions): Promise<RunReport> {
 
 async function runSession(session: Session, options: RunOptions): Promise<RunReport> {
   const { folder } = options;
+  await checkQueries(session, options.jobs);
   const requests = openRequestLog(folder.requests, session.run);
   const budget = createBudget({ ...options.limits, monthlyLeft: await readMonthlyLeft(options) });
   const { stopping } = session.stop;
@@ -139,6 +140,21 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
     await progress.close();
     await client.close();
     requests.close();
+  }
+}
+
+/** Queries of later waves too, before a request is paid for. @throws UsageError naming the job */
+async function checkQueries(session: Session, jobs: readonly Job[]): Promise<void> {
+  const asking = jobs.flatMap(({ name, forEach }) =>
+    forEach?.kind === 'sql' ? [{ name, sql: forEach.sql }] : [],
+  );
+  if (asking.length === 0) return;
+  session.closeBuild();
+  const reader = await openForJobSql(session.folder, session.databaseOptions);
+  try {
+    for (const { name, sql } of asking) await checkJobSql(reader, name, sql);
+  } finally {
+    reader.close();
   }
 }
 

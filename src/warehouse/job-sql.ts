@@ -22,33 +22,47 @@ export async function openForJobSql(folder: DataFolder, options: DatabaseOptions
 
 /**
  * Runs the query of a job: exactly one SELECT, interrupted after 60 s.
- * @throws UsageError naming the job, with DuckDB's own words
+ * @throws UsageError as checkJobSql
  */
 export async function runJobSql(
   database: Database,
   job: string,
   sql: string,
 ): Promise<Record<string, unknown>[]> {
+  await checkJobSql(database, job, sql);
   const timer = setTimeout(() => database.interrupt(), timeLimitMs);
   try {
-    if (!(await database.isOneSelect(sql))) {
-      throw new UsageError(
-        `job ${job}: for_each.sql is not exactly one SELECT`,
-        'Write one query that only reads.',
-      );
-    }
     return await database.rows(sql);
   } catch (error) {
-    if (error instanceof LedgerlakeError || !(error instanceof Error)) throw error;
-    const interrupted = /interrupt/i.test(error.message);
-    throw new UsageError(
-      `job ${job}: for_each.sql ${interrupted ? 'took longer than 60 s' : `failed: ${error.message.split('\n')[0]}`}`,
-      interrupted
-        ? 'Make the query cheaper.'
-        : 'Try it with `ledgerlake sql`; `ledgerlake tables` lists the columns.',
-      { cause: error },
-    );
+    throw asJobError(job, error);
   } finally {
     clearTimeout(timer);
   }
+}
+
+/**
+ * Looks at the query of a job without running it: that it is exactly one SELECT, of tables and columns that there are.
+ * @throws UsageError naming the job, with DuckDB's own words
+ */
+export async function checkJobSql(database: Database, job: string, sql: string): Promise<void> {
+  const isOneSelect = await database.isOneSelect(sql).catch((error) => {
+    throw asJobError(job, error);
+  });
+  if (!isOneSelect)
+    throw new UsageError(
+      `job ${job}: for_each.sql is not exactly one SELECT`,
+      'Write one query that only reads.',
+    );
+}
+
+function asJobError(job: string, error: unknown): unknown {
+  if (error instanceof LedgerlakeError || !(error instanceof Error)) return error;
+  const interrupted = /interrupt/i.test(error.message);
+  return new UsageError(
+    `job ${job}: for_each.sql ${interrupted ? 'took longer than 60 s' : `failed: ${error.message.split('\n')[0]}`}`,
+    interrupted
+      ? 'Make the query cheaper.'
+      : 'Try it with `ledgerlake sql`; `ledgerlake tables` lists the columns.',
+    { cause: error },
+  );
 }

@@ -24,14 +24,18 @@ interface ColumnRow {
 }
 
 /**
- * The whole model: main tables and views first, then `meta`; not `past`, which the histories show. Built in memory, so
- * it needs no data folder.
+ * The whole model: main tables and views first, then `meta`; not `past`, which the histories show.
  */
-export async function describeModel(): Promise<TableDescription[]> {
+export function describeModel(): Promise<TableDescription[]> {
+  return withEmptyTables(async (database) => toDescriptions(await readColumns(database)));
+}
+
+/** A database with every table and no rows, which needs no data folder. */
+export async function withEmptyTables<T>(work: (database: Database) => Promise<T>): Promise<T> {
   const database = await openDatabase(':memory:', { memoryLimit: '64MB', threads: 1, tempDir: '' });
   try {
     await createSchema(database);
-    return toDescriptions(await readColumns(database));
+    return await work(database);
   } finally {
     database.close();
   }

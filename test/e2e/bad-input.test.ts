@@ -152,6 +152,30 @@ describe('the key', () => {
   });
 });
 
+test('SQL of a job that runs after another is looked at before anything is asked', async () => {
+  const { sandbox, place } = await startTiny();
+  await writeListJob(place, sandbox);
+  const env = environmentOf(sandbox);
+  for (const [query, said] of [
+    ['select ownr from assets', /job late: for_each\.sql failed[\s\S]*"ownr"/],
+    ['select owner form assets', /job late: for_each\.sql failed/],
+    ['delete from assets', /job late: for_each\.sql is not exactly one SELECT/],
+  ] as const) {
+    const late = `describe: test\nmethod: getTokenAccounts\nafter: [list]\nfor_each: { owner: { sql: "${query}" } }\n`;
+    await writeFiles(place.jobs, { 'late.yaml': late });
+    expectFailure(await runProgram(['run'], { place, env }), 2, said);
+    expectFailure(await runProgram(['jobs', 'check'], { place }), 2, said);
+  }
+  expect(sandbox.requests.length).toBe(0);
+});
+
+test('output that cannot be written: 74', () => {
+  const ended = spawnSync('sh', ['-c', `"${process.execPath}" "${cli}" tables > /dev/full`], {
+    encoding: 'utf8',
+  });
+  expect(ended).toMatchObject({ status: 74, stderr: expect.stringContaining('no space left') });
+});
+
 test('jobs check reads the target files', async () => {
   const files = { 't.txt': `${address}\n"${address}"\n${address} ${address}\n` };
   const place = await placeOf(job('for_each: { creatorAddress: { file: t.txt } }'), files);
