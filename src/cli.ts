@@ -63,7 +63,11 @@ async function prepareCommand(_program: Command, command: Command): Promise<void
 
 /** What is wrong with the arguments, as the program's own error. */
 function asUsageError({ code, message }: CommanderError): UsageError {
-  const said = message.replace(/^error: /, '').replace('\n(Did you', ' (Did you');
+  // What a mistyped option was to be set to may be a secret.
+  const said = message
+    .replace(/^error: /, '')
+    .replace('\n(Did you', ' (Did you')
+    .replace(/(unknown option '-[^=']*)=.*'/s, "$1'");
   return new UsageError(
     code === 'commander.help' ? 'Which command?' : said,
     'ledgerlake --help lists the commands, ledgerlake <command> --help its options.',

@@ -70,7 +70,9 @@ const api = z
       .int()
       .min(0)
       .optional()
-      .describe('Credits that may be spent in a billing month; left out, no budget'),
+      .describe(
+        'Credits that may be spent in a billing month, every attempt counted, since the provider may; left out, no budget',
+      ),
     billing_day: z
       .int()
       .min(1)

@@ -1,11 +1,11 @@
 import { createWriteStream } from 'node:fs';
 import { readFile, rename, rm } from 'node:fs/promises';
-import { relative, resolve } from 'node:path';
+import { dirname, relative, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
 import { UsageError } from '../errors.ts';
-import { syncFile } from '../landing/segment-files.ts';
+import { exists, syncFile } from '../landing/segment-files.ts';
 import { stopOnSignals } from '../stop-signals.ts';
 import { asQueryError, openQuerySession, type QuerySession } from '../warehouse/query.ts';
 import { type GlobalArgs, openContext } from './context.ts';
@@ -56,6 +56,8 @@ export async function execute(args: SqlArgs): Promise<number> {
       `${output} is in the data folder`,
       "Everything there is the program's own: name a file elsewhere.",
     );
+  if (output !== null && !(await exists(dirname(output))))
+    throw new UsageError(`there is no folder ${dirname(output)}`, 'Make it, or name another --output.');
   if (format === 'parquet' && output === null) {
     throw new UsageError('Parquet goes to a file', 'Name it with --output <file>.');
   }
@@ -71,7 +73,7 @@ export async function execute(args: SqlArgs): Promise<number> {
   try {
     signal.throwIfAborted();
     if (format === 'parquet') await session.copyToParquet(sql);
-    else await writeText(session, sql, { format, file: draft });
+    else await writeText(session, sql, { format, file: draft, signal });
     if (draft !== null) await keepFile(draft, output!);
     return 0;
   } catch (error) {
@@ -109,7 +111,7 @@ async function readQuery({ query, file }: SqlArgs): Promise<string> {
 async function writeText(
   session: QuerySession,
   sql: string,
-  { format, file }: { format: TextFormat; file: string | null },
+  { format, file, signal }: { format: TextFormat; file: string | null; signal: AbortSignal },
 ): Promise<void> {
   const result = await session.run(sql);
   // A statement without rows of its own (SET, CREATE TEMP TABLE) has nothing to show.
@@ -117,8 +119,8 @@ async function writeText(
   const toTerminal = file === null && process.stdout.isTTY === true;
   const pieces = resultText(result, format, toTerminal ? (process.stdout.columns ?? 80) : undefined);
   try {
-    if (file !== null) await pipeline(pieces, createWriteStream(file));
-    else await writeStdout(pieces);
+    if (file !== null) await pipeline(pieces, createWriteStream(file), { signal });
+    else await writeStdout(pieces, signal);
   } catch (error) {
     throw asQueryError(error);
   }

@@ -58,6 +58,7 @@ test.each<[string[], string]>([
   [['run', '--max-request', '5'], "unknown option '--max-request' (Did you mean --max-requests?)"],
   [['methods', '--jsno'], "unknown option '--jsno' (Did you mean --json?)"],
   [['methods', '-j'], "unknown option '-j'"],
+  [['methods', '--api-key=secret'], "unknown option '--api-key'"],
   [['methods', '\u001b[2J'], "too many arguments for 'methods'"],
   [['\u001b[2J'], "unknown command '␛[2J'"],
   [['status', 'a', 'b'], "too many arguments for 'status'"],

@@ -113,6 +113,10 @@ test('arguments that cannot be meant are refused', async () => {
     'Make one with `ledgerlake run` first',
   );
   expect((await sql('--format', 'parquet', 'select 1')).stderr).toContain('--output');
+  for (const format of ['csv', 'parquet']) {
+    const { code, stderr } = await sql('--format', format, '-o', 'nope/rows', 'select 1');
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/there is no folder .*nope/) });
+  }
   expect((await sql('-f', 'none.sql')).stderr).toContain('cannot read none.sql (ENOENT)');
   expect((await sql('-f', 'none.sql', 'select 1')).stderr).toContain('Give one of them');
 });

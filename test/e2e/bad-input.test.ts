@@ -187,8 +187,10 @@ test('a column that no file can be split by: 2, before anything is asked', async
   const { sandbox, place } = await startTiny();
   await writeListJob(place, sandbox);
   await writeFiles(place.root, { 'ledgerlake.yaml': 'lake: {partition_by: {assets_history: [nope]}}\n' });
-  const ended = await runProgram(['run'], { place, env: environmentOf(sandbox) });
-  expectFailure(ended, 2, /lake\.partition_by: assets_history has no column "nope"/);
+  for (const verb of ['plan', 'run']) {
+    const ended = await runProgram([verb], { place, env: environmentOf(sandbox) });
+    expectFailure(ended, 2, /lake\.partition_by: assets_history has no column "nope"/);
+  }
   expect(sandbox.requests).toEqual([]);
 });
 

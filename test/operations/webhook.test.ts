@@ -192,11 +192,11 @@ describe('setWebhookActive', () => {
       'jobs/none.yaml': 'describe: t\nmethod: getLatestCompressionSignatures\nsince: {pages: 1}\n',
     });
     const call = JSON.stringify({ webhookID: watched, active: true });
-    const { stdout } = await place.cli('call', 'setWebhookActive', call, '--log-level', 'trace');
+    const { stdout } = await place.cli('call', 'setWebhookActive', call, '--log-level', 'debug');
     expect(JSON.parse(stdout)).toMatchObject({ webhookID: watched, has_auth_header: true });
     expect(JSON.parse(stdout)).not.toHaveProperty('authHeader');
-    await place.cli('webhook', 'disable', watched, '--log-level', 'trace');
-    await place.cli('run', '--log-level', 'trace');
+    await place.cli('webhook', 'disable', watched, '--log-level', 'debug');
+    await place.cli('run', '--log-level', 'debug');
     await place.cli('export');
     await place.cli('sql', 'from webhooks', '--format', 'json');
     expect(await place.rows('select has_auth_header from webhooks')).toEqual([{ has_auth_header: true }]);
