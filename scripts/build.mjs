@@ -1,5 +1,5 @@
 // Builds dist/ from src/: the program with its packages in a few files. A command that would read four hundred files
-// of packages one by one reads seven: 0.3 s of CPU to start instead of 0.6 (bench/run.ts measures `--version`).
+// of packages one by one reads some thirty (docs/adr/0005-bundle.md).
 import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';

@@ -7,11 +7,12 @@ import { readPath } from './commands/option-values.ts';
 import { reportFailure } from './commands/report-failure.ts';
 import { UsageError } from './errors.ts';
 import { keepFilesPrivate } from './file-modes.ts';
+import { packageRoot } from './package-root.ts';
 import { exitOnSignals } from './stop-signals.ts';
 
-/** Version in package.json, one folder above both src/ and dist/. */
+/** Version in package.json. */
 function readVersion(): string {
-  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  const text = readFileSync(new URL('package.json', packageRoot), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
 }
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { makeDataFolder } from '../data-folder.ts';
 import { untilStopped } from '../stop-signals.ts';
-import { type ExportResult, exportTables } from '../warehouse/export.ts';
+import { checkExport, type ExportResult, exportTables } from '../warehouse/export.ts';
 import { requireSnapshot } from '../warehouse/open-snapshot.ts';
 import { takeRunLock } from '../warehouse/run-lock.ts';
 import { type Context, type GlobalArgs, openContext } from './context.ts';
@@ -41,6 +41,11 @@ export async function execute(args: ExportArgs): Promise<number> {
   } finally {
     lock.release();
   }
+}
+
+/** Looks at what the config says of the lake, before anything is asked. @throws UsageError as checkExport */
+export function checkLake({ config: { lake }, folder }: Pick<Context, 'config' | 'folder'>): Promise<void> {
+  return checkExport({ lake: lake.uri ?? folder.lake, ...lake });
 }
 
 /** Exports as the config says; the caller holds the run lock. @param tables null: those of the config, else all */

@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander';
-import { type Job, readJobs, type TargetSource } from '../jobs/job-file.ts';
+import { type Job, listQueries, readJobs, type TargetSource } from '../jobs/job-file.ts';
 import { resolveIds, resolveTargets } from '../jobs/targets.ts';
 import { checkJobSql } from '../warehouse/job-sql.ts';
 import { withEmptyTables } from '../warehouse/model.ts';
@@ -18,7 +18,11 @@ export function describeOptions(command: Command): Command {
 export async function execute(args: GlobalArgs): Promise<number> {
   const jobs = await readJobs(args.jobsDir);
   for (const job of jobs) await checkTargetFile(job);
-  if (jobs.some(({ forEach }) => forEach?.kind === 'sql')) await checkQueries(jobs);
+  const queries = listQueries(jobs);
+  if (queries.length > 0)
+    await withEmptyTables(async (database) => {
+      for (const { name, sql } of queries) await checkJobSql(database, name, sql);
+    });
   const rows = jobs.map((job) => [
     job.name,
     job.operation.name,
@@ -32,20 +36,12 @@ export async function execute(args: GlobalArgs): Promise<number> {
   return 0;
 }
 
-/** Values in the job file are checked with it, SQL by checkQueries. @throws UsageError naming the lines that are wrong */
+/** Values in the job file are checked with it, SQL on empty tables. @throws UsageError naming the lines that are wrong */
 async function checkTargetFile(job: Job): Promise<void> {
   if (job.forEach?.kind !== 'file') return;
   const noSql = async () => [];
   await resolveTargets(job, noSql);
   await resolveIds(job, noSql);
-}
-
-/** On empty tables. @throws UsageError naming the job */
-function checkQueries(jobs: readonly Job[]): Promise<void> {
-  return withEmptyTables(async (database) => {
-    for (const { name, forEach } of jobs)
-      if (forEach?.kind === 'sql') await checkJobSql(database, name, forEach.sql);
-  });
 }
 
 function describeJob(job: Job) {

@@ -3,9 +3,9 @@ import type { Command } from 'commander';
 import { readJobs } from '../jobs/job-file.ts';
 import { type JobPlan, planJobs } from '../pipeline/plan-jobs.ts';
 import { untilStopped } from '../stop-signals.ts';
-import { checkExport } from '../warehouse/export.ts';
 import { type GlobalArgs, openContext } from './context.ts';
 import { addExamples } from './examples.ts';
+import { checkLake } from './export.ts';
 
 interface PlanArgs extends GlobalArgs {
   job: string[];
@@ -21,8 +21,7 @@ export function describeOptions(command: Command): Command {
 export async function execute(args: PlanArgs): Promise<number> {
   const context = await openContext(args, { asks: false });
   const jobs = await readJobs(context.jobsDir, args.job);
-  const { lake } = context.config;
-  await checkExport({ lake: lake.uri ?? context.folder.lake, ...lake });
+  await checkLake(context);
   const hasSnapshot = await stat(context.folder.snapshot).then(
     () => true,
     () => false,

@@ -1,11 +1,10 @@
 import { readJobs } from '../jobs/job-file.ts';
 import { type RunReport, runPipeline } from '../pipeline/run-pipeline.ts';
-import { checkExport } from '../warehouse/export.ts';
 import type { CommandModule } from './command-list.ts';
 import { type Context, openContext } from './context.ts';
 import { openEndpoints, originsOf } from './endpoints.ts';
 import { addExamples } from './examples.ts';
-import { exportSnapshot } from './export.ts';
+import { checkLake, exportSnapshot } from './export.ts';
 import { refusalLines } from './refusal-text.ts';
 import { budgetOptions, type RunArgs, readAccepted, readBudget } from './run-options.ts';
 
@@ -38,8 +37,7 @@ async function runJobs(verb: 'run' | 'crawl', args: RunArgs): Promise<number> {
   const context = await openContext(args);
   const limits = readBudget(args, Date.now());
   const jobs = await readJobs(context.jobsDir, args.job);
-  const { lake } = context.config;
-  if (verb === 'run') await checkExport({ lake: lake.uri ?? context.folder.lake, ...lake });
+  if (verb === 'run') await checkLake(context);
   const acceptVanished = await readAccepted(args.acceptVanished ?? [], jobs);
   const place = await openEndpoints(context);
   try {

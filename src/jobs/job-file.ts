@@ -85,6 +85,11 @@ export async function readJobs(dir: string, names: readonly string[] = []): Prom
   return orderJobs(read.map(({ job }) => job)).filter(({ name }) => asked.has(name));
 }
 
+/** The queries of the jobs that ask the tables for their targets. */
+export function listQueries(jobs: readonly Job[]): { name: string; sql: string }[] {
+  return jobs.flatMap(({ name, forEach }) => (forEach?.kind === 'sql' ? [{ name, sql: forEach.sql }] : []));
+}
+
 /** The jobs that come along. */
 const exampleJobs = fileURLToPath(new URL('jobs', packageRoot));
 

@@ -20,6 +20,7 @@ export interface LoadStage {
 /** Turns segments into typed rows one after another, while the crawl goes on; begins with what earlier runs left. */
 export async function startLoading(session: Session): Promise<LoadStage> {
   const { folder } = session;
+  // On one thread, as it is in memory: the crawl has the other core.
   const database = await openDatabase(':memory:', {
     ...session.databaseOptions,
     memoryLimit: loaderMemory,

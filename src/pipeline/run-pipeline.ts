@@ -7,7 +7,7 @@ import { crawlTasks } from '../crawl/crawl-tasks.ts';
 import { createLearntSizes } from '../crawl/learnt-size.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { KeyRefused, StoppedEarly } from '../errors.ts';
-import type { Job } from '../jobs/job-file.ts';
+import { type Job, listQueries } from '../jobs/job-file.ts';
 import { resolveIds, resolveTargets } from '../jobs/targets.ts';
 import type { Task } from '../jobs/task.ts';
 import { createLandingLog } from '../landing/writer.ts';
@@ -73,7 +73,7 @@ export async function runPipeline(options: RunOptions): Promise<RunReport> {
 
 async function runSession(session: Session, options: RunOptions): Promise<RunReport> {
   const { folder } = options;
-  await checkQueries(session, options.jobs);
+  await session.mending(() => checkQueries(session, options.jobs));
   const requests = openRequestLog(folder.requests, session.run);
   const budget = createBudget({ ...options.limits, monthlyLeft: await readMonthlyLeft(options) });
   const { stopping } = session.stop;
@@ -145,14 +145,12 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
 
 /** Queries of later waves too, before a request is paid for. @throws UsageError naming the job */
 async function checkQueries(session: Session, jobs: readonly Job[]): Promise<void> {
-  const asking = jobs.flatMap(({ name, forEach }) =>
-    forEach?.kind === 'sql' ? [{ name, sql: forEach.sql }] : [],
-  );
-  if (asking.length === 0) return;
+  const queries = listQueries(jobs);
+  if (queries.length === 0) return;
   session.closeBuild();
   const reader = await openForJobSql(session.folder, session.databaseOptions);
   try {
-    for (const { name, sql } of asking) await checkJobSql(reader, name, sql);
+    for (const { name, sql } of queries) await checkJobSql(reader, name, sql);
   } finally {
     reader.close();
   }

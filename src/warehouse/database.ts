@@ -46,7 +46,7 @@ export interface Database {
   transaction<T>(work: () => Promise<T>): Promise<T>;
   /** Whether the text is exactly one statement, and that a SELECT. @throws what DuckDB says of a text it cannot read */
   isOneSelect(sql: string): Promise<boolean>;
-  /** Lets statements use the threads that these files are worth, at most those of the options. It begins with its own. */
+  /** Lets statements use the threads that these files are worth, at most those of the options. It begins with what its own file is worth: in memory, one. */
   useThreads(files: readonly string[]): Promise<void>;
   /** Does `work` on one thread. */
   onOneThread<T>(work: () => Promise<T>): Promise<T>;
@@ -154,14 +154,15 @@ function wrap(
         throw error;
       }
     },
-    async isOneSelect(sql) {
-      const statements = await connection.extractStatements(sql);
-      if (statements.count !== 1) return false;
-      const statement = await statements.prepare(0);
-      const isSelect = statement.statementType === StatementType.SELECT;
-      statement.destroySync();
-      return isSelect;
-    },
+    isOneSelect: (sql) =>
+      attempt(async () => {
+        const statements = await connection.extractStatements(sql);
+        if (statements.count !== 1) return false;
+        const statement = await statements.prepare(0);
+        const isSelect = statement.statementType === StatementType.SELECT;
+        statement.destroySync();
+        return isSelect;
+      }),
     async useThreads(files) {
       threads = await threadsFor(files, most);
       await setThreads(threads);

@@ -69,7 +69,7 @@ export interface ExportResult {
 const defaultFileBytes = 128_000_000;
 
 /**
- * For a look at every row once: blocks that were looked at would stay in all the memory there is. With it a run over
+ * For a look at every row once: blocks that were looked at would stay in all the memory there is, with which a run over
  * two million records took 533 MB at most, there.
  */
 const scanMemory = '96MB';
