@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../src/api/api-errors.ts';
 import { PagingLoop } from '../../src/crawl/crawl-failures.ts';
+import { receivePage } from '../../src/crawl/page.ts';
 import { slotCeiling } from '../../src/crawl/slot-ceiling.ts';
+import { refuseLoop } from '../../src/crawl/walk.ts';
+import { splitPage } from '../../src/landing/split.ts';
 import { cursorList, newCrawl, newTask } from './crawl.ts';
 
 /** Answers that are well-formed and would do harm if they were believed. */
@@ -64,6 +67,20 @@ describe('endless pages', () => {
     }));
     expect(await crawl.run()).toBeInstanceOf(PagingLoop);
     expect(crawl.asked.length).toBe(pages);
+  });
+
+  test('of balances, whose prices move from answer to answer', () => {
+    const task = newTask('walletBalances');
+    const seen = new Set<string>();
+    const receive = (price: number) => {
+      const balances = [0, 1].map((n) => ({ mint: id(n), usdValue: price }));
+      const body = Buffer.from(JSON.stringify({ balances, pagination: { hasMore: true } }));
+      const page = receivePage(task.operation, splitPage(body, task.operation.records));
+      refuseLoop(task, page, { limit: 100, page: price }, seen);
+    };
+    receive(1);
+    receive(2);
+    expect(() => receive(3)).toThrow(PagingLoop);
   });
 
   test('no circle: by page number, as many records as a page has came in above', async () => {
