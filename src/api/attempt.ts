@@ -6,7 +6,7 @@ import type { HttpAnswer } from './http.ts';
 import { HttpFailure } from './http-body.ts';
 import type { Limiter } from './limiter.ts';
 import type { Operation } from './operation.ts';
-import { decideRetry, type Failure, maxRetryAfterMs, type RetryDecision } from './retry.ts';
+import { decideRetry, type Failure, maxAttempts, maxRetryAfterMs, type RetryDecision } from './retry.ts';
 import { dropSecretMember } from './secret-member.ts';
 import { encodeRequest, type Params } from './wire.ts';
 
@@ -65,6 +65,8 @@ export async function attemptRequest<T extends { envelope: unknown }>(
     if (attempted.ok || !silences.includes(attempted.kind)) breaker.answered(pool);
     else if (attempted.less) breaker.abandoned(pool, admission);
     else breaker.failed(pool, admission);
+    if (!attempted.ok && attempted.kind === 'unreachable' && request.attempt === maxAttempts - 1)
+      breaker.disconnected(pool);
     return attempted;
   } catch (error) {
     breaker.abandoned(pool, admission);

@@ -2,8 +2,9 @@ import type { Pool } from './operation.ts';
 import type { Timing } from './timing.ts';
 
 /**
- * Tells one bad page from an API that is down, by pool. After five requests in a row that failed in every attempt
- * nothing is sent for half a minute; then one attempt goes alone, as a probe, and says whether the others may go on.
+ * Tells one bad page from an API that is down, by pool. After five requests in a row that failed in every attempt, or
+ * when a connection that was there is gone, nothing is sent for half a minute; then one attempt goes alone, as a
+ * probe, and says whether the others may go on.
  */
 export interface Breaker {
   /**
@@ -24,6 +25,11 @@ export interface Breaker {
   abandoned(pool: Pool, admission: Admission): void;
   /** A request failed in every attempt. */
   exhausted(pool: Pool): void;
+  /**
+   * An attempt found no connection, and only one more may be made. Where the pool was answered before, that one waits:
+   * what restarts is back in half a minute, and four attempts may all be made in a tenth of a second.
+   */
+  disconnected(pool: Pool): void;
   /** There is no connection at all: nothing more needs to be tried. */
   open(pool: Pool): void;
 }
@@ -36,6 +42,7 @@ const threshold = 5;
 const restMs = 30_000;
 
 interface PoolState {
+  wasAnswered: boolean;
   inARow: number;
   /** `resting` until a moment; `probing` while an attempt is under way alone; `down` to the end of the process. */
   state: 'closed' | 'resting' | 'probing' | 'down';
@@ -47,13 +54,18 @@ interface PoolState {
 export function createBreaker(timing: Pick<Timing, 'now' | 'sleep'>): Breaker {
   const pools = new Map<Pool, PoolState>();
   const of = (pool: Pool): PoolState => {
-    const own = pools.get(pool) ?? { inARow: 0, state: 'closed', restsUntil: 0, waiting: [] };
+    const own = pools.get(pool) ?? newState();
     pools.set(pool, own);
     return own;
   };
   const become = (own: PoolState, state: PoolState['state']): void => {
     own.state = state;
     if (state !== 'probing') for (const goOn of own.waiting.splice(0)) goOn();
+  };
+  const startRest = (own: PoolState): void => {
+    if (own.state !== 'closed') return;
+    own.restsUntil = timing.now() + restMs;
+    become(own, 'resting');
   };
   return {
     rest(pool, signal) {
@@ -71,6 +83,7 @@ export function createBreaker(timing: Pick<Timing, 'now' | 'sleep'>): Breaker {
     },
     answered(pool) {
       const own = of(pool);
+      own.wasAnswered = true;
       own.inARow = 0;
       become(own, 'closed');
     },
@@ -85,12 +98,18 @@ export function createBreaker(timing: Pick<Timing, 'now' | 'sleep'>): Breaker {
     exhausted(pool) {
       const own = of(pool);
       own.inARow += 1;
-      if (own.state !== 'closed' || own.inARow < threshold) return;
-      own.restsUntil = timing.now() + restMs;
-      become(own, 'resting');
+      if (own.inARow >= threshold) startRest(own);
+    },
+    disconnected(pool) {
+      const own = of(pool);
+      if (own.wasAnswered) startRest(own);
     },
     open: (pool) => become(of(pool), 'down'),
   };
+}
+
+function newState(): PoolState {
+  return { wasAnswered: false, inARow: 0, state: 'closed', restsUntil: 0, waiting: [] };
 }
 
 function waitForProbe({ waiting }: PoolState, signal?: AbortSignal): Promise<void> {

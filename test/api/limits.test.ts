@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { HttpFailure } from '../../src/api/http-body.ts';
 import { maxAttempts } from '../../src/api/retry.ts';
 import { createRandom, readSeed } from '../crash/random.ts';
+import { operation, readJson } from './local-server.ts';
 import { keepAsking, type Simulated, simulateApi, strictBucket } from './simulated-api.ts';
 import { startVirtualClock, type VirtualClock } from './virtual-clock.ts';
 
@@ -170,6 +171,36 @@ describe('an API that fails is not hammered', () => {
       expect(api.attempts.length).toBeGreaterThanOrEqual(from);
     },
   );
+
+  test.each([
+    ['from the start: every request fails within seconds', 0, { failed: 8, withinMs: 3_000 }],
+    ['after an answer: none fails, they wait for it', 1, { failed: 0, withinMs: 35_000 }],
+  ])('a restart of 20 s that refuses connections, %s', async (_, answersBefore, { failed, withinMs }) => {
+    const clock = startVirtualClock();
+    const start = clock.now();
+    const { client } = simulateApi(clock, {
+      random: createRandom(seed),
+      limits: { das: { rps: 50, burst: 50 } },
+      respond({ at }) {
+        if (at >= start + 1000 && at < start + 21_000)
+          throw new HttpFailure('unreachable', 'no connection', 0);
+        return undefined;
+      },
+    });
+    const ends: { ok: boolean; at: number }[] = [];
+    const ask = (): Promise<unknown> => client.send(operation(), {}, readJson);
+    for (let n = 0; n < answersBefore; n += 1) void ask();
+    await clock.pass(1000);
+    for (let n = 0; n < 8; n += 1)
+      void ask().then(
+        () => ends.push({ ok: true, at: clock.now() }),
+        () => ends.push({ ok: false, at: clock.now() }),
+      );
+    await clock.pass(60_000);
+    expect(ends).toHaveLength(8);
+    expect(ends.filter(({ ok }) => !ok)).toHaveLength(failed);
+    expect(Math.max(...ends.map(({ at }) => at)) - start - 1000).toBeLessThanOrEqual(withinMs);
+  });
 });
 
 describe('Retry-After', () => {

@@ -17,6 +17,8 @@ export interface Fault {
   name: string;
   /** How a run may end that meets it once: with 0 where asking again helps, else with the code that says why not. */
   once: readonly number[];
+  /** It goes on for a while after the request it strikes: where that has one attempt left, it may take that too. */
+  lasts?: true;
   act(moment: Moment): Act | Promise<Act>;
 }
 
@@ -25,6 +27,7 @@ export const faults: readonly Fault[] = [
   {
     name: 'connection refused',
     once: [0],
+    lasts: true,
     act: ({ passes }) => ({ bytes: '', after: 'refuse', ...(passes ? { reopenAfterMs: 100 } : {}) }),
   },
   {

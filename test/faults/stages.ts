@@ -72,7 +72,8 @@ export function planCell(cell: Cell, script: Script, onShutdown: () => void): Pr
     const before = answered.size;
     answered.add(name);
     if (answered.size === before) return false;
-    if (cell.stage === 'commit') return isAll(script.lists, answered);
+    // At the last of the lists only: the slices after it are answered one by one.
+    if (cell.stage === 'commit') return script.lists.has(name) && isAll(script.lists, answered);
     return (
       cell.stage === 'export' && isAll(script.lists, answered) && isAll(new Set(script.slices), answered)
     );
