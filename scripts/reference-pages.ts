@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
-import { z } from 'zod';
+import * as z from 'zod';
 import { listOperations } from '../src/api/catalogue.ts';
 import type { Operation } from '../src/api/operation.ts';
 import { pools } from '../src/api/operation.ts';

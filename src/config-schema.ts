@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { findOperation, listOperations } from './api/catalogue.ts';
 import { pools } from './api/operation.ts';
 import { suggestion, unwrapSchema } from './yaml-issues.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { type Document, isMap, isNode, isScalar, LineCounter, type Node, parseDocument, visit } from 'yaml';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { UsageError } from './errors.ts';
 import { describeIssues } from './yaml-issues.ts';
 

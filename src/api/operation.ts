@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 
 /** The interfaces of the API; each has its own base URL (LEDGERLAKE_RPC_URL, …_WALLET_URL, …_WEBHOOK_URL). */
 export type Transport = 'rpc' | 'wallet' | 'webhook';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** An address or hash: 32 bytes in base58. Source: wallet address rule. */
 export const address = z

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Operation } from './operation.ts';
 
 /** A webhook's id (spec, "Webhook enable or disable"). */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Operation } from '../api/operation.ts';
 import type { Params } from '../api/wire.ts';
 import { UsageError } from '../errors.ts';

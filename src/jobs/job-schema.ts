@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { listOperations } from '../api/catalogue.ts';
 import type { Operation } from '../api/operation.ts';
 import { unwrapSchema } from '../yaml-issues.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Operation } from '../api/operation.ts';
 import { UsageError } from '../errors.ts';
 import { type Problem, problemsError } from '../yaml-file.ts';

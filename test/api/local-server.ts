@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { readApiKey } from '../../src/api/api-key.ts';
 import { type ApiClient, type AttemptEntry, type ClientOptions, createClient } from '../../src/api/client.ts';
 import type { Http } from '../../src/api/http.ts';

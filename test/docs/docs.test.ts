@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { referencePages } from '../../scripts/reference-pages.ts';
 import { commandList } from '../../src/commands/command-list.ts';
 import { configSchema } from '../../src/config-schema.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { UsageError } from '../../src/errors.ts';
 import { canonicalJson } from '../../src/jobs/canonical-json.ts';
 import { type Job, readJobs } from '../../src/jobs/job-file.ts';
