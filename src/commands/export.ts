@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import { makeDataFolder } from '../data-folder.ts';
+import { exportSnapshot } from '../pipeline/export-stage.ts';
 import { untilStopped } from '../stop-signals.ts';
-import { checkExport, type ExportResult, exportTables } from '../warehouse/export.ts';
+import type { ExportResult } from '../warehouse/export.ts';
 import { requireSnapshot } from '../warehouse/open-snapshot.ts';
 import { takeRunLock } from '../warehouse/run-lock.ts';
-import { type Context, type GlobalArgs, openContext } from './context.ts';
+import { type GlobalArgs, openContext } from './context.ts';
 import { addExamples } from './examples.ts';
 import { formatBytes, formatCount } from './numbers.ts';
 import { formatTable } from './text-table.ts';
@@ -41,32 +42,6 @@ export async function execute(args: ExportArgs): Promise<number> {
   } finally {
     lock.release();
   }
-}
-
-/** Looks at what the config says of the lake, before anything is asked. @throws UsageError as checkExport */
-export function checkLake({ config: { lake }, folder }: Pick<Context, 'config' | 'folder'>): Promise<void> {
-  return checkExport({ lake: lake.uri ?? folder.lake, ...lake });
-}
-
-/** Exports as the config says; the caller holds the run lock. @param tables null: those of the config, else all */
-export function exportSnapshot(
-  { config, folder }: Pick<Context, 'config' | 'folder'>,
-  tables: readonly string[] | null,
-  signal?: AbortSignal,
-): Promise<ExportResult[]> {
-  const { lake, warehouse } = config;
-  return exportTables({
-    snapshot: folder.snapshot,
-    lake: lake.uri ?? folder.lake,
-    tables: tables ?? lake.tables,
-    partitionBy: lake.partitionBy,
-    keep: lake.keep,
-    fileMode: warehouse.fileMode,
-    memoryLimit: warehouse.memoryLimit,
-    threads: warehouse.threads,
-    tempDir: folder.temp,
-    ...(signal === undefined ? {} : { signal }),
-  });
 }
 
 /** What was written, and what did not need to be. */

@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { readJobs } from '../jobs/job-file.ts';
+import { checkLake } from '../pipeline/export-stage.ts';
 import { type JobPlan, planJobs } from '../pipeline/plan-jobs.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { type GlobalArgs, openContext } from './context.ts';
 import { addExamples } from './examples.ts';
-import { checkLake } from './export.ts';
 
 interface PlanArgs extends GlobalArgs {
   job: string[];

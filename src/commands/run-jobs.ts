@@ -1,10 +1,10 @@
 import { readJobs } from '../jobs/job-file.ts';
+import { checkLake, exportSnapshot } from '../pipeline/export-stage.ts';
 import { type RunReport, runPipeline } from '../pipeline/run-pipeline.ts';
 import type { CommandModule } from './command-list.ts';
 import { type Context, openContext } from './context.ts';
 import { openEndpoints, originsOf } from './endpoints.ts';
 import { addExamples } from './examples.ts';
-import { checkLake, exportSnapshot } from './export.ts';
 import { refusalLines } from './refusal-text.ts';
 import { budgetOptions, type RunArgs, readAccepted, readBudget } from './run-options.ts';
 
