@@ -148,8 +148,10 @@ function settle<T>(
   const isSlow = kind === 'slow' || kind === 'timeout';
   const less = isSlow && askLess?.(admission === 'probe') === true;
   const failure: Failure = { kind, retryAfterMs, less };
-  const decision = decideRetry(failure, attempt, timing.random(), retryBudget.mayRetry());
-  if (decision.retry) retryBudget.countRetry();
+  // Without a connection the API was not asked: what is in flight when it restarts may be more than the budget has.
+  const isAsked = kind !== 'unreachable';
+  const decision = decideRetry(failure, attempt, timing.random(), !isAsked || retryBudget.mayRetry());
+  if (decision.retry && isAsked) retryBudget.countRetry();
   return { ok: false, kind, status, code, said: message, less, decision };
 }
 

@@ -63,7 +63,10 @@ function attemptsFor({ kind, less }: Failure): number {
   }
 }
 
-/** Bounds retries over a whole process, so that an outage costs at most a tenth more than no outage. */
+/**
+ * Bounds retries over a whole process, so that an outage costs at most a tenth more than no outage. Those after no
+ * connection do not count: nothing was asked.
+ */
 export interface RetryBudget {
   countFirstAttempt(): void;
   /** True while retries made are below 10 % of first attempts + 20. */
