@@ -1,7 +1,7 @@
 import { Argument, type Command } from 'commander';
 import { type Job, listQueries, readJobs, type TargetSource } from '../jobs/job-file.ts';
 import { resolveIds, resolveTargets } from '../jobs/targets.ts';
-import { checkJobSql } from '../warehouse/job-sql.ts';
+import { checkJobSql, confineToTables } from '../warehouse/job-sql.ts';
 import { withEmptyTables } from '../warehouse/model.ts';
 import { createPrint, type GlobalArgs } from './context.ts';
 import { addExamples } from './examples.ts';
@@ -21,6 +21,7 @@ export async function execute(args: GlobalArgs): Promise<number> {
   const queries = listQueries(jobs);
   if (queries.length > 0)
     await withEmptyTables(async (database) => {
+      await confineToTables(database);
       for (const { name, sql } of queries) await checkJobSql(database, name, sql);
     });
   const rows = jobs.map((job) => [

@@ -5,19 +5,21 @@ import { type Database, type DatabaseOptions, openDatabase } from './database.ts
 /** How long a job's query may take, ms. */
 const timeLimitMs = 60_000;
 
-/**
- * Opens the build for the queries of job files: read-only, and without access to files or the network, which an
- * open database cannot get back.
- */
+/** Opens the build for the queries of job files: read-only, and confined. */
 export async function openForJobSql(folder: DataFolder, options: DatabaseOptions): Promise<Database> {
   const database = await openDatabase(folder.build, { ...options, readOnly: true });
   try {
-    await database.script('set enable_external_access = false; set lock_configuration = true;');
+    await confineToTables(database);
     return database;
   } catch (error) {
     database.close();
     throw error;
   }
+}
+
+/** Takes the files and the network from an open database, which cannot get them back. */
+export function confineToTables(database: Database): Promise<void> {
+  return database.script('set enable_external_access = false; set lock_configuration = true;');
 }
 
 /**
@@ -42,6 +44,7 @@ export async function runJobSql(
 
 /**
  * Looks at the query of a job without running it: that it is exactly one SELECT, of tables and columns that there are.
+ * @param database confined, or the query's files are looked at too
  * @throws UsageError naming the job, with DuckDB's own words
  */
 export async function checkJobSql(database: Database, job: string, sql: string): Promise<void> {
@@ -57,7 +60,7 @@ export async function checkJobSql(database: Database, job: string, sql: string):
 
 function asJobError(job: string, error: unknown): unknown {
   if (error instanceof LedgerlakeError || !(error instanceof Error)) return error;
-  const interrupted = /interrupt/i.test(error.message);
+  const interrupted = error.message.startsWith('INTERRUPT Error');
   return new UsageError(
     `job ${job}: for_each.sql ${interrupted ? 'took longer than 60 s' : `failed: ${error.message.split('\n')[0]}`}`,
     interrupted

@@ -159,6 +159,8 @@ test('SQL of a job that runs after another is looked at before anything is asked
   for (const [query, said] of [
     ['select ownr from assets', /job late: for_each\.sql failed[\s\S]*"ownr"/],
     ['select owner form assets', /job late: for_each\.sql failed/],
+    ['select interrupted from assets', /job late: for_each\.sql failed[\s\S]*"interrupted"/],
+    ["select owner from read_csv('/etc/hostname')", /job late: for_each\.sql failed: Permission Error/],
     ['delete from assets', /job late: for_each\.sql is not exactly one SELECT/],
   ] as const) {
     const late = `describe: test\nmethod: getTokenAccounts\nafter: [list]\nfor_each: { owner: { sql: "${query}" } }\n`;
