@@ -46,11 +46,14 @@ export interface Database {
   transaction<T>(work: () => Promise<T>): Promise<T>;
   /** Whether the text is exactly one statement, and that a SELECT. @throws what DuckDB says of a text it cannot read */
   isOneSelect(sql: string): Promise<boolean>;
-  /** Lets statements use the threads that these files are worth, at most those of the options. It begins with what its own file is worth: in memory, one. */
+  /**
+   * Lets statements use the threads that these files are worth, at most those of the options. It begins with what its
+   * own file is worth: in memory, one.
+   */
   useThreads(files: readonly string[]): Promise<void>;
-  /** Does `work` on one thread. */
+  /** Does `work` on one thread; then there are as many as before. */
   onOneThread<T>(work: () => Promise<T>): Promise<T>;
-  /** Does `work` with another memory limit. */
+  /** Does `work` with another memory limit; then the one before holds again. */
   withMemory<T>(limit: string, work: () => Promise<T>): Promise<T>;
   /** Stops the statement that is running. */
   interrupt(): void;
@@ -115,7 +118,7 @@ function wrap(
   begunWith: number,
   { threads: most, memoryLimit, signal }: DatabaseOptions,
 ): Database {
-  let threads = begunWith;
+  let [threads, memory] = [begunWith, memoryLimit];
   const release = interruptOn(signal, connection);
   const attempt = async <T>(statement: () => Promise<T>): Promise<T> => {
     signal?.throwIfAborted();
@@ -129,8 +132,14 @@ function wrap(
   const run = async (sql: string, params?: SqlParams) => {
     await attempt(() => connection.run(sql, bind(params), types(params)));
   };
-  const setMemory = (limit: string) => run(`set memory_limit = ${quoteText(limit)}`);
-  const setThreads = (count: number) => run(`set threads = ${count}`);
+  const setThreads = async (count: number) => {
+    await run(`set threads = ${count}`);
+    threads = count;
+  };
+  const setMemory = async (limit: string) => {
+    await run(`set memory_limit = ${quoteText(limit)}`);
+    memory = limit;
+  };
   return {
     run,
     async change(sql, params) {
@@ -164,24 +173,25 @@ function wrap(
         return isSelect;
       }),
     async useThreads(files) {
-      threads = await threadsFor(files, most);
-      await setThreads(threads);
+      await setThreads(await threadsFor(files, most));
     },
     async onOneThread(work) {
+      const former = threads;
       await setThreads(1);
       try {
         return await work();
       } finally {
-        await setThreads(threads);
+        await setThreads(former);
       }
     },
     async withMemory(limit, work) {
+      const former = memory;
       await setMemory(limit);
       try {
         return await work();
       } finally {
         // `reset memory_limit` would change what DuckDB says, and not what it does.
-        await setMemory(memoryLimit);
+        await setMemory(former);
       }
     },
     interrupt: () => connection.interrupt(),
