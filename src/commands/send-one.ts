@@ -1,11 +1,10 @@
-import type { ApiClient } from '../api/client.ts';
 import type { Operation } from '../api/operation.ts';
 import type { Params } from '../api/wire.ts';
 import { type SplitPage, sliceResult, splitPage } from '../landing/split.ts';
 import { createBudget } from '../pipeline/budget.ts';
 import { openRequestLog, type RequestLog } from '../pipeline/request-log.ts';
 import { openClient, readMonthlyLeft } from '../pipeline/run-client.ts';
-import { stopOnSignals } from '../stop-signals.ts';
+import { untilStopped } from '../stop-signals.ts';
 import type { Context } from './context.ts';
 import type { Endpoints } from './endpoints.ts';
 
@@ -31,22 +30,21 @@ export async function sendOne(
   params: Params,
 ): Promise<OneAnswer> {
   const requests = place.sandbox ? null : openLog(context, command);
-  const stop = stopOnSignals(0);
-  let client: ApiClient | undefined;
-  try {
+  const ask = async (signal: AbortSignal): Promise<OneAnswer> => {
     const monthlyLeft = requests === null ? null : await readMonthlyLeft(context);
     const budget = createBudget({ maxRequests: null, maxCredits: null, until: null, monthlyLeft });
-    client = await openClient(context, place, budget, requests, stop);
-    const { page, receivedAt } = await client.send(operation, params, (body) => ({
-      ...splitPage(body, operation.records),
-      result: sliceResult(body),
-    }));
-    return { ...page, receivedAt };
-  } finally {
-    stop.release();
-    await client?.close();
-    requests?.close();
-  }
+    const client = await openClient(context, place, budget, requests, { signal });
+    try {
+      const { page, receivedAt } = await client.send(operation, params, (body) => ({
+        ...splitPage(body, operation.records),
+        result: sliceResult(body),
+      }));
+      return { ...page, receivedAt };
+    } finally {
+      await client.close();
+    }
+  };
+  return untilStopped(ask).finally(() => requests?.close());
 }
 
 /** The data folder's log of requests, so that the monthly budget knows of this one; null without a data folder. */

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
 import { UsageError } from '../errors.ts';
 import { exists, syncFile } from '../landing/segment-files.ts';
-import { stopOnSignals } from '../stop-signals.ts';
+import { untilStopped } from '../stop-signals.ts';
 import { asQueryError, openQuerySession, type QuerySession } from '../warehouse/query.ts';
 import { type GlobalArgs, openContext } from './context.ts';
 import { addExamples } from './examples.ts';
@@ -63,27 +63,23 @@ export async function execute(args: SqlArgs): Promise<number> {
   }
   const draft = output === null ? null : `${output}.${process.pid}.tmp`;
   const { memoryLimit, threads } = config.warehouse;
-  const { signal, release } = stopOnSignals(0);
-  const session = await openQuerySession(folder.snapshot, {
-    memoryLimit,
-    threads,
-    signal,
-    ...(format === 'parquet' ? { outputPath: draft! } : {}),
+  await untilStopped(async (signal) => {
+    const outputPath = format === 'parquet' ? { outputPath: draft! } : {};
+    const session = await openQuerySession(folder.snapshot, { memoryLimit, threads, signal, ...outputPath });
+    try {
+      signal.throwIfAborted();
+      if (format === 'parquet') await session.copyToParquet(sql);
+      else await writeText(session, sql, { format, file: draft, signal });
+      if (draft !== null) await keepFile(draft, output!);
+    } catch (error) {
+      if (draft !== null) await rm(draft, { force: true });
+      signal.throwIfAborted();
+      throw error;
+    } finally {
+      session.close();
+    }
   });
-  try {
-    signal.throwIfAborted();
-    if (format === 'parquet') await session.copyToParquet(sql);
-    else await writeText(session, sql, { format, file: draft, signal });
-    if (draft !== null) await keepFile(draft, output!);
-    return 0;
-  } catch (error) {
-    if (draft !== null) await rm(draft, { force: true });
-    signal.throwIfAborted();
-    throw error;
-  } finally {
-    session.close();
-    release();
-  }
+  return 0;
 }
 
 function defaultFormat({ json, output }: SqlArgs): Format {
