@@ -28,8 +28,8 @@ export interface Walk extends SlotBounds {
   trust: LimitTrust;
   /** Incremental crawls: rows known at the end of what was walked. */
   known: number;
-  /** Records and cursors received since the walk last began, to find a server that pages in a circle. */
-  seen: Set<string>;
+  /** How often records and cursors were received since the walk last began, to find a server that pages in a circle. */
+  seen: Map<string, number>;
 }
 
 /** Restarts without having come further than before; after them the API's refusal stands. */
@@ -49,7 +49,7 @@ export function beginWalk({ task, resume, from }: TaskStart): Walk {
     restart: last?.restart ?? { count: 0, depth, deepest: depth },
     trust: freshTrust,
     known: 0,
-    seen: new Set(),
+    seen: new Map(),
   };
 }
 
@@ -61,7 +61,7 @@ export function restartWalk(task: Task, walk: Walk): Walk | null {
   const { position, lastKey, restart } = walk;
   if (position === null || restart.count === maxRestarts) return null;
   const count = restart.count + 1;
-  const seen = new Set<string>();
+  const seen = new Map<string, number>();
   if (lastKey !== null && !isKeyPosition(position)) {
     const after = positionAfter(lastKey, { limit: position.limit }, isAscending(task.params));
     return { ...walk, position: after, restart: { ...restart, count }, seen };
@@ -102,29 +102,30 @@ export function countPage({ count, depth, deepest }: Restart, reached: number): 
 /**
  * The same records or the same cursor twice in one walk is a circle: a server that ignores the cursor goes on for ever.
  * A walk by ids does not go by the cursors it is given. Pages that begin and end with the same ids have the same
- * records, whatever their bytes. By page number that may happen once: as many records as a page has came in above.
+ * records, whatever their bytes. By page number twice is none yet: as many records as a page has came in above.
  */
 export function refuseLoop(
   { operation }: Task,
   page: ReceivedPage,
   position: Position,
-  seen: Set<string>,
+  seen: Map<string, number>,
 ): void {
   const { records, more } = page;
   const cursor = isKeyPosition(position) ? null : page.cursor;
   if (records.length === 0 && more !== true) return;
   const ids = operation.idMember === undefined ? null : describeIds(records, operation.idMember);
+  const most = position.page === undefined ? 1 : 2;
   for (const [what, value] of [
     ['ids', ids],
     ['records', records.length === 0 || ids !== null ? null : hashContent(records)],
     ['cursor', cursor],
   ]) {
     if (value === null) continue;
-    const once = `${what} ${value}`;
-    const twice = `${once} again`;
-    if (seen.has(once) && (position.page === undefined || seen.has(twice)))
-      throw new PagingLoop(`the API gave the same ${what} again and again: it pages in a circle`);
-    seen.add(seen.has(once) ? twice : once);
+    const key = `${what} ${value}`;
+    const times = (seen.get(key) ?? 0) + 1;
+    if (times > most)
+      throw new PagingLoop(`the API gave the same ${what} ${times} times: it pages in a circle`);
+    seen.set(key, times);
   }
 }
 

@@ -71,7 +71,7 @@ describe('endless pages', () => {
 
   test('of balances, whose prices move from answer to answer', () => {
     const task = newTask('walletBalances');
-    const seen = new Set<string>();
+    const seen = new Map<string, number>();
     const receive = (price: number) => {
       const balances = [0, 1].map((n) => ({ mint: id(n), usdValue: price }));
       const body = Buffer.from(JSON.stringify({ balances, pagination: { hasMore: true } }));
