@@ -1,5 +1,6 @@
 import { Argument, type Command } from 'commander';
 import { type Job, listQueries, readJobs, type TargetSource } from '../jobs/job-file.ts';
+import { checkColumns } from '../jobs/target-checks.ts';
 import { resolveIds, resolveTargets } from '../jobs/targets.ts';
 import { checkJobSql, confineToTables } from '../warehouse/job-sql.ts';
 import { withEmptyTables } from '../warehouse/model.ts';
@@ -22,7 +23,8 @@ export async function execute(args: GlobalArgs): Promise<number> {
   if (queries.length > 0)
     await withEmptyTables(async (database) => {
       await confineToTables(database);
-      for (const { name, sql } of queries) await checkJobSql(database, name, sql);
+      for (const { job, source } of queries)
+        checkColumns(job, source, await checkJobSql(database, job.name, source.sql));
     });
   const rows = jobs.map((job) => [
     job.name,

@@ -45,6 +45,8 @@ export type TargetSource = { params: string[] } & (
   | { kind: 'sql'; sql: string }
 );
 
+export type SqlSource = Extract<TargetSource, { kind: 'sql' }>;
+
 /** How far back a feed's first crawl goes. */
 export type Since =
   | { kind: 'age'; ms: number }
@@ -85,9 +87,9 @@ export async function readJobs(dir: string, names: readonly string[] = []): Prom
   return orderJobs(read.map(({ job }) => job)).filter(({ name }) => asked.has(name));
 }
 
-/** The queries of the jobs that ask the tables for their targets. */
-export function listQueries(jobs: readonly Job[]): { name: string; sql: string }[] {
-  return jobs.flatMap(({ name, forEach }) => (forEach?.kind === 'sql' ? [{ name, sql: forEach.sql }] : []));
+/** The jobs that ask the tables for their targets, with their queries. */
+export function listQueries(jobs: readonly Job[]): { job: Job; source: SqlSource }[] {
+  return jobs.flatMap((job) => (job.forEach?.kind === 'sql' ? [{ job, source: job.forEach }] : []));
 }
 
 /** The jobs that come along. */

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Operation } from '../api/operation.ts';
 import { UsageError } from '../errors.ts';
 import { type Problem, problemsError } from '../yaml-file.ts';
-import type { Job, TargetSource } from './job-file.ts';
+import type { Job, SqlSource, TargetSource } from './job-file.ts';
 import { forEachNames, idSchema } from './job-schema.ts';
 
 /** The parameters of one target before it is known to be good. */
@@ -12,17 +12,24 @@ export interface TargetRow {
   at: number;
 }
 
-type SqlSource = Extract<TargetSource, { kind: 'sql' }>;
-
 // A file of the wrong kind is wrong on every line: enough to see it.
 const maxProblems = 20;
 
 /**
- * Turns the rows of a job's SQL into parameters. One named parameter takes one column of any name; without a
- * name, the columns are the parameters.
- * @throws UsageError for columns that fit no parameter, and for values that are NULL or not text
+ * Checks the columns of a job's SQL: one named parameter takes one column of any name; without a name, the columns are
+ * the parameters.
+ * @throws UsageError for columns that fit no parameter
  */
-export function checkColumns(
+export function checkColumns(job: Job, source: SqlSource, columns: readonly string[]): void {
+  const problem = columnsProblem(job, source, columns);
+  if (problem !== null) refuse([problemAt(job, source, null, problem)]);
+}
+
+/**
+ * Turns the rows of a job's SQL into parameters.
+ * @throws UsageError as checkColumns, and for values that are NULL or not text
+ */
+export function readAnswer(
   job: Job,
   source: SqlSource,
   answer: readonly Record<string, unknown>[],
@@ -30,8 +37,7 @@ export function checkColumns(
   const [first] = answer;
   if (first === undefined) return [];
   const columns = Object.keys(first);
-  const problem = columnsProblem(job, source, columns);
-  if (problem !== null) refuse([problemAt(job, source, null, problem)]);
+  checkColumns(job, source, columns);
   const names = source.params.length === 0 ? columns : source.params;
   const problems: Problem[] = [];
   const rows = answer.map((row, index) => {

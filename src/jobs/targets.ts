@@ -1,6 +1,6 @@
 import { canonicalJson } from './canonical-json.ts';
 import type { Job, TargetSource } from './job-file.ts';
-import { checkColumns, checkRows, type TargetRow } from './target-checks.ts';
+import { checkRows, readAnswer, type TargetRow } from './target-checks.ts';
 import { readTargetFile } from './target-file.ts';
 
 /** What a job runs for once. */
@@ -45,7 +45,7 @@ async function readRows(job: Job, source: TargetSource, query: RunQuery): Promis
     const lines = await readTargetFile(source.path);
     rows = lines.map(({ value, line }) => ({ params: { [param]: value }, at: line }));
   } else {
-    rows = checkColumns(job, source, await query(source.sql));
+    rows = readAnswer(job, source, await query(source.sql));
   }
   checkRows(job, source, rows);
   return rows;

@@ -8,6 +8,7 @@ import { createLearntSizes } from '../crawl/learnt-size.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { KeyRefused, StoppedEarly } from '../errors.ts';
 import { type Job, listQueries } from '../jobs/job-file.ts';
+import { checkColumns } from '../jobs/target-checks.ts';
 import { resolveIds, resolveTargets } from '../jobs/targets.ts';
 import type { Task } from '../jobs/task.ts';
 import { createLandingLog } from '../landing/writer.ts';
@@ -150,7 +151,8 @@ async function checkQueries(session: Session, jobs: readonly Job[]): Promise<voi
   session.closeBuild();
   const reader = await openForJobSql(session.folder, session.databaseOptions);
   try {
-    for (const { name, sql } of queries) await checkJobSql(reader, name, sql);
+    for (const { job, source } of queries)
+      checkColumns(job, source, await checkJobSql(reader, job.name, source.sql));
   } finally {
     reader.close();
   }

@@ -44,8 +44,11 @@ export interface Database {
   rows<T = Row>(sql: string, params?: SqlParams): Promise<T[]>;
   /** Runs `work` in a transaction: committed when it resolves, rolled back when it rejects. */
   transaction<T>(work: () => Promise<T>): Promise<T>;
-  /** Whether the text is exactly one statement, and that a SELECT. @throws what DuckDB says of a text it cannot read */
-  isOneSelect(sql: string): Promise<boolean>;
+  /**
+   * Names of the columns that a SELECT gives, without running it; null for what is not exactly one SELECT.
+   * @throws what DuckDB says of a text it cannot read
+   */
+  listSelected(sql: string): Promise<string[] | null>;
   /**
    * Lets statements use the threads that these files are worth, at most those of the options. It begins with what its
    * own file is worth: in memory, one.
@@ -163,14 +166,17 @@ function wrap(
         throw error;
       }
     },
-    isOneSelect: (sql) =>
+    listSelected: (sql) =>
       attempt(async () => {
         const statements = await connection.extractStatements(sql);
-        if (statements.count !== 1) return false;
+        if (statements.count !== 1) return null;
         const statement = await statements.prepare(0);
-        const isSelect = statement.statementType === StatementType.SELECT;
-        statement.destroySync();
-        return isSelect;
+        try {
+          if (statement.statementType !== StatementType.SELECT) return null;
+          return Array.from({ length: statement.columnCount }, (_, n) => statement.columnName(n));
+        } finally {
+          statement.destroySync();
+        }
       }),
     async useThreads(files) {
       await setThreads(await threadsFor(files, most));

@@ -45,17 +45,18 @@ export async function runJobSql(
 /**
  * Looks at the query of a job without running it: that it is exactly one SELECT, of tables and columns that there are.
  * @param database confined, or the query's files are looked at too
+ * @returns names of the columns that it gives
  * @throws UsageError naming the job, with DuckDB's own words
  */
-export async function checkJobSql(database: Database, job: string, sql: string): Promise<void> {
-  const isOneSelect = await database.isOneSelect(sql).catch((error) => {
+export async function checkJobSql(database: Database, job: string, sql: string): Promise<string[]> {
+  const columns = await database.listSelected(sql).catch((error) => {
     throw asJobError(job, error);
   });
-  if (!isOneSelect)
-    throw new UsageError(
-      `job ${job}: for_each.sql is not exactly one SELECT`,
-      'Write one query that only reads.',
-    );
+  if (columns !== null) return columns;
+  throw new UsageError(
+    `job ${job}: for_each.sql is not exactly one SELECT`,
+    'Write one query that only reads.',
+  );
 }
 
 function asJobError(job: string, error: unknown): unknown {

@@ -160,6 +160,10 @@ test('SQL of a job that runs after another is looked at before anything is asked
     ['select ownr from assets', /job late: for_each\.sql failed[\s\S]*"ownr"/],
     ['select owner form assets', /job late: for_each\.sql failed/],
     ['select interrupted from assets', /job late: for_each\.sql failed[\s\S]*"interrupted"/],
+    [
+      'select owner, id from assets',
+      /for_each\.owner\.sql: expected one column, the SELECT gives 2 \(owner, id\)/,
+    ],
     ["select owner from read_csv('/etc/hostname')", /job late: for_each\.sql failed: Permission Error/],
     ['delete from assets', /job late: for_each\.sql is not exactly one SELECT/],
   ] as const) {
