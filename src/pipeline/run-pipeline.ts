@@ -91,6 +91,12 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
   });
   const savings = createSavings(requests);
   const published = nothingPublished();
+  const report = (stopped: StoppedEarly | null, failed = false): RunReport => {
+    const refused = published.refused.length > 0;
+    const exitCode = decideExitCode({ refused, stopped: stopped !== null, failed });
+    const jobs = Object.fromEntries(progress.jobs);
+    return { run: session.run, exitCode, stopped, jobs, ...budget.spent, saved: savings.requests, published };
+  };
   try {
     let stopped: StoppedEarly | null = null;
     const loads = options.verb === 'run';
@@ -124,19 +130,17 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
     }
     refuseForbidden([...progress.jobs.values()]);
     const failed = [...progress.jobs.values()].some((job) => job.failed > 0);
-    const exitCode = decideExitCode({
-      refused: published.refused.length > 0,
-      stopped: stopped !== null,
-      failed,
-    });
+    const ended = report(stopped, failed);
     await keepRates(folder.rates, client);
     if (options.verb === 'run') {
-      await snapshotStage(session, { exitCode, stoppedBy: stopped?.message ?? null });
+      await snapshotStage(session, { exitCode: ended.exitCode, stoppedBy: stopped?.message ?? null });
       await options.afterSnapshot(session);
     }
-    const jobs = Object.fromEntries(progress.jobs);
-    const { requests: saved } = savings;
-    return { run: session.run, exitCode, stopped, jobs, ...budget.spent, saved, published };
+    return ended;
+  } catch (error) {
+    // A signal, whose time to drain is over: what was done until then is told all the same.
+    if (error instanceof StoppedEarly) return report(error);
+    throw error;
   } finally {
     await progress.close();
     await client.close();

@@ -150,10 +150,12 @@ for_each: { owner: { sql: "${busy} select distinct owner from assets, n where ow
     child.kill('SIGTERM');
     expectFailure(await ended, 75, /stopped by SIGTERM/);
     expect(Date.now() - stoppedAt).toBeLessThan(mostMs);
+    return (await ended).stdout;
   };
   const run = startProgram(['run'], { place, env });
   while (!run.stderr().includes('published')) await sleep(5);
-  await expectStops(run, 11_000);
+  // What was done is told.
+  expect(await expectStops(run, 11_000)).toMatch(/^run .* requests[^\n]*\n {2}list: /);
   const asked = sandbox.requests.length;
   const next = await runProgram(['run', 'list'], { place, env });
   expect(next.code, next.stderr).toBe(0);
