@@ -71,7 +71,7 @@ export class ApiError extends LedgerlakeError {
 
 /**
  * Why the API cannot be used at the moment at all.
- * - `unreachable`: no connection in the last attempt, which half a minute's rest precedes where there was one before
+ * - `unreachable`: no connection in the last attempt, and none before, or none after half a minute's rest either
  * - `down`: five requests in a row failed in every attempt, and so did a probe half a minute later
  * - `throttled`: it keeps throttling, or asks to wait longer than 15 minutes
  * - `credits_gone`: the provider's usage limit is reached

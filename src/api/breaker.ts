@@ -26,10 +26,11 @@ export interface Breaker {
   /** A request failed in every attempt. */
   exhausted(pool: Pool): void;
   /**
-   * An attempt found no connection, and only one more may be made. Where the pool was answered before, that one waits:
-   * what restarts is back in half a minute, and four attempts may all be made in a tenth of a second.
+   * An attempt found no connection, and one more may be made, or none. Where the pool was answered before, that one
+   * waits: what restarts is back in half a minute, and four attempts may all be made in a tenth of a second.
+   * @returns whether a probe will say if the API is down
    */
-  disconnected(pool: Pool): void;
+  disconnected(pool: Pool): boolean;
   /** There is no connection at all: nothing more needs to be tried. */
   open(pool: Pool): void;
 }
@@ -103,6 +104,7 @@ export function createBreaker(timing: Pick<Timing, 'now' | 'sleep'>): Breaker {
     disconnected(pool) {
       const own = of(pool);
       if (own.wasAnswered) startRest(own);
+      return own.state === 'resting' || own.state === 'probing';
     },
     open: (pool) => become(of(pool), 'down'),
   };

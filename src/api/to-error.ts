@@ -24,6 +24,8 @@ export function toError(
     case 'credits_gone':
       return new ApiStopped(kind, fields);
     case 'unreachable':
+      // The attempts before it were answered, by one that was about to end: what restarts is back after a rest.
+      if (session.breaker.disconnected(operation.pool)) return new ApiError('server', fields);
       session.breaker.open(operation.pool);
       return new ApiStopped(kind, fields);
     case 'throttled':

@@ -204,6 +204,29 @@ describe('an API that fails is not hammered', () => {
   });
 });
 
+test('a server that refuses connections only in the last attempt: that request fails, and the others wait', async () => {
+  const clock = startVirtualClock();
+  let asked = 0;
+  const { client } = simulateApi(clock, {
+    random: createRandom(seed),
+    respond() {
+      asked += 1;
+      if (asked === 5) throw new HttpFailure('unreachable', 'no connection', 0);
+      return asked > 1 && asked < 5 ? refused(503) : undefined;
+    },
+  });
+  const ask = () => client.send(operation(), {}, readJson).catch((error) => error);
+  const ends = [ask()];
+  await clock.pass(1000);
+  ends.push(ask());
+  await clock.pass(10_000);
+  ends.push(ask());
+  await clock.pass(60_000);
+  const [first, restarting, next] = await Promise.all(ends);
+  expect([first.attempts, next.attempts]).toEqual([1, 1]);
+  expect(restarting).toMatchObject({ kind: 'server', said: 'no connection', attempts: 4 });
+});
+
 describe('Retry-After', () => {
   const workers = 50;
 
