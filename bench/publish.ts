@@ -9,7 +9,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { parseMemory } from '../src/config-schema.ts';
 import { type DataFolder, dataFolder, makeDataFolder } from '../src/data-folder.ts';
 import { openBuild } from '../src/warehouse/build.ts';
 import { type Database, openDatabase } from '../src/warehouse/database.ts';
@@ -154,7 +153,6 @@ async function publishNight(folder: DataFolder, run: string): Promise<void> {
   const build = await openBuild(folder, { memoryLimit: option.memory, threads: 2, tempDir: folder.temp });
   const result = await publish(build, folder, {
     run,
-    memoryBytes: parseMemory(option.memory),
     quarantineLimit: 0.01,
     acceptVanished: [],
   });

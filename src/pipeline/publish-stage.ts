@@ -1,4 +1,3 @@
-import { parseMemory } from '../config-schema.ts';
 import { listSegments } from '../landing/segment-files.ts';
 import { archiveSegments } from '../warehouse/archive.ts';
 import { openDatabase } from '../warehouse/database.ts';
@@ -19,7 +18,6 @@ export function publishOptions(
 ): PublishOptions {
   return {
     run,
-    memoryBytes: parseMemory(config.warehouse.memoryLimit),
     quarantineLimit: config.warehouse.quarantineLimit,
     acceptVanished,
   };

@@ -1,4 +1,5 @@
 import { type Database, listColumns } from './database.ts';
+import { withRoom } from './memory.ts';
 import { countRows, takeSlice } from './merge-table.ts';
 import { type Group, listGroups, stagedHash } from './row-groups.ts';
 import { quoteName } from './sql-text.ts';
@@ -17,22 +18,22 @@ export async function amendRows(
   database: Database,
   spec: TableSpec,
   files: readonly string[],
-  memoryBytes: number,
 ): Promise<number> {
   const columns = await listColumns(database, spec.name);
   const groups = listGroups(spec, columns);
   const relations = spec.history ? [spec.name, `past.${spec.name}`] : [spec.name];
   let amended = 0;
   for (let waiting = await countRows(database, files); waiting.length > 0; ) {
-    const slice = takeSlice(waiting, memoryBytes / bytesPerRow).map(({ file }) => file);
+    const slice = takeSlice(waiting, database.memoryBytes / bytesPerRow).map(({ file }) => file);
     waiting = waiting.slice(slice.length);
     for (const relation of relations)
       for (const group of groups) {
-        await database.run(findSql(spec, relation, group), { files: slice });
+        await withRoom(database, () => database.run(findSql(spec, relation, group), { files: slice }));
         const [row] = await database.rows<{ n: bigint }>('select count(*) as n from amended');
         if ((row?.n ?? 0n) === 0n) continue;
-        await database.run(amendSql(spec, relation, groups, group), { files: slice });
-        await database.run('checkpoint');
+        const amend = amendSql(spec, relation, groups, group);
+        await withRoom(database, () => database.run(amend, { files: slice }));
+        await withRoom(database, () => database.run('checkpoint'));
         amended += Number(row?.n);
       }
   }

@@ -1,4 +1,5 @@
 import { type Database, listColumns } from './database.ts';
+import { withRoom } from './memory.ts';
 import { type MergeCounts, noRows } from './merge-table.ts';
 import { quoteName } from './sql-text.ts';
 import type { TableSpec } from './table-spec.ts';
@@ -28,15 +29,13 @@ export async function appendRows(
   const keys = spec.key.map(quoteName);
   for (let n = 0; n < files.length; n += filesPerSlice) {
     const slice = files.slice(n, n + filesPerSlice);
-    const inserted = await database.change(
-      `insert into ${spec.name} (${columns.map(quoteName).join(', ')})
+    const insert = `insert into ${spec.name} (${columns.map(quoteName).join(', ')})
       select ${columns.map((column) => bookkeeping[column] ?? quoteName(column)).join(', ')}
       from read_parquet($files) as s
       where ${keys.map((key) => `${key} is not null`).join(' and ')}
         and not exists (from ${spec.name} as t where ${keys.map((key) => `t.${key} = s.${key}`).join(' and ')})
-      qualify row_number() over (partition by ${keys.join(', ')} order by seen_at, page, n) = 1`,
-      { files: slice },
-    );
+      qualify row_number() over (partition by ${keys.join(', ')} order by seen_at, page, n) = 1`;
+    const inserted = await withRoom(database, () => database.change(insert, { files: slice }));
     const [row] = await database.rows<{ n: bigint }>('select count(*) as n from read_parquet($files)', {
       files: slice,
     });

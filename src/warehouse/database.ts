@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { parse } from 'node:path';
 import type { DuckDBConnection, DuckDBInstance, DuckDBType, DuckDBValue } from '@duckdb/node-api';
+import { parseMemory } from '../config-schema.ts';
 import { asDiskError } from '../errors.ts';
 import { duckdb } from './duckdb.ts';
 import { quoteName, quoteText } from './sql-text.ts';
@@ -34,6 +35,8 @@ export type Row = Record<string, unknown>;
 
 /** One connection to one DuckDB database. */
 export interface Database {
+  /** DuckDB's memory limit: who has much to do at once takes as much of it as that allows. */
+  readonly memoryBytes: number;
   /** Runs one statement. */
   run(sql: string, params?: SqlParams): Promise<void>;
   /** Runs one statement that changes rows; returns how many. */
@@ -144,6 +147,7 @@ function wrap(
     memory = limit;
   };
   return {
+    memoryBytes: parseMemory(memoryLimit),
     run,
     async change(sql, params) {
       const result = await attempt(() => connection.run(sql, bind(params), types(params)));

@@ -1,4 +1,5 @@
 import { type Database, listColumns } from './database.ts';
+import { withRoom } from './memory.ts';
 import { mergeSql } from './merge-sql.ts';
 import type { TableSpec } from './table-spec.ts';
 
@@ -33,8 +34,8 @@ export async function mergeTable(
   database: Database,
   spec: TableSpec,
   files: readonly string[],
-  memoryBytes: number,
 ): Promise<MergeCounts> {
+  const { memoryBytes } = database;
   const total = { ...noRows };
   if (files.length === 0) return total;
   const sql = mergeSql(spec, await listColumns(database, spec.name));
@@ -44,13 +45,13 @@ export async function mergeTable(
   while (waiting.length > 0) {
     const slice = takeSlice(waiting, memoryBytes / bytes);
     const files = slice.map(({ file }) => file);
-    const verdict = await judgeSlice(database, sql, files);
+    const verdict = await withRoom(database, () => judgeSlice(database, sql, files));
     const written = writeBytes(spec, verdict);
     bytes = Math.max(bytesPerRow.seen, written / Math.max(1, sumRows(slice)));
     // Judged again with fewer files.
     if (slice.length > 1 && written > memoryBytes) continue;
-    await database.transaction(() => applyVerdict(database, sql, files, verdict));
-    await database.run('checkpoint');
+    await withRoom(database, () => database.transaction(() => applyVerdict(database, sql, files, verdict)));
+    await withRoom(database, () => database.run('checkpoint'));
     for (const name of Object.keys(total) as (keyof MergeCounts)[]) total[name] += verdict[name];
     waiting = waiting.slice(slice.length);
   }

@@ -15,8 +15,6 @@ import { readTableSpecs } from './table-spec.ts';
 
 export interface PublishOptions {
   run: string;
-  /** DuckDB's memory limit in bytes: it decides how many rows a slice has. */
-  memoryBytes: number;
   /** Share of a crawl's records that may be quarantined (at least 50) before it is not published. */
   quarantineLimit: number;
   /** Jobs and targets (`job/target`) that may lose more rows at once than the brake lets pass. */
@@ -73,7 +71,7 @@ async function publishReady(
   for (const spec of readTableSpecs()) {
     const counts =
       spec.publish === 'merge'
-        ? await mergeTable(database, spec, listFiles(folder, spec, toMerge), options.memoryBytes)
+        ? await mergeTable(database, spec, listFiles(folder, spec, toMerge))
         : await appendRows(database, spec, listFiles(folder, spec, toAppend));
     addCounts(result, spec.name, counts);
   }

@@ -40,10 +40,10 @@ export async function reload(
   for (const spec of readTableSpecs()) {
     const files = listFiles(folder, spec, staged);
     if (files.length === 0) continue;
-    result.amended[spec.name] = await amendRows(database, spec, files, options.memoryBytes);
+    result.amended[spec.name] = await amendRows(database, spec, files);
     const counts =
       spec.publish === 'merge'
-        ? await mergeTable(database, spec, files, options.memoryBytes)
+        ? await mergeTable(database, spec, files)
         : await appendRows(database, spec, files);
     addCounts(result, spec.name, counts);
   }

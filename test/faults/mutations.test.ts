@@ -157,7 +157,7 @@ test(
       ).toEqual([]);
       const options = { memoryLimit: '512MB', threads: 1, tempDir: folder.temp };
       const build = await openBuild(folder, options);
-      const publishing = { run: 'run', memoryBytes: 256e6, quarantineLimit: 1, acceptVanished: [] };
+      const publishing = { run: 'run', quarantineLimit: 1, acceptVanished: [] };
       const published = await publish(build, folder, publishing).catch((cause) => {
         throw new Error(what, { cause });
       });

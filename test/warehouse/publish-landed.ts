@@ -32,10 +32,11 @@ export async function publishLoaded<T>(
   folder: DataFolder,
   run: string,
   ask: (build: Database, published: Published) => Promise<T>,
+  { memoryLimit }: { memoryLimit: string } = options,
 ): Promise<T> {
-  const build = await openBuild(folder, options);
+  const build = await openBuild(folder, { ...options, memoryLimit });
   try {
-    const settings = { run, memoryBytes: 256e6, quarantineLimit: 0.01, acceptVanished: [] };
+    const settings = { run, quarantineLimit: 0.01, acceptVanished: [] };
     return await ask(build, await publish(build, folder, settings));
   } finally {
     build.close();
