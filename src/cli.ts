@@ -80,7 +80,8 @@ keepFilesPrivate();
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (error: NodeJS.ErrnoException) => {
     // A reader that has seen enough (`| head`), or a terminal that was closed, is no failure.
-    if (error.code !== 'EPIPE' && error.code !== 'EIO') process.exit(reportFailure(error));
+    const isGone = error.code === 'EPIPE' || (error.code === 'EIO' && stream.isTTY);
+    if (!isGone) process.exit(reportFailure(error));
   });
 try {
   await describeProgram().parseAsync();

@@ -175,11 +175,14 @@ test('SQL of a job that runs after another is looked at before anything is asked
   expect(sandbox.requests.length).toBe(0);
 });
 
-test('output that cannot be written: 74', () => {
-  const ended = spawnSync('sh', ['-c', `"${process.execPath}" "${cli}" tables > /dev/full`], {
-    encoding: 'utf8',
-  });
-  expect(ended).toMatchObject({ status: 74, stderr: expect.stringContaining('no space left') });
+test.each([
+  ['a full disk', '/dev/full', 'no space left'],
+  // Of the shell itself, which has nothing at address 0: EIO.
+  ['a disk that fails', '/proc/self/mem', 'i/o error'],
+])('output that cannot be written, to %s: 74', (_, file, said) => {
+  const script = `exec 3>${file}; "${process.execPath}" "${cli}" tables >&3; exit $?`;
+  const ended = spawnSync('sh', ['-c', script], { encoding: 'utf8' });
+  expect(ended).toMatchObject({ status: 74, stderr: expect.stringContaining(said) });
 });
 
 test('jobs check reads the target files', async () => {
