@@ -71,7 +71,7 @@ function asUsageError({ code, message }: CommanderError): UsageError {
     .replace(/(unknown option '-[^=']*)=.*'/s, "$1'");
   return new UsageError(
     code === 'commander.help' ? 'Which command?' : said,
-    'ledgerlake --help lists the commands, ledgerlake <command> --help its options.',
+    'ledgerlake --help lists the commands, ledgerlake <command> --help its options: they come after its name, and what only looks like one after --.',
   );
 }
 
