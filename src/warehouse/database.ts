@@ -35,7 +35,7 @@ export type Row = Record<string, unknown>;
 
 /** One connection to one DuckDB database. */
 export interface Database {
-  /** DuckDB's memory limit: who has much to do at once takes as much of it as that allows. */
+  /** The memory limit it was opened with: who has much to do at once takes as much of it as that allows. */
   readonly memoryBytes: number;
   /** Runs one statement. */
   run(sql: string, params?: SqlParams): Promise<void>;

@@ -30,7 +30,8 @@ export async function withRoom<T>(database: Database, work: () => Promise<T>, li
   }
   // In a container, of what it may use.
   const machineBytes = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
-  return database.withMemory(mebibytes(machineBytes * 0.8), () => database.onOneThread(work));
+  const roomBytes = Math.max(database.memoryBytes, machineBytes * 0.8);
+  return database.withMemory(mebibytes(roomBytes), () => database.onOneThread(work));
 }
 
 function mebibytes(bytes: number): string {

@@ -129,7 +129,7 @@ function judgeEnd({ code, stdout, stderr }: Ended, { fault, stage, passes }: Cel
   if (code === 0) return wrong;
   if (![3, 4, 74, 75, 77].includes(code)) wrong.push(`exit ${code} is no answer to a fault`);
   const takesLastAttempt = fault.lasts === true && stage === 'retry of a retry';
-  const allowed = takesLastAttempt ? [...fault.once, 75] : fault.once;
+  const allowed = takesLastAttempt ? [...fault.once, 3] : fault.once;
   if (passes && stage !== 'shutdown' && !allowed.includes(code)) wrong.push('it should have been survived');
   if (stage === 'export') wrong.push('nothing was asked any more, and yet it failed');
   const said = code === 3 || code === 4 ? `${stdout}${stderr}` : stderr;
