@@ -16,18 +16,29 @@ export interface TargetRow {
 const maxProblems = 20;
 
 /**
- * Checks the columns of a job's SQL: one named parameter takes one column of any name; without a name, the columns are
- * the parameters.
- * @throws UsageError for columns that fit no parameter
+ * Checks the columns of a job's SQL before it is run: one named parameter takes one column of any name; without a name,
+ * the columns are the parameters.
+ * @throws UsageError for columns that fit no parameter or are not text
  */
-export function checkColumns(job: Job, source: SqlSource, columns: readonly string[]): void {
+export function checkColumns(
+  job: Job,
+  source: SqlSource,
+  columns: readonly { name: string; isText: boolean }[],
+): void {
+  const names = columns.map(({ name }) => name);
+  checkNames(job, source, names);
+  const others = columns.filter(({ isText }) => !isText);
+  refuse(others.map(({ name }) => problemAt(job, source, null, castToText(name))));
+}
+
+function checkNames(job: Job, source: SqlSource, columns: readonly string[]): void {
   const problem = columnsProblem(job, source, columns);
   if (problem !== null) refuse([problemAt(job, source, null, problem)]);
 }
 
 /**
  * Turns the rows of a job's SQL into parameters.
- * @throws UsageError as checkColumns, and for values that are NULL or not text
+ * @throws UsageError for columns that fit no parameter, and values that are NULL or not text
  */
 export function readAnswer(
   job: Job,
@@ -37,7 +48,7 @@ export function readAnswer(
   const [first] = answer;
   if (first === undefined) return [];
   const columns = Object.keys(first);
-  checkColumns(job, source, columns);
+  checkNames(job, source, columns);
   const names = source.params.length === 0 ? columns : source.params;
   const problems: Problem[] = [];
   const rows = answer.map((row, index) => {
@@ -137,6 +148,10 @@ function notText(column: string, value: unknown): string {
   if (value === null || value === undefined) {
     return `${column} is null; add \`where ${column} is not null\``;
   }
+  return castToText(column);
+}
+
+function castToText(column: string): string {
   return `${column} is not text; write \`${column}::varchar\``;
 }
 

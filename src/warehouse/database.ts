@@ -6,7 +6,7 @@ import { asDiskError } from '../errors.ts';
 import { duckdb } from './duckdb.ts';
 import { quoteName, quoteText } from './sql-text.ts';
 
-const { LIST, listValue, StatementType, VARCHAR } = duckdb;
+const { DuckDBTypeId, LIST, listValue, StatementType, VARCHAR } = duckdb;
 
 export interface DatabaseOptions {
   /** DuckDB's own bound, for example `256MB`; what does not fit goes to `tempDir`. */
@@ -33,6 +33,15 @@ export const blockBytes = 65_536;
 export type SqlParams = Record<string, string | number | bigint | boolean | null | readonly string[]>;
 export type Row = Record<string, unknown>;
 
+/** A column of a SELECT. */
+export interface SelectedColumn {
+  name: string;
+  isText: boolean;
+}
+
+/** Types whose values are strings. */
+const textTypes = [DuckDBTypeId.VARCHAR, DuckDBTypeId.ENUM];
+
 /** One connection to one DuckDB database. */
 export interface Database {
   /** The memory limit it was opened with: who has much to do at once takes as much of it as that allows. */
@@ -48,10 +57,10 @@ export interface Database {
   /** Runs `work` in a transaction: committed when it resolves, rolled back when it rejects. */
   transaction<T>(work: () => Promise<T>): Promise<T>;
   /**
-   * Names of the columns that a SELECT gives, without running it; null for what is not exactly one SELECT.
+   * The columns that a SELECT gives, without running it; null for what is not exactly one SELECT, or has a parameter.
    * @throws what DuckDB says of a text it cannot read
    */
-  listSelected(sql: string): Promise<string[] | null>;
+  listSelected(sql: string): Promise<SelectedColumn[] | null>;
   /**
    * Lets statements use the threads that these files are worth, at most those of the options. It begins with what its
    * own file is worth: in memory, one.
@@ -176,8 +185,11 @@ function wrap(
         if (statements.count !== 1) return null;
         const statement = await statements.prepare(0);
         try {
-          if (statement.statementType !== StatementType.SELECT) return null;
-          return Array.from({ length: statement.columnCount }, (_, n) => statement.columnName(n));
+          if (statement.statementType !== StatementType.SELECT || statement.parameterCount > 0) return null;
+          return Array.from({ length: statement.columnCount }, (_, n) => ({
+            name: statement.columnName(n),
+            isText: textTypes.includes(statement.columnTypeId(n)),
+          }));
         } finally {
           statement.destroySync();
         }

@@ -1,6 +1,6 @@
 import type { DataFolder } from '../data-folder.ts';
 import { LedgerlakeError, UsageError } from '../errors.ts';
-import { type Database, type DatabaseOptions, openDatabase } from './database.ts';
+import { type Database, type DatabaseOptions, openDatabase, type SelectedColumn } from './database.ts';
 
 /** How long a job's query may take, ms. */
 const timeLimitMs = 60_000;
@@ -45,17 +45,16 @@ export async function runJobSql(
 /**
  * Looks at the query of a job without running it: that it is exactly one SELECT, of tables and columns that there are.
  * @param database confined, or the query's files are looked at too
- * @returns names of the columns that it gives
  * @throws UsageError naming the job, with DuckDB's own words
  */
-export async function checkJobSql(database: Database, job: string, sql: string): Promise<string[]> {
+export async function checkJobSql(database: Database, job: string, sql: string): Promise<SelectedColumn[]> {
   const columns = await database.listSelected(sql).catch((error) => {
     throw asJobError(job, error);
   });
   if (columns !== null) return columns;
   throw new UsageError(
     `job ${job}: for_each.sql is not exactly one SELECT`,
-    'Write one query that only reads.',
+    'Write one query that only reads, without parameters ($1).',
   );
 }
 

@@ -166,6 +166,8 @@ test('SQL of a job that runs after another is looked at before anything is asked
     ],
     ["select owner from read_csv('/etc/hostname')", /job late: for_each\.sql failed: Permission Error/],
     ['delete from assets', /job late: for_each\.sql is not exactly one SELECT/],
+    ['select owner from assets where seq = $1', /job late: [\s\S]*without parameters/],
+    ['select seq from assets', /for_each\.owner\.sql: seq is not text; write `seq::varchar`/],
   ] as const) {
     const late = `describe: test\nmethod: getTokenAccounts\nafter: [list]\nfor_each: { owner: { sql: "${query}" } }\n`;
     await writeFiles(place.jobs, { 'late.yaml': late });
