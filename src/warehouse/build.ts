@@ -2,7 +2,6 @@ import { chmod, rename } from 'node:fs/promises';
 import type { DataFolder } from '../data-folder.ts';
 import { StoppedEarly, UsageError } from '../errors.ts';
 import { type Database, type DatabaseOptions, isLockConflict, openDatabase } from './database.ts';
-import { limitBeside } from './memory.ts';
 import { listSql, readSql } from './sql-text.ts';
 import { readTableSpecs, type TableSpec } from './table-spec.ts';
 
@@ -24,17 +23,14 @@ export async function openBuild(
   folder: DataFolder,
   options: Omit<DatabaseOptions, 'readOnly'>,
 ): Promise<Database> {
-  const memoryLimit = await limitBeside(folder.build, options.memoryLimit);
-  const database = await openDatabase(folder.build, { ...options, memoryLimit, rowGroupSize }).catch(
-    (error) => {
-      if (!isLockConflict(error)) throw error;
-      throw new StoppedEarly(
-        `another program has ${folder.build} open`,
-        `Close it there; queries belong on ${folder.snapshot}, which may stay open during runs.`,
-        { cause: error },
-      );
-    },
-  );
+  const database = await openDatabase(folder.build, { ...options, rowGroupSize }).catch((error) => {
+    if (!isLockConflict(error)) throw error;
+    throw new StoppedEarly(
+      `another program has ${folder.build} open`,
+      `Close it there; queries belong on ${folder.snapshot}, which may stay open during runs.`,
+      { cause: error },
+    );
+  });
   try {
     await chmod(folder.build, 0o600);
     // Space freed by deletes is reused; merging half-empty row groups at every checkpoint costs more than it

@@ -10,10 +10,13 @@ import type { Database } from './database.ts';
  */
 const uncounted = 1 / 15;
 
-/** The memory limit with which a whole file takes no more than a small one, or none yet, with `memoryLimit`. */
+/**
+ * The memory limit with which reading a whole file takes no more than reading a small one with `memoryLimit`. Not for a
+ * publish, whose slices would be smaller and look at all the keys more often.
+ */
 export async function limitBeside(path: string, memoryLimit: string): Promise<string> {
   const limit = parseMemory(memoryLimit);
-  const size = (await stat(path).catch(() => null))?.size ?? 0;
+  const { size } = await stat(path);
   return mebibytes(Math.max(limit * 0.6, limit - size * uncounted));
 }
 
