@@ -1,8 +1,8 @@
 import { Argument, type Command } from 'commander';
 import { type Job, listQueries, readJobs, type TargetSource } from '../jobs/job-file.ts';
-import { checkColumns } from '../jobs/target-checks.ts';
 import { resolveIds, resolveTargets } from '../jobs/targets.ts';
-import { checkJobSql, confineToTables } from '../warehouse/job-sql.ts';
+import { checkQueries } from '../pipeline/check-queries.ts';
+import { confineToTables } from '../warehouse/job-sql.ts';
 import { withEmptyTables } from '../warehouse/model.ts';
 import { createPrint, type GlobalArgs } from './context.ts';
 import { addExamples } from './examples.ts';
@@ -19,12 +19,10 @@ export function describeOptions(command: Command): Command {
 export async function execute(args: GlobalArgs): Promise<number> {
   const jobs = await readJobs(args.jobsDir);
   for (const job of jobs) await checkTargetFile(job);
-  const queries = listQueries(jobs);
-  if (queries.length > 0)
+  if (listQueries(jobs).length > 0)
     await withEmptyTables(async (database) => {
       await confineToTables(database);
-      for (const { job, source } of queries)
-        checkColumns(job, source, await checkJobSql(database, job.name, source.sql));
+      await checkQueries(database, jobs);
     });
   const rows = jobs.map((job) => [
     job.name,

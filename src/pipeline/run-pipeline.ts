@@ -8,15 +8,15 @@ import { createLearntSizes } from '../crawl/learnt-size.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { KeyRefused, StoppedEarly } from '../errors.ts';
 import { type Job, listQueries } from '../jobs/job-file.ts';
-import { checkColumns } from '../jobs/target-checks.ts';
 import { resolveIds, resolveTargets } from '../jobs/targets.ts';
 import type { Task } from '../jobs/task.ts';
 import { createLandingLog } from '../landing/writer.ts';
 import type { Database } from '../warehouse/database.ts';
-import { checkJobSql, openForJobSql, runJobSql } from '../warehouse/job-sql.ts';
+import { openForJobSql, runJobSql } from '../warehouse/job-sql.ts';
 import { openKnownRows } from '../warehouse/known-rows.ts';
 import { addPublished, nothingPublished, type Published } from '../warehouse/published.ts';
 import { type BudgetLimits, createBudget } from './budget.ts';
+import { checkQueries } from './check-queries.ts';
 import { freeBuffers } from './free-buffers.ts';
 import { startLoading } from './load-stage.ts';
 import { planConfirm } from './plan-confirm.ts';
@@ -74,7 +74,7 @@ export async function runPipeline(options: RunOptions): Promise<RunReport> {
 
 async function runSession(session: Session, options: RunOptions): Promise<RunReport> {
   const { folder } = options;
-  await session.mending(() => checkQueries(session, options.jobs));
+  await session.mending(() => checkJobQueries(session, options.jobs));
   const requests = openRequestLog(folder.requests, session.run);
   const budget = createBudget({ ...options.limits, monthlyLeft: await readMonthlyLeft(options) });
   const { stopping } = session.stop;
@@ -149,14 +149,12 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
 }
 
 /** Queries of later waves too, before a request is paid for. @throws UsageError naming the job */
-async function checkQueries(session: Session, jobs: readonly Job[]): Promise<void> {
-  const queries = listQueries(jobs);
-  if (queries.length === 0) return;
+async function checkJobQueries(session: Session, jobs: readonly Job[]): Promise<void> {
+  if (listQueries(jobs).length === 0) return;
   session.closeBuild();
   const reader = await openForJobSql(session.folder, session.databaseOptions);
   try {
-    for (const { job, source } of queries)
-      checkColumns(job, source, await checkJobSql(reader, job.name, source.sql));
+    await checkQueries(reader, jobs);
   } finally {
     reader.close();
   }

@@ -1,0 +1,14 @@
+import { type Job, listQueries } from '../jobs/job-file.ts';
+import { checkColumns } from '../jobs/target-checks.ts';
+import type { Database } from '../warehouse/database.ts';
+import { checkJobSql } from '../warehouse/job-sql.ts';
+
+/**
+ * Looks at the SQL of jobs without running it, and at the columns that it gives.
+ * @param database confined to its tables
+ * @throws UsageError naming the job
+ */
+export async function checkQueries(database: Database, jobs: readonly Job[]): Promise<void> {
+  for (const { job, source } of listQueries(jobs))
+    checkColumns(job, source, await checkJobSql(database, job.name, source.sql));
+}
