@@ -7,6 +7,7 @@ import { publishRuns } from '../warehouse/publish-runs.ts';
 import type { Published } from '../warehouse/published.ts';
 import { replaceSnapshot } from '../warehouse/snapshot.ts';
 import { startLoading } from './load-stage.ts';
+import type { NextSnapshot } from './next-snapshot.ts';
 import { findExpired, removeExpired, thinCheckpoints } from './retention-stage.ts';
 import { readRunLog } from './run-log.ts';
 import type { Session } from './session.ts';
@@ -63,10 +64,12 @@ export async function publishLoaded(
 /**
  * Notes the run in `meta`, replaces the readers' snapshot, archives the segments that it holds and nothing waits for,
  * and removes what is older than `warehouse.keep_raw_days` and not needed.
+ * @param next the copy that it begins with
  */
 export async function snapshotStage(
   session: Session,
   outcome: { exitCode: number; stoppedBy: string | null },
+  next?: NextSnapshot,
 ): Promise<void> {
   const { folder, log } = session;
   const runs = (await readRunLog(folder.runs)).map((entry) =>
@@ -87,8 +90,9 @@ export async function snapshotStage(
       return readSegments(build, 'from meta.segments where settled');
     });
     session.closeBuild();
+    const begun = (await next?.take()) ?? null;
     const { fileMode } = session.config.warehouse;
-    return { settled, setAside: await replaceSnapshot(folder, fileMode, session.databaseOptions) };
+    return { settled, setAside: await replaceSnapshot(folder, fileMode, session.databaseOptions, begun) };
   });
   for (const file of setAside)
     log.warn({ file }, 'somebody opened the snapshot for writing: its log was set aside, open it read-only');

@@ -19,6 +19,7 @@ import { type BudgetLimits, createBudget } from './budget.ts';
 import { checkQueries } from './check-queries.ts';
 import { freeBuffers } from './free-buffers.ts';
 import { startLoading } from './load-stage.ts';
+import { createNextSnapshot } from './next-snapshot.ts';
 import { planConfirm } from './plan-confirm.ts';
 import { orderStarts, type PlannedStart, planStarts } from './plan-starts.ts';
 import { createProgress, type JobProgress, type Progress } from './progress.ts';
@@ -91,6 +92,7 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
   });
   const savings = createSavings(requests);
   const published = nothingPublished();
+  const nextSnapshot = createNextSnapshot(folder, session.stop.signal);
   const report = (stopped: StoppedEarly | null, failed = false): RunReport => {
     const refused = published.refused.length > 0;
     const exitCode = decideExitCode({ refused, stopped: stopped !== null, failed });
@@ -109,6 +111,7 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
         for (const { task } of starts) progress.addTasks(task.job, 1);
         savings.expect(starts);
         isWaiting ||= starts.length > 0;
+        if (loads && isWaiting) nextSnapshot.begin();
         return isWaiting ? crawlWave(starts, { session, client, progress, savings, loads }) : null;
       });
       if (loads && isWaiting) {
@@ -133,7 +136,8 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
     const ended = report(stopped, failed);
     await keepRates(folder.rates, client);
     if (options.verb === 'run') {
-      await snapshotStage(session, { exitCode: ended.exitCode, stoppedBy: stopped?.message ?? null });
+      const stoppedBy = stopped?.message ?? null;
+      await snapshotStage(session, { exitCode: ended.exitCode, stoppedBy }, nextSnapshot);
       await options.afterSnapshot(session);
     }
     return ended;
@@ -142,6 +146,7 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
     if (error instanceof StoppedEarly) return report(error);
     throw error;
   } finally {
+    await nextSnapshot.stop();
     await progress.close();
     await client.close();
     requests.close();

@@ -11,6 +11,7 @@ import { listStaged, removeStaged } from '../warehouse/load.ts';
 import { hasOwnHashes, rehash } from '../warehouse/rehash.ts';
 import { closeReplay } from '../warehouse/replay.ts';
 import { takeRunLock } from '../warehouse/run-lock.ts';
+import { removeDraft } from '../warehouse/snapshot.ts';
 import { takeIncomingPages } from './incoming-pages.ts';
 import { holdsArchive, type MendContext, mendBuild } from './mend-build.ts';
 import { mendRequestLog } from './request-log.ts';
@@ -101,6 +102,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       tempDir: folder.temp,
       signal: stop.signal,
     };
+    await removeDraft(folder);
     await recoverLanding(folder.landing);
     mendRequestLog(folder.requests);
     const now = new Date();

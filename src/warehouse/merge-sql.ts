@@ -10,14 +10,23 @@ import type { TableSpec } from './table-spec.ts';
  * A row has a base group and may have others, each from the newest answer that carried it. `seen` finds, from
  * narrow columns alone, where in the files each key's newest copy of each group stands; `verdict` compares that
  * with the table; only rows that are new or changed are read in full.
+ *
+ * Looking for keys reads all of the table's, so it is done once for many slices: `place` has the hash of every key
+ * that is there, and its row number, by which DuckDB finds a row without reading the others.
  */
 export interface MergeSql {
+  /** $files: staging files of one slice or more. Makes `place`. */
+  place: string;
   /** $files: the slice's staging files. Makes `seen`. */
   seen: string;
+  /** Makes `known`: the slice's rows that the table has; all NULL but `place_hash` where a place is another row's now. */
+  known: string;
   /** Makes `verdict`: every key of the slice with something newer than the table has. */
   verdict: string;
-  /** Counts: `{seen, fresh, inserted, changed, amended, mixed}` as bigint. */
+  /** Counts: `{seen, fresh, inserted, changed, amended, mixed, moved}` as bigint. */
   counts: string;
+  /** The table's end: `{row}`, the number that the next row gets, at least. */
+  end: string;
   /** Moves slots and times of what is confirmed, one statement a group. */
   confirm: readonly string[];
   /** Makes `old_rows`: what the new versions keep of the old ones. */
@@ -32,13 +41,26 @@ export interface MergeSql {
   insertMixed: string;
   /** Old versions of both. */
   deleteOld: string;
+  /** After the commit: forgets the places of old versions. */
+  forgetOld: string;
+  /** $end, from before. After the commit: adds the places of rows that were written since. */
+  addPlaces: string;
 }
 
 /** @param columns the table's columns in order */
 export function mergeSql(spec: TableSpec, columns: readonly string[]): MergeSql {
   const groups = listGroups(spec, columns);
+  const hash = `hash(${keyList(spec)})`;
   return {
+    place: `
+      create or replace temp table place as
+      select ${hash} as place_hash, rowid as target
+      from ${spec.name}
+      semi join (
+        select ${hash} as place_hash from read_parquet($files) semi join ready using (task, crawl)
+      ) staged on staged.place_hash = ${hash}`,
     seen: seenSql(spec, groups),
+    known: knownSql(spec, groups),
     verdict: verdictSql(spec, groups),
     counts: `
       select
@@ -47,8 +69,10 @@ export function mergeSql(spec: TableSpec, columns: readonly string[]): MergeSql 
         count(*) filter (where versioned) as changed,
         count(*) filter (where target is not null and rewritten and not versioned) as amended,
         count(*) filter (where rewritten and not whole) as mixed,
-        (select count(*) from seen) as seen
+        (select count(*) from seen) as seen,
+        (select count(*) from known where target is null) as moved
       from verdict`,
+    end: `select coalesce(max(rowid) + 1, 0) as row from ${spec.name}`,
     confirm: groups.map(
       (group) => `
       update ${spec.name} set ${group.slot} = v.new_${group.name}_slot, ${group.seenAt} = v.new_${group.name}_seen_at
@@ -71,6 +95,8 @@ export function mergeSql(spec: TableSpec, columns: readonly string[]): MergeSql 
     insertChanged: insertSql(spec, columns, groups, 'changed'),
     insertMixed: insertSql(spec, columns, groups, 'mixed'),
     deleteOld: `delete from ${spec.name} where rowid in (select target from verdict where rewritten and target is not null)`,
+    forgetOld: 'delete from place where target in (select target from verdict where rewritten)',
+    addPlaces: `insert into place select ${hash}, rowid from ${spec.name} where rowid >= $end`,
   };
 }
 
@@ -128,8 +154,7 @@ function notGone(spec: TableSpec): string {
         or if(s.base.slot is null or g.gone_slot is null, s.base.seen_at > g.gone_at, s.base.slot > g.gone_slot)`;
 }
 
-function verdictSql(spec: TableSpec, groups: readonly Group[]): string {
-  const grouped = groups.length > 1;
+function knownSql(spec: TableSpec, groups: readonly Group[]): string {
   const narrow = [
     ...spec.key.map(quoteName),
     ...groups.flatMap((group) => [group.slot, group.seenAt, group.hash, ...group.volatile.map(quoteName)]),
@@ -137,8 +162,18 @@ function verdictSql(spec: TableSpec, groups: readonly Group[]): string {
     'changed_slot',
     ...(spec.history ? ['changed_at'] : []),
     'run_id',
-    ...(grouped ? ['record_hash'] : []),
   ];
+  return `
+    create or replace temp table known as
+    select p.place_hash, t.*
+    from (
+      from place semi join (select hash(${keyList(spec)}) as place_hash from seen) using (place_hash)
+    ) p
+    left join (select rowid as target, ${narrow.join(', ')} from ${spec.name}) t
+      on t.target = p.target and hash(${spec.key.map((column) => `t.${quoteName(column)}`).join(', ')}) = p.place_hash`;
+}
+
+function verdictSql(spec: TableSpec, groups: readonly Group[]): string {
   const takes = groups.map((group) => `${isNewer(group)} as take_${group.name}`);
   const differs = (group: Group, columns: readonly string[]) =>
     columns.map((column) => `take_${group.name} and ${group.name}.${column} is distinct from old.${column}`);
@@ -170,7 +205,7 @@ function verdictSql(spec: TableSpec, groups: readonly Group[]): string {
     with compared as (
       select s.*, t.target, t as old, ${takes.join(',\n        ')}
       from seen s
-      left join (select rowid as target, ${narrow.join(', ')} from ${spec.name}) t using (${keyList(spec)})
+      left join known t using (${keyList(spec)})
       ${spec.history ? notGone(spec) : ''}
     )
     select ${keyList(spec)},

@@ -29,6 +29,9 @@ export const noRows: MergeCounts = {
  */
 const bytesPerRow = { seen: 2000, inserted: 4000, changed: 8000, past: 4000 };
 
+/** The same for a row whose place is looked up: two numbers, held twice. */
+const bytesPerPlace = 100;
+
 /** Applies the ready rows of some staging files to one merge table, slice by slice. */
 export async function mergeTable(
   database: Database,
@@ -42,18 +45,37 @@ export async function mergeTable(
   let waiting = await countRows(database, files);
   // What a row takes is known when a slice is judged; until then, of an empty table every row is new.
   let bytes = (await isEmpty(database, spec)) ? bytesPerRow.inserted : bytesPerRow.seen;
+  let located: readonly StagedFile[] = [];
   while (waiting.length > 0) {
-    const slice = takeSlice(waiting, memoryBytes / bytes);
-    const files = slice.map(({ file }) => file);
+    const locating = located.length === 0;
+    if (locating) {
+      located = takeSlice(waiting, memoryBytes / bytesPerPlace);
+      await withRoom(database, () => database.run(sql.place, { files: namesOf(located) }));
+    }
+    const slice = takeSlice(located, memoryBytes / bytes);
+    const files = namesOf(slice);
     const verdict = await withRoom(database, () => judgeSlice(database, sql, files));
+    // A checkpoint may have given rows other numbers: they are looked for once more.
+    if (verdict.moved > 0) {
+      if (locating) throw new Error(`${spec.name}: rows are not where they were found a moment ago`);
+      located = [];
+      continue;
+    }
     const written = writeBytes(spec, verdict);
     bytes = Math.max(bytesPerRow.seen, written / Math.max(1, sumRows(slice)));
     // Judged again with fewer files.
     if (slice.length > 1 && written > memoryBytes) continue;
+    const [end] = await database.rows<{ row: bigint }>(sql.end);
     await withRoom(database, () => database.transaction(() => applyVerdict(database, sql, files, verdict)));
+    waiting = waiting.slice(slice.length);
+    located = located.slice(slice.length);
+    // Before the checkpoint: what it gives other numbers is then missed by its old one, not unheard of.
+    if (located.length > 0 && written > 0) {
+      await database.run(sql.forgetOld);
+      await database.run(sql.addPlaces, { end: end?.row ?? 0n });
+    }
     await withRoom(database, () => database.run('checkpoint'));
     for (const name of Object.keys(total) as (keyof MergeCounts)[]) total[name] += verdict[name];
-    waiting = waiting.slice(slice.length);
   }
   return total;
 }
@@ -95,15 +117,16 @@ async function isEmpty(database: Database, { name }: TableSpec): Promise<boolean
   return rows.length === 0;
 }
 
-type Verdict = MergeCounts & { mixed: number };
+type Verdict = MergeCounts & { mixed: number; moved: number };
 
-/** Makes `seen` and `verdict` of a slice, and counts what they say. */
+/** Makes `seen`, `known` and `verdict` of a slice, and counts what they say. */
 async function judgeSlice(
   database: Database,
   sql: ReturnType<typeof mergeSql>,
   files: readonly string[],
 ): Promise<Verdict> {
   await database.run(sql.seen, { files });
+  await database.run(sql.known);
   await database.run(sql.verdict);
   const [row] = await database.rows<Record<string, bigint>>(sql.counts);
   const count = (name: string) => Number(row?.[name] ?? 0n);
@@ -115,7 +138,8 @@ async function judgeSlice(
     count('amended'),
   ] as const;
   const confirmed = fresh - inserted - changed - amended;
-  return { seen, inserted, changed, amended, confirmed, stale: seen - fresh, gone: 0, mixed: count('mixed') };
+  const [mixed, moved] = [count('mixed'), count('moved')];
+  return { seen, inserted, changed, amended, confirmed, stale: seen - fresh, gone: 0, mixed, moved };
 }
 
 async function applyVerdict(
@@ -132,4 +156,8 @@ async function applyVerdict(
   if (changed + amended > 0) await database.run(sql.insertChanged, { files });
   if (mixed > 0) await database.run(sql.insertMixed, { files });
   if (changed + amended > 0) await database.run(sql.deleteOld);
+}
+
+function namesOf(files: readonly StagedFile[]): string[] {
+  return files.map(({ file }) => file);
 }

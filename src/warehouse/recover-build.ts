@@ -2,9 +2,9 @@ import { chmod, constants, copyFile, rename, rm } from 'node:fs/promises';
 import type { DataFolder } from '../data-folder.ts';
 import { DamagedFile, StoppedEarly } from '../errors.ts';
 import { exists, syncDirectory, syncFile } from '../landing/segment-files.ts';
-import { findWrongChecksum } from './block-checksums.ts';
 import { checkVersion, openBuild, setAside } from './build.ts';
 import { type Database, type DatabaseOptions, isLockConflict, openDatabase } from './database.ts';
+import { findWrongChecksum } from './database-blocks.ts';
 import { quoteText } from './sql-text.ts';
 
 /** A build that was made anew; what its base does not hold is replayed into it. */
@@ -91,8 +91,11 @@ export async function judgeSnapshot(
  * @throws DamagedFile
  */
 export async function verifyDatabase(path: string, options: Options): Promise<void> {
-  const wrong = await findWrongChecksum(path);
-  if (wrong === null) return;
+  if ((await findWrongChecksum(path)) !== null) await readTables(path, options);
+}
+
+/** Has DuckDB read every table of a database file that nobody writes. @throws DamagedFile */
+export async function readTables(path: string, options: Options): Promise<void> {
   const database = await openDatabase(path, { ...options, readOnly: true });
   try {
     for (const table of await listTables(database))

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 
 /** Bytes of each of the three headers that a DuckDB file begins with, and where its block size stands in them. */
 const headerBytes = 4096;
@@ -17,23 +17,50 @@ const readBytes = 2 << 20;
 export async function findWrongChecksum(path: string): Promise<number | null> {
   const file = await open(path, 'r');
   try {
-    const { size } = await file.stat();
-    const headers = Buffer.alloc(3 * headerBytes);
-    await file.read(headers, 0, headers.length, 0);
-    for (let offset = 0; offset < headers.length; offset += headerBytes)
-      if (!isMatching(headers.subarray(offset, offset + headerBytes))) return offset;
-    const blockBytes = readBlockBytes(headers);
-    const blocks = Buffer.alloc(blockBytes * Math.ceil(readBytes / blockBytes));
-    for (let offset = headers.length; offset < size; offset += blocks.length) {
-      const { bytesRead } = await file.read(blocks, 0, blocks.length, offset);
-      // A file that ends within a block.
-      if (bytesRead !== Math.min(blocks.length, size - offset) || bytesRead % blockBytes !== 0) return offset;
-      for (let at = 0; at < bytesRead; at += blockBytes)
-        if (!isMatching(blocks.subarray(at, at + blockBytes))) return offset + at;
+    for await (const { offset, bytes, size, isWhole } of readBlocks(file)) {
+      if (!isWhole) return offset;
+      for (let at = 0; at < bytes.length; at += size)
+        if (!isMatching(bytes.subarray(at, at + size))) return offset + at;
     }
     return null;
   } finally {
     await file.close();
+  }
+}
+
+/** Parts of a database file that lie side by side, each with a checksum of its own. */
+export interface Blocks {
+  offset: number;
+  /** Overwritten by the next but one. */
+  bytes: Buffer;
+  /** Bytes of each. */
+  size: number;
+  /** False where the file ends within one. */
+  isWhole: boolean;
+}
+
+/** The three headers of a DuckDB file, then its blocks, many at a time; the next ones are read meanwhile. */
+export async function* readBlocks(file: FileHandle): AsyncGenerator<Blocks> {
+  const { size: end } = await file.stat();
+  const read = async (into: Buffer, offset: number, length: number, size: number): Promise<Blocks> => {
+    const { bytesRead } = await file.read(into, 0, length, offset);
+    const isWhole = bytesRead === Math.min(length, end - offset) && bytesRead % size === 0;
+    return { offset, bytes: into.subarray(0, bytesRead), size, isWhole };
+  };
+  let [now, next] = [Buffer.alloc(readBytes), Buffer.alloc(readBytes)];
+  const headers = await read(now, 0, 3 * headerBytes, headerBytes);
+  // A damaged header may say anything.
+  const said = readBlockBytes(now);
+  const size = said > 0 && said <= readBytes ? said : headerBytes;
+  const length = readBytes - (readBytes % size);
+  let blocks: Blocks | null = headers;
+  for (let offset = 3 * headerBytes; blocks !== null; offset += length) {
+    const following: Promise<Blocks> | null = offset < end ? read(next, offset, length, size) : null;
+    // Who stops in between does not wait for it.
+    following?.catch(() => undefined);
+    yield blocks;
+    blocks = await following;
+    [now, next] = [next, now];
   }
 }
 
@@ -46,8 +73,8 @@ function readBlockBytes(headers: Buffer): number {
 const [high, low] = [0xbf58476d, 0x1ce4e5b9] as const;
 const [lowHigh, lowLow] = [low >>> 16, low & 0xffff] as const;
 
-/** Whether the first 8 bytes are the checksum of the rest: 5381 xor each word times the factor, modulo 2^64. */
-function isMatching(bytes: Buffer): boolean {
+/** Whether a header's or block's first 8 bytes are the checksum of the rest: 5381 xor each word times the factor, modulo 2^64. */
+export function isMatching(bytes: Buffer): boolean {
   const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2);
   let sumLow = 5381;
   let sumHigh = 0;
