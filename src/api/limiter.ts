@@ -73,16 +73,22 @@ export class Limiter {
   }
 
   /** Runs the task when the pool allows: what returns first, then by share, then first come first served. */
-  run<T>(task: () => Promise<T>, { share = '', returns = false, signal }: RunOptions = {}): Promise<T> {
+  async run<T>(
+    task: () => Promise<T>,
+    { share = '', returns = false, signal }: RunOptions = {},
+  ): Promise<T> {
     const askedAt = this.#timing.now();
     const turns = this.#turns.get(share) ?? 0;
     if (!returns) this.#turns.set(share, turns + 1);
+    // p-queue keeps up to a hundred tasks that are done, and with them what they return: pages of megabytes.
+    const results: T[] = [];
     const inTurn = async () => {
       signal?.throwIfAborted();
       await this.#takeTurn(returns ? Number.NEGATIVE_INFINITY : askedAt, signal);
-      return task();
+      results.push(await task());
     };
-    return this.#queue.add(inTurn, { priority: returns ? 1 : -turns });
+    await this.#queue.add(inTurn, { priority: returns ? 1 : -turns });
+    return results.pop() as T;
   }
 
   /** A task that had to wait in its turn takes it again: all that waited for the same moment would go at once. */

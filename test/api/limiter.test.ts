@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { Limiter, type LimiterConfig } from '../../src/api/limiter.ts';
 import { realTiming } from '../../src/api/timing.ts';
@@ -42,6 +44,28 @@ describe('order and concurrency', () => {
     expect(times.filter((at) => at < 119)).toHaveLength(0);
     // And they return one by one.
     expect(times.at(-1)! - times[0]!).toBeGreaterThan(4 * 9);
+  });
+
+  test('an answer that was taken is kept by nobody while others wait', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const limiter = limiterOf({ concurrency: 2 }, true);
+    const pages: WeakRef<object>[] = [];
+    let goOn = () => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const answered = Array.from({ length: 20 }, async () => {
+      pages.push(new WeakRef(await limiter.run(async () => ({ records: Buffer.alloc(1000) }))));
+    });
+    // Those behind them keep the queue from being empty.
+    const behind = Array.from({ length: 4 }, () => limiter.run(() => held));
+    await Promise.all(answered);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    collect();
+    expect(pages.filter((page) => page.deref() !== undefined)).toEqual([]);
+    goOn();
+    await Promise.all(behind);
   });
 
   test('an abort ends the wait at once', async () => {
