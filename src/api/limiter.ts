@@ -73,10 +73,7 @@ export class Limiter {
   }
 
   /** Runs the task when the pool allows: what returns first, then by share, then first come first served. */
-  async run<T>(
-    task: () => Promise<T>,
-    { share = '', returns = false, signal }: RunOptions = {},
-  ): Promise<T> {
+  async run<T>(task: () => Promise<T>, { share = '', returns = false, signal }: RunOptions = {}): Promise<T> {
     const askedAt = this.#timing.now();
     const turns = this.#turns.get(share) ?? 0;
     if (!returns) this.#turns.set(share, turns + 1);
