@@ -24,10 +24,10 @@ export const noRows: MergeCounts = {
 
 /**
  * Memory to plan for a row of a slice, bytes, by what becomes of it (bench/publish.ts at 300MB): every row has narrow
- * copies in `seen` and `verdict`; an inserted one is held whole until the commit; a changed one costs the table's
- * row group its delete marks besides, and its former version is written again.
+ * copies in `seen`, `known` and `verdict`; an inserted one is held until its row group is full; a changed one costs the
+ * table's row group its delete marks besides, and its former version is written again.
  */
-const bytesPerRow = { seen: 2000, inserted: 4000, changed: 8000, past: 4000 };
+const bytesPerRow = { seen: 2000, inserted: 2000, changed: 8000, past: 4000 };
 
 /** The same for a row whose place is looked up: two numbers, held twice. */
 const bytesPerPlace = 100;
@@ -43,8 +43,8 @@ export async function mergeTable(
   if (files.length === 0) return total;
   const sql = mergeSql(spec, await listColumns(database, spec.name));
   let waiting = await countRows(database, files);
-  // What a row takes is known when a slice is judged; until then, of an empty table every row is new.
-  let bytes = (await isEmpty(database, spec)) ? bytesPerRow.inserted : bytesPerRow.seen;
+  // What a row takes is known when a slice is judged.
+  let bytes = bytesPerRow.seen;
   let located: readonly StagedFile[] = [];
   while (waiting.length > 0) {
     const locating = located.length === 0;
@@ -110,11 +110,6 @@ export function takeSlice(files: readonly StagedFile[], maxRows: number): readon
 
 function sumRows(files: readonly StagedFile[]): number {
   return files.reduce((sum, { rows }) => sum + rows, 0);
-}
-
-async function isEmpty(database: Database, { name }: TableSpec): Promise<boolean> {
-  const rows = await database.rows(`from ${name} select 1 limit 1`);
-  return rows.length === 0;
 }
 
 type Verdict = MergeCounts & { mixed: number; moved: number };
