@@ -77,7 +77,7 @@ export class Limiter {
     const askedAt = this.#timing.now();
     const turns = this.#turns.get(share) ?? 0;
     if (!returns) this.#turns.set(share, turns + 1);
-    // p-queue keeps up to a hundred tasks that are done, and with them what they return: pages of megabytes.
+    // p-queue keeps a hundred tasks that are done, and with them what they return: pages of megabytes.
     const results: T[] = [];
     const inTurn = async () => {
       signal?.throwIfAborted();

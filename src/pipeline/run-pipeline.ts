@@ -92,7 +92,7 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
   });
   const savings = createSavings(requests);
   const published = nothingPublished();
-  const nextSnapshot = createNextSnapshot(folder, session.stop.signal);
+  const nextSnapshot = createNextSnapshot(folder, session.stop.stopping);
   const report = (stopped: StoppedEarly | null, failed = false): RunReport => {
     const refused = published.refused.length > 0;
     const exitCode = decideExitCode({ refused, stopped: stopped !== null, failed });
@@ -146,7 +146,7 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
     if (error instanceof StoppedEarly) return report(error);
     throw error;
   } finally {
-    await nextSnapshot.stop();
+    await nextSnapshot.drop();
     await progress.close();
     await client.close();
     requests.close();

@@ -1,7 +1,8 @@
 import { type Database, listColumns } from './database.ts';
 import { withRoom } from './memory.ts';
-import { countRows, takeSlice } from './merge-table.ts';
+
 import { type Group, listGroups, stagedHash } from './row-groups.ts';
+import { countRows, takeSlice } from './slices.ts';
 import { quoteName } from './sql-text.ts';
 import type { TableSpec } from './table-spec.ts';
 

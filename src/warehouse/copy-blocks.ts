@@ -17,7 +17,7 @@ export async function copyBlocks(from: string, to: string, signal: AbortSignal):
       signal.throwIfAborted();
       for (let at = 0; at < bytes.length; at += size)
         digests.set(offset + at, digestOf(bytes.subarray(at, at + size)));
-      await copy.write(bytes, 0, bytes.length, offset);
+      await writeFully(copy, bytes, offset);
       unsynced += bytes.length;
       if (unsynced >= syncBytes) {
         await copy.datasync();
@@ -39,12 +39,18 @@ export async function updateCopy(from: string, to: string, former: BlockDigests)
   await withBoth(from, to, 'r+', async (file, copy) => {
     for await (const { offset, bytes, size, isWhole } of readBlocks(file)) {
       if (!isWhole) wrong ??= offset;
+      // Neighbours are written together.
+      let from = 0;
       for (let at = 0; at < bytes.length; at += size) {
         const block = bytes.subarray(at, at + size);
-        if (former.get(offset + at) === digestOf(block)) continue;
-        if (!isMatching(block)) wrong ??= offset + at;
-        await copy.write(block, 0, block.length, offset + at);
+        if (former.get(offset + at) !== digestOf(block)) {
+          if (!isMatching(block)) wrong ??= offset + at;
+          continue;
+        }
+        await writeFully(copy, bytes.subarray(from, at), offset + from);
+        from = at + size;
       }
+      await writeFully(copy, bytes.subarray(from), offset + from);
     }
     await copy.truncate((await file.stat()).size);
     await copy.sync();
@@ -64,6 +70,14 @@ async function withBoth(
     await work(file, copy).finally(() => copy.close());
   } finally {
     await file.close();
+  }
+}
+
+/** One write may take a part only; the next one says why. @throws ENOSPC, EIO, … */
+async function writeFully(file: FileHandle, bytes: Buffer, offset: number): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const { bytesWritten } = await file.write(bytes, done, bytes.length - done, offset + done);
+    done += bytesWritten;
   }
 }
 

@@ -6,6 +6,9 @@ const headerBytes = 4096;
 /** Bytes read at once: a block at a time, of 64 KiB, takes longer to ask for than to look at. */
 const readBytes = 2 << 20;
 
+/** Bytes that DuckDB lets a block have: powers of two, each of which fits into what is read at once. */
+const blockSizes = [16n, 32n, 64n, 128n, 256n].map((kibibytes) => kibibytes * 1024n);
+
 /**
  * Looks at the checksum of every header and block of a DuckDB file that nobody has open for writing, about a second a GB.
  * DuckDB itself looks only at the blocks it reads; a copy of damage nobody has met would replace a whole snapshot.
@@ -43,16 +46,14 @@ export interface Blocks {
 export async function* readBlocks(file: FileHandle): AsyncGenerator<Blocks> {
   const { size: end } = await file.stat();
   const read = async (into: Buffer, offset: number, length: number, size: number): Promise<Blocks> => {
-    const { bytesRead } = await file.read(into, 0, length, offset);
-    const isWhole = bytesRead === Math.min(length, end - offset) && bytesRead % size === 0;
-    return { offset, bytes: into.subarray(0, bytesRead), size, isWhole };
+    const bytes = into.subarray(0, await readFully(file, into, length, offset));
+    const isWhole = bytes.length === Math.min(length, end - offset) && bytes.length % size === 0;
+    return { offset, bytes, size, isWhole };
   };
   let [now, next] = [Buffer.alloc(readBytes), Buffer.alloc(readBytes)];
   const headers = await read(now, 0, 3 * headerBytes, headerBytes);
-  // A damaged header may say anything.
-  const said = readBlockBytes(now);
-  const size = said > 0 && said <= readBytes ? said : headerBytes;
-  const length = readBytes - (readBytes % size);
+  const size = readBlockBytes(now);
+  const length = readBytes;
   let blocks: Blocks | null = headers;
   for (let offset = 3 * headerBytes; blocks !== null; offset += length) {
     const following: Promise<Blocks> | null = offset < end ? read(next, offset, length, size) : null;
@@ -64,9 +65,24 @@ export async function* readBlocks(file: FileHandle): AsyncGenerator<Blocks> {
   }
 }
 
-/** Block size, from either database header: checksum, iteration, meta block, free list, block count, block size. */
+/** @returns bytes read: fewer than `length` at the end of the file only. One read may give fewer; the next says why. */
+async function readFully(file: FileHandle, into: Buffer, length: number, offset: number): Promise<number> {
+  let done = 0;
+  while (done < length) {
+    const { bytesRead } = await file.read(into, done, length - done, offset + done);
+    if (bytesRead === 0) break;
+    done += bytesRead;
+  }
+  return done;
+}
+
+/**
+ * Block size, from either database header: checksum, iteration, meta block, free list, block count, block size. That of a
+ * header where a damaged one says what is none.
+ */
 function readBlockBytes(headers: Buffer): number {
-  return Number(headers.readBigUInt64LE(headerBytes + 5 * 8));
+  const said = headers.readBigUInt64LE(headerBytes + 5 * 8);
+  return blockSizes.includes(said) ? Number(said) : headerBytes;
 }
 
 /** DuckDB's factor, 0xbf58476d1ce4e5b9, in parts: JavaScript multiplies 32 bits exactly, not 64. */

@@ -12,7 +12,7 @@ const uncounted = 1 / 15;
 
 /**
  * The memory limit with which reading a whole file takes no more than reading a small one with `memoryLimit`. Not for a
- * publish, whose slices would be smaller and look at all the keys more often.
+ * publish, whose slices would be smaller and more.
  */
 export async function limitBeside(path: string, memoryLimit: string): Promise<string> {
   const limit = parseMemory(memoryLimit);

@@ -95,7 +95,11 @@ export function mergeSql(spec: TableSpec, columns: readonly string[]): MergeSql 
     insertChanged: insertSql(spec, columns, groups, 'changed'),
     insertMixed: insertSql(spec, columns, groups, 'mixed'),
     deleteOld: `delete from ${spec.name} where rowid in (select target from verdict where rewritten and target is not null)`,
-    forgetOld: 'delete from place where target in (select target from verdict where rewritten)',
+    // By its hash too: a number may be another row's meanwhile, whose place stays, and is found to be wrong.
+    forgetOld: `
+      delete from place using verdict v
+      where v.rewritten and place.target = v.target
+        and place.place_hash = hash(${spec.key.map((column) => `v.${quoteName(column)}`).join(', ')})`,
     addPlaces: `insert into place select ${hash}, rowid from ${spec.name} where rowid >= $end`,
   };
 }

@@ -1,6 +1,8 @@
 import { type Database, listColumns } from './database.ts';
 import { withRoom } from './memory.ts';
 import { mergeSql } from './merge-sql.ts';
+import { createPlaces } from './places.ts';
+import { countRows, namesOf, sumRows, takeSlice } from './slices.ts';
 import type { TableSpec } from './table-spec.ts';
 
 /** What became of the rows seen. `seen` = inserted + changed + amended + confirmed + stale. */
@@ -29,9 +31,6 @@ export const noRows: MergeCounts = {
  */
 const bytesPerRow = { seen: 2000, inserted: 2000, changed: 8000, past: 4000 };
 
-/** The same for a row whose place is looked up: two numbers, held twice. */
-const bytesPerPlace = 100;
-
 /** Applies the ready rows of some staging files to one merge table, slice by slice. */
 export async function mergeTable(
   database: Database,
@@ -42,40 +41,27 @@ export async function mergeTable(
   const total = { ...noRows };
   if (files.length === 0) return total;
   const sql = mergeSql(spec, await listColumns(database, spec.name));
-  let waiting = await countRows(database, files);
+  const places = createPlaces(database, sql);
   // What a row takes is known when a slice is judged.
   let bytes = bytesPerRow.seen;
-  let located: readonly StagedFile[] = [];
-  while (waiting.length > 0) {
-    const locating = located.length === 0;
-    if (locating) {
-      located = takeSlice(waiting, memoryBytes / bytesPerPlace);
-      await withRoom(database, () => database.run(sql.place, { files: namesOf(located) }));
-    }
-    const slice = takeSlice(located, memoryBytes / bytes);
+  for (let waiting = await countRows(database, files); waiting.length > 0; ) {
+    const maxRows = memoryBytes / bytes;
+    const slice = takeSlice(await places.locate(waiting, maxRows), maxRows);
     const files = namesOf(slice);
     const verdict = await withRoom(database, () => judgeSlice(database, sql, files));
-    // A checkpoint may have given rows other numbers: they are looked for once more.
     if (verdict.moved > 0) {
-      if (locating) throw new Error(`${spec.name}: rows are not where they were found a moment ago`);
-      located = [];
+      places.lose();
       continue;
     }
     const written = writeBytes(spec, verdict);
     bytes = Math.max(bytesPerRow.seen, written / Math.max(1, sumRows(slice)));
     // Judged again with fewer files.
     if (slice.length > 1 && written > memoryBytes) continue;
-    const [end] = await database.rows<{ row: bigint }>(sql.end);
-    await withRoom(database, () => database.transaction(() => applyVerdict(database, sql, files, verdict)));
-    waiting = waiting.slice(slice.length);
-    located = located.slice(slice.length);
-    // Before the checkpoint: what it gives other numbers is then missed by its old one, not unheard of.
-    if (located.length > 0 && written > 0) {
-      await database.run(sql.forgetOld);
-      await database.run(sql.addPlaces, { end: end?.row ?? 0n });
-    }
-    await withRoom(database, () => database.run('checkpoint'));
+    await places.follow(slice, verdict, () =>
+      withRoom(database, () => database.transaction(() => applyVerdict(database, sql, files, verdict))),
+    );
     for (const name of Object.keys(total) as (keyof MergeCounts)[]) total[name] += verdict[name];
+    waiting = waiting.slice(slice.length);
   }
   return total;
 }
@@ -84,32 +70,6 @@ export async function mergeTable(
 function writeBytes({ history }: TableSpec, { inserted, changed, amended }: MergeCounts): number {
   const past = history ? changed * bytesPerRow.past : 0;
   return inserted * bytesPerRow.inserted + (changed + amended) * bytesPerRow.changed + past;
-}
-
-export interface StagedFile {
-  file: string;
-  rows: number;
-}
-
-/** Staging files with their rows, in the order given. */
-export async function countRows(database: Database, files: readonly string[]): Promise<StagedFile[]> {
-  if (files.length === 0) return [];
-  const sizes = await database.rows<{ file_name: string; num_rows: bigint }>(
-    'select file_name, num_rows from parquet_file_metadata($files)',
-    { files },
-  );
-  const rowsOf = new Map(sizes.map(({ file_name, num_rows }) => [file_name, Number(num_rows)]));
-  return files.map((file) => ({ file, rows: rowsOf.get(file) ?? 0 }));
-}
-
-/** The first of the files, as many as have so many rows together; one at least. */
-export function takeSlice(files: readonly StagedFile[], maxRows: number): readonly StagedFile[] {
-  const beyond = files.findIndex((_, n) => n > 0 && sumRows(files.slice(0, n + 1)) > maxRows);
-  return beyond === -1 ? files : files.slice(0, beyond);
-}
-
-function sumRows(files: readonly StagedFile[]): number {
-  return files.reduce((sum, { rows }) => sum + rows, 0);
 }
 
 type Verdict = MergeCounts & { mixed: number; moved: number };
@@ -151,8 +111,4 @@ async function applyVerdict(
   if (changed + amended > 0) await database.run(sql.insertChanged, { files });
   if (mixed > 0) await database.run(sql.insertMixed, { files });
   if (changed + amended > 0) await database.run(sql.deleteOld);
-}
-
-function namesOf(files: readonly StagedFile[]): string[] {
-  return files.map(({ file }) => file);
 }

@@ -1,12 +1,15 @@
 import { constants } from 'node:fs';
-import { chmod, copyFile, rename, rm } from 'node:fs/promises';
+import { chmod, copyFile, rename, rm, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
-import { syncDirectory, syncFile } from '../landing/segment-files.ts';
+import { exists, syncDirectory, syncFile } from '../landing/segment-files.ts';
 import { setAside } from './build.ts';
 import { type BlockDigests, copyBlocks, updateCopy } from './copy-blocks.ts';
 import type { DatabaseOptions } from './database.ts';
 import { readTables, verifyDatabase } from './recover-build.ts';
+
+/** Free room that a copy begun early asks for, in copies. */
+const roomFor = 3;
 
 /** Where the next snapshot is made. */
 function draftOf(folder: DataFolder): string {
@@ -20,21 +23,26 @@ export async function removeDraft(folder: DataFolder): Promise<void> {
 
 /**
  * Begins the next snapshot with a copy of the one there is, so that `replaceSnapshot` has to write what changed only: the
- * gigabytes are copied while a run waits for the API. It saves time and nothing else, so it may fail.
+ * gigabytes are copied while a run waits for the API. It saves time and nothing else, so it never fails: it is left out
+ * where there is no room for another, which the crawl may need.
  * @returns what was copied; null where nothing was, also because the file system can share a file's blocks
  */
 export async function beginSnapshot(folder: DataFolder, signal: AbortSignal): Promise<BlockDigests | null> {
   const draft = draftOf(folder);
   try {
+    const { size } = await stat(folder.snapshot);
+    const { bavail, bsize } = await statfs(folder.root);
+    if (bavail * bsize < roomFor * size) return null;
     const shares = await copyFile(folder.snapshot, draft, constants.COPYFILE_FICLONE_FORCE).then(
       () => true,
       () => false,
     );
     if (!shares) return await copyBlocks(folder.snapshot, draft, signal);
+    await removeDraft(folder);
   } catch {
-    // The run does not need it.
+    // Stopped, or there is no snapshot, or the disk is in trouble: the run will say what of it concerns it.
+    await removeDraft(folder).catch(() => undefined);
   }
-  await removeDraft(folder);
   return null;
 }
 
@@ -77,7 +85,7 @@ async function copyBuild(
   options: Omit<DatabaseOptions, 'readOnly'>,
   begun: BlockDigests | null,
 ): Promise<void> {
-  if (begun !== null) {
+  if (begun !== null && (await exists(draft))) {
     if ((await updateCopy(build, draft, begun)) !== null) await readTables(draft, options);
     return;
   }

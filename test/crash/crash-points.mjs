@@ -19,8 +19,8 @@ import { DuckDBConnection, DuckDBInstance, DuckDBPreparedStatement } from '@duck
 import { createDurableState, listBelow } from './durable-state.mjs';
 
 const plan = JSON.parse(process.env.CRASH_POINTS);
-const { appendFileSync, existsSync, lstatSync, readdirSync, readFileSync } = fs;
-const { readlinkSync, rmSync, writeFileSync } = fs;
+const { appendFileSync, closeSync: closeFile, existsSync, lstatSync, openSync: openFile } = fs;
+const { readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync, writeSync } = fs;
 
 // Threads count together: [points so far, whether a thread is at one, fsyncs so far].
 if (isMainThread) setEnvironmentData('crash-points', new Int32Array(new SharedArrayBuffer(12)));
@@ -128,6 +128,18 @@ function appending(fd, name, data) {
   return { what: `${name} ${path}`, halve: (root) => appendFileSync(join(root, path), half(data)) };
 }
 
+/** A write at a place of its own, in a file that is there. */
+function overwriting(fd, data, position) {
+  const path = pathOf(fd);
+  if (path === null || data.length === 0) return null;
+  const halve = (root) => {
+    const file = openFile(join(root, path), 'r+');
+    writeSync(file, half(data), 0, half(data).length, position);
+    closeFile(file);
+  };
+  return { what: `write ${path}`, halve };
+}
+
 function onPath(name, pathAt = 0) {
   return (...args) => {
     const path = inRoot(args[pathAt]);
@@ -210,10 +222,13 @@ wrap(fs, 'writev', (fd, buffers) => appending(fd, 'write', Buffer.concat(buffers
 const probe = await promises.open('/dev/null');
 const FileHandle = Object.getPrototypeOf(probe);
 await probe.close();
-for (const name of ['appendFile', 'writeFile', 'write'])
+for (const name of ['appendFile', 'writeFile'])
   wrap(FileHandle, name, function (data) {
     return appending(this.fd, name, data);
   });
+wrap(FileHandle, 'write', function (data, offset, length, position) {
+  return overwriting(this.fd, data.subarray(offset, offset + length), position);
+});
 wrap(FileHandle, 'truncate', function () {
   return pathOf(this.fd) === null ? null : { what: `truncate ${pathOf(this.fd)}` };
 });

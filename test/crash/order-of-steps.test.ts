@@ -113,10 +113,26 @@ test('the landing log goes only after the archive has what it held', async () =>
 
 test('the build is closed while it is copied', async () => {
   await trace();
-  const copied = find(/^(copyFile) warehouse\.duckdb\.tmp$/);
-  expect(copied.length).toBe(1);
-  const before = steps.slice(0, copied[0]!.n).filter((step) => /^duckdb (opens|closes) build/.test(step));
-  expect(before.at(-1)).toMatch(/closes/);
+  for (const [night, step] of [
+    [firstNight, 'copyFile warehouse.duckdb.tmp'],
+    [steps, 'write warehouse.duckdb.tmp'],
+  ] as const) {
+    const copied = night.lastIndexOf(step);
+    expect(copied, step).toBeGreaterThan(0);
+    const before = night.slice(0, copied).filter((done) => /^duckdb (opens|closes) build/.test(done));
+    expect(before.at(-1), step).toMatch(/closes/);
+  }
+});
+
+test('the next snapshot is begun before all is published, and is whole on disk before it has its name', async () => {
+  await trace();
+  const begun = steps.indexOf('open warehouse.duckdb.tmp');
+  expect(begun).toBeGreaterThan(0);
+  const [renamed] = find(/^rename (warehouse\.duckdb\.tmp) to warehouse\.duckdb$/);
+  expect(isSynced('warehouse.duckdb.tmp', renamed!.n)).toBe(true);
+  const published = steps.findLastIndex((step) => step.startsWith('duckdb closes build'));
+  expect(begun).toBeLessThan(published);
+  expect(published).toBeLessThan(renamed!.n);
 });
 
 test('the last thing that a run does is to say how it ended', async () => {

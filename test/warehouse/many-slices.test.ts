@@ -11,7 +11,7 @@ import { loadLanded, makeFolder } from './publish-landed.ts';
 const count = 300;
 const idOf = (n: number) => `${'A'.repeat(39)}${String(1000 + n).replaceAll('0', 'x')}`;
 
-test('what one slice of a publish writes, the next ones find', async () => {
+async function openNights() {
   const folder = await makeFolder();
   const statements: string[] = [];
   const options = { memoryLimit: '256MB', threads: 1, tempDir: folder.temp };
@@ -20,7 +20,7 @@ test('what one slice of a publish writes, the next ones find', async () => {
   const night = async (run: string, slot: number, pages: readonly ((n: number) => object | null)[]) => {
     for (const [page, say] of pages.entries()) {
       const landing = createLandingLog({ dir: folder.landing });
-      const said = Array.from({ length: count }, (_, n) => ({ id: idOf(n), own: say(n) }));
+      const said = Array.from({ length: 2 * count }, (_, n) => ({ id: idOf(n), own: say(n) }));
       const records = said.flatMap(({ id, own }) => (own === null ? [] : [JSON.stringify({ id, ...own })]));
       await landing.appendPage(
         {
@@ -56,32 +56,40 @@ test('what one slice of a publish writes, the next ones find', async () => {
       build.close();
     }
   };
-  const expected = (text: (n: number) => string, slot: (n: number) => number) =>
-    Array.from({ length: count }, (_, n) => ({
-      id: idOf(n),
-      interface: text(n),
-      slot: BigInt(slot(n)),
-    })).sort((a, b) => (a.id < b.id ? -1 : 1));
+  const looked = () => statements.filter((sql) => sql.includes('temp table place')).length;
+  return { night, looked };
+}
 
+const isOld = (n: number) => n < count;
+const old = (text: string) => (n: number) => (isOld(n) ? { interface: text } : null);
+const fresh = (text: string) => (n: number) => (isOld(n) ? null : { interface: text });
+
+const expected = (text: (n: number) => string, slot: (n: number) => number, length = count) =>
+  Array.from({ length }, (_, n) => ({
+    id: idOf(n),
+    interface: text(n),
+    slot: BigInt(slot(n)),
+  })).sort((a, b) => (a.id < b.id ? -1 : 1));
+
+test('what one slice of a publish writes, the next ones find', async () => {
+  const { night, looked } = await openNights();
   const first = await night('r1', 10, [
     (n) => (n < 200 ? { interface: 'a' } : null),
-    (n) => (n >= 100 ? { interface: 'b' } : null),
-    (n) => (n % 2 === 0 ? { interface: 'c' } : null),
+    (n) => (n >= 100 && n < count ? { interface: 'b' } : null),
+    (n) => (n % 2 === 0 && n < count ? { interface: 'c' } : null),
   ]);
   const odd = (n: number) => (n < 100 ? 'a' : 'b');
   const text = (n: number) => (n % 2 === 0 ? 'c' : odd(n));
   expect(first.rows).toEqual(expected(text, (n) => (n % 2 === 0 ? 12 : n < 100 ? 10 : 11)));
   expect(first.counts).toMatchObject({ seen: 550, inserted: count, stale: 0 });
 
-  const looked = () => statements.filter((sql) => sql.includes('temp table place')).length;
   expect(looked()).toBe(1);
 
   // All rows change twice: after the first slice nothing is left of the row groups that there were.
-  statements.length = 0;
   const second = await night('r2', 20, [
-    () => ({ interface: 'd' }),
-    () => ({ interface: 'e' }),
-    (n) => (n % 3 === 0 ? { interface: 'e' } : { interface: 'f' }),
+    old('d'),
+    old('e'),
+    (n) => (isOld(n) ? { interface: n % 3 === 0 ? 'e' : 'f' } : null),
   ]);
   expect(second.rows).toEqual(
     expected(
@@ -98,5 +106,19 @@ test('what one slice of a publish writes, the next ones find', async () => {
   });
   expect(second.past).toBe(first.past + 800);
   // Once for all slices, and again when rows had other numbers.
-  expect(looked()).toBeGreaterThan(1);
+  expect(looked()).toBeGreaterThan(2);
+});
+
+test('rows that move up leave their numbers to new ones, which are written again before the old ones come once more', async () => {
+  const { night } = await openNights();
+  await night('r1', 10, [old('a')]);
+  const { rows, counts } = await night('r2', 20, [old('b'), fresh('new'), fresh('newer'), old('c')]);
+  expect(rows).toEqual(
+    expected(
+      (n) => (isOld(n) ? 'c' : 'newer'),
+      (n) => (isOld(n) ? 23 : 22),
+      2 * count,
+    ),
+  );
+  expect(counts).toMatchObject({ seen: 4 * count, inserted: count, changed: 3 * count, stale: 0 });
 });

@@ -2,9 +2,10 @@ import { mkdtemp, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { type DataFolder, dataFolder, makeDataFolder } from '../../src/data-folder.ts';
+import { createNextSnapshot } from '../../src/pipeline/next-snapshot.ts';
 import { openSession } from '../../src/pipeline/session.ts';
 import { openBuild } from '../../src/warehouse/build.ts';
 import { blockBytes } from '../../src/warehouse/database.ts';
@@ -85,6 +86,29 @@ test('stopped, or without a snapshot, nothing is begun and nothing is left', asy
   await rm(folder.snapshot);
   expect(await beginSnapshot(folder, goesOn)).toBeNull();
   await replaceSnapshot(folder, 0o640, options(), null);
+  expect(await isCurrent()).toBe(true);
+});
+
+test('a run that replaces no snapshot leaves nothing of the next one', async () => {
+  const next = createNextSnapshot(folder, goesOn);
+  next.begin();
+  await vi.waitFor(async () => expect(await drafts()).not.toEqual([]));
+  await next.drop();
+  expect(await drafts()).toEqual([]);
+
+  const taken = createNextSnapshot(folder, goesOn);
+  taken.begin();
+  expect(await taken.take()).not.toBeNull();
+  expect(await taken.take()).toBeNull();
+  await taken.drop();
+  expect(await drafts()).not.toEqual([]);
+});
+
+test('a copy that somebody removed meanwhile is made whole', async () => {
+  const begun = await beginSnapshot(folder, goesOn);
+  await rm(`${folder.snapshot}.tmp`);
+  await change('drop table wide');
+  await replaceSnapshot(folder, 0o640, options(), begun);
   expect(await isCurrent()).toBe(true);
 });
 
