@@ -44,7 +44,7 @@ const textTypes = [DuckDBTypeId.VARCHAR, DuckDBTypeId.ENUM];
 
 /** One connection to one DuckDB database. */
 export interface Database {
-  /** The memory limit it was opened with: who has much to do at once takes as much of it as that allows. */
+  /** The memory limit in force: who has much to do at once takes as much of it as that allows. */
   readonly memoryBytes: number;
   /** Runs one statement. */
   run(sql: string, params?: SqlParams): Promise<void>;
@@ -156,7 +156,9 @@ function wrap(
     memory = limit;
   };
   return {
-    memoryBytes: parseMemory(memoryLimit),
+    get memoryBytes() {
+      return parseMemory(memory);
+    },
     run,
     async change(sql, params) {
       const result = await attempt(() => connection.run(sql, bind(params), types(params)));

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseMemory } from '../config-schema.ts';
 import { asDiskError, UsageError } from '../errors.ts';
 import { requireSchema } from './build.ts';
 import { type Database, openDatabase } from './database.ts';
@@ -87,7 +88,7 @@ export async function exportTables(options: ExportOptions): Promise<ExportResult
   await requireSnapshot(options.snapshot);
   const { snapshot, memoryLimit, threads, tempDir, signal } = options;
   const database = await openDatabase(snapshot, {
-    memoryLimit: await limitBeside(snapshot, memoryLimit),
+    memoryLimit: await limitBeside(snapshot, parseMemory(memoryLimit), 0.6),
     ...{ threads, tempDir, readOnly: true, signal },
   });
   try {

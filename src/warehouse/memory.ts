@@ -1,6 +1,5 @@
 import { stat } from 'node:fs/promises';
 import { totalmem } from 'node:os';
-import { parseMemory } from '../config-schema.ts';
 import { isOutOfMemory } from '../errors.ts';
 import type { Database } from './database.ts';
 
@@ -11,13 +10,13 @@ import type { Database } from './database.ts';
 const uncounted = 1 / 15;
 
 /**
- * The memory limit with which reading a whole file takes no more than reading a small one with `memoryLimit`. Not for a
- * publish, whose slices would be smaller and more.
+ * The memory limit with which work on a whole file takes not much more than work on a small one with `limit` bytes. Over
+ * 12 million assets a publish at 256MB takes 550 MB resident, at three quarters of that 475.
+ * @param least share of the limit that the work needs
  */
-export async function limitBeside(path: string, memoryLimit: string): Promise<string> {
-  const limit = parseMemory(memoryLimit);
+export async function limitBeside(path: string, limit: number, least: number): Promise<string> {
   const { size } = await stat(path);
-  return mebibytes(Math.max(limit * 0.6, limit - size * uncounted));
+  return mebibytes(Math.max(limit * least, limit - size * uncounted));
 }
 
 /**

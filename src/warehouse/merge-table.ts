@@ -25,11 +25,17 @@ export const noRows: MergeCounts = {
 };
 
 /**
- * Memory to plan for a row of a slice, bytes, by what becomes of it (bench/publish.ts at 300MB): every row has narrow
- * copies in `seen`, `known` and `verdict`; an inserted one is held until its row group is full; a changed one costs the
- * table's row group its delete marks besides, and its former version is written again.
+ * Memory to plan for a slice, bytes: what it takes whatever its rows are (the blocks that every column is written to), …
+ * With less, DuckDB does not fail: an insert takes three times as long.
  */
-const bytesPerRow = { seen: 2000, inserted: 2000, changed: 8000, past: 4000 };
+const bytesPerSlice = 128e6;
+
+/**
+ * … and for each row, by what becomes of it: every row has narrow copies in `seen`, `known` and `verdict`; an inserted one
+ * is held until its row group is full; a changed one costs the table's row group its delete marks besides, and its
+ * former version is written again. Measured with bench/publish.ts at 256MB, and over 12 million rows at 192MB.
+ */
+const bytesPerRow = { seen: 1000, inserted: 1000, changed: 4000, past: 2000 };
 
 /** Applies the ready rows of some staging files to one merge table, slice by slice. */
 export async function mergeTable(
@@ -37,7 +43,7 @@ export async function mergeTable(
   spec: TableSpec,
   files: readonly string[],
 ): Promise<MergeCounts> {
-  const { memoryBytes } = database;
+  const roomBytes = Math.max(1, database.memoryBytes - bytesPerSlice);
   const total = { ...noRows };
   if (files.length === 0) return total;
   const sql = mergeSql(spec, await listColumns(database, spec.name));
@@ -45,7 +51,7 @@ export async function mergeTable(
   // What a row takes is known when a slice is judged.
   let bytes = bytesPerRow.seen;
   for (let waiting = await countRows(database, files); waiting.length > 0; ) {
-    const maxRows = memoryBytes / bytes;
+    const maxRows = roomBytes / bytes;
     const slice = takeSlice(await places.locate(waiting, maxRows), maxRows);
     const files = namesOf(slice);
     const verdict = await withRoom(database, () => judgeSlice(database, sql, files));
@@ -56,7 +62,7 @@ export async function mergeTable(
     const written = writeBytes(spec, verdict);
     bytes = Math.max(bytesPerRow.seen, written / Math.max(1, sumRows(slice)));
     // Judged again with fewer files.
-    if (slice.length > 1 && written > memoryBytes) continue;
+    if (slice.length > 1 && written > roomBytes) continue;
     await places.follow(slice, verdict, () =>
       withRoom(database, () => database.transaction(() => applyVerdict(database, sql, files, verdict))),
     );

@@ -7,6 +7,7 @@ import { appendRows } from './append-rows.ts';
 import { auditReadyCrawls } from './audit.ts';
 import type { Database } from './database.ts';
 import { listStaged } from './load.ts';
+import { limitBeside } from './memory.ts';
 import { mergeTable, noRows } from './merge-table.ts';
 import { addCounts, nothingPublished, type Published } from './published.ts';
 import { readSql } from './sql-text.ts';
@@ -27,6 +28,15 @@ export interface PublishOptions {
  * makes the same history as publishing every night. Killed at any point and run again, it changes nothing twice.
  */
 export async function publish(
+  database: Database,
+  folder: DataFolder,
+  options: PublishOptions,
+): Promise<Published> {
+  const limit = await limitBeside(folder.build, database.memoryBytes, 0.75);
+  return database.withMemory(limit, () => publishCrawls(database, folder, options));
+}
+
+async function publishCrawls(
   database: Database,
   folder: DataFolder,
   options: PublishOptions,

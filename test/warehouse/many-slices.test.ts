@@ -41,6 +41,7 @@ async function openNights() {
       const cramped: Database = {
         ...build,
         memoryBytes: 200_000,
+        withMemory: (_, work) => work(),
         run: (sql, params) => {
           statements.push(sql);
           return build.run(sql, params);
