@@ -1,6 +1,5 @@
 import { type Database, listColumns } from './database.ts';
 import { withRoom } from './memory.ts';
-
 import { type Group, listGroups, stagedHash } from './row-groups.ts';
 import { countRows, takeSlice } from './slices.ts';
 import { quoteName } from './sql-text.ts';

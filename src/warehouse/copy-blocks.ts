@@ -40,17 +40,17 @@ export async function updateCopy(from: string, to: string, former: BlockDigests)
     for await (const { offset, bytes, size, isWhole } of readBlocks(file)) {
       if (!isWhole) wrong ??= offset;
       // Neighbours are written together.
-      let from = 0;
+      let unwritten = 0;
       for (let at = 0; at < bytes.length; at += size) {
         const block = bytes.subarray(at, at + size);
         if (former.get(offset + at) !== digestOf(block)) {
           if (!isMatching(block)) wrong ??= offset + at;
           continue;
         }
-        await writeFully(copy, bytes.subarray(from, at), offset + from);
-        from = at + size;
+        await writeFully(copy, bytes.subarray(unwritten, at), offset + unwritten);
+        unwritten = at + size;
       }
-      await writeFully(copy, bytes.subarray(from), offset + from);
+      await writeFully(copy, bytes.subarray(unwritten), offset + unwritten);
     }
     await copy.truncate((await file.stat()).size);
     await copy.sync();
@@ -77,6 +77,7 @@ async function withBoth(
 async function writeFully(file: FileHandle, bytes: Buffer, offset: number): Promise<void> {
   for (let done = 0; done < bytes.length; ) {
     const { bytesWritten } = await file.write(bytes, done, bytes.length - done, offset + done);
+    if (bytesWritten === 0) throw new Error('a write to the snapshot took nothing');
     done += bytesWritten;
   }
 }

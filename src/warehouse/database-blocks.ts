@@ -53,10 +53,9 @@ export async function* readBlocks(file: FileHandle): AsyncGenerator<Blocks> {
   let [now, next] = [Buffer.alloc(readBytes), Buffer.alloc(readBytes)];
   const headers = await read(now, 0, 3 * headerBytes, headerBytes);
   const size = readBlockBytes(now);
-  const length = readBytes;
   let blocks: Blocks | null = headers;
-  for (let offset = 3 * headerBytes; blocks !== null; offset += length) {
-    const following: Promise<Blocks> | null = offset < end ? read(next, offset, length, size) : null;
+  for (let offset = 3 * headerBytes; blocks !== null; offset += readBytes) {
+    const following: Promise<Blocks> | null = offset < end ? read(next, offset, readBytes, size) : null;
     // Who stops in between does not wait for it.
     following?.catch(() => undefined);
     yield blocks;

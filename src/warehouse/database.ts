@@ -202,21 +202,13 @@ function wrap(
     async onOneThread(work) {
       const former = threads;
       await setThreads(1);
-      try {
-        return await work();
-      } finally {
-        await setThreads(former);
-      }
+      return afterwards(work, () => setThreads(former));
     },
     async withMemory(limit, work) {
       const former = memory;
       await setMemory(limit);
-      try {
-        return await work();
-      } finally {
-        // `reset memory_limit` would change what DuckDB says, and not what it does.
-        await setMemory(former);
-      }
+      // `reset memory_limit` would change what DuckDB says, and not what it does.
+      return afterwards(work, () => setMemory(former));
     },
     interrupt: () => connection.interrupt(),
     close() {
@@ -242,6 +234,16 @@ export function interruptOn(signal: AbortSignal | undefined, connection: DuckDBC
     signal?.removeEventListener('abort', interrupt);
     clearInterval(timer);
   };
+}
+
+/** Does `work`, then restores what held before. A failure may have ended the database: its own error is what matters. */
+async function afterwards<T>(work: () => Promise<T>, restore: () => Promise<void>): Promise<T> {
+  const result = await work().catch(async (error) => {
+    await restore().catch(() => undefined);
+    throw error;
+  });
+  await restore();
+  return result;
 }
 
 function bind(params: SqlParams | undefined): Record<string, DuckDBValue> | undefined {
