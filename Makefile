@@ -32,7 +32,7 @@ test: build check ## Types, style and every test: 15 to 21 minutes on two cores
 	npx tsx scripts/write-guarantees.ts; exit $$status
 
 # The files that have bars, on two workers.
-test-nightly: build check ## The large tests with their large bars: about ninety minutes on two cores
+test-nightly: build check ## The large tests with their large bars: hours on two cores (docs/guarantees.md)
 	@rm -f figures-nightly.ndjson && touch figures-nightly.ndjson
 	@status=0; LEDGERLAKE_BARS=nightly LEDGERLAKE_FIGURES=$(CURDIR)/figures-nightly.ndjson \
 	  npx vitest run $$(grep -rl "/bars.ts'" test --include='*.test.ts') || status=$$?; \

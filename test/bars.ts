@@ -13,7 +13,7 @@ export interface Bar {
 }
 
 /**
- * How much each of the large tests does. The nightly numbers are what fits into ninety minutes on two idle cores, in
+ * How much each of the large tests does. The nightly numbers were to fit into ninety minutes on two idle cores, reckoned in
  * seconds of a core apiece: a kill 3, a damage 3.5, a step's state 1.5, a real death 2.6, a hundred seeds 35, a thousand
  * mutants 4. docs/guarantees.md prints what a run of `make test-nightly` did.
  */

@@ -27,7 +27,8 @@ export function createNextSnapshot(folder: DataFolder, stopping: AbortSignal): N
     },
     async drop() {
       dropped.abort();
-      if ((await copying) !== null) await removeDraft(folder);
+      // What cannot be removed now the next run removes: how this one ended matters more.
+      if ((await copying) !== null) await removeDraft(folder).catch(() => undefined);
     },
   };
 }

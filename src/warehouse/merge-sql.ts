@@ -50,7 +50,7 @@ export interface MergeSql {
 /** @param columns the table's columns in order */
 export function mergeSql(spec: TableSpec, columns: readonly string[]): MergeSql {
   const groups = listGroups(spec, columns);
-  const hash = `hash(${keyList(spec)})`;
+  const hash = keyHash(spec);
   return {
     place: `
       create or replace temp table place as
@@ -99,13 +99,18 @@ export function mergeSql(spec: TableSpec, columns: readonly string[]): MergeSql 
     forgetOld: `
       delete from place using verdict v
       where v.rewritten and place.target = v.target
-        and place.place_hash = hash(${spec.key.map((column) => `v.${quoteName(column)}`).join(', ')})`,
+        and place.place_hash = ${keyHash(spec, 'v.')}`,
     addPlaces: `insert into place select ${hash}, rowid from ${spec.name} where rowid >= $end`,
   };
 }
 
 function keyList(spec: TableSpec): string {
   return spec.key.map(quoteName).join(', ');
+}
+
+/** What `place` knows a key by. @param from alias with its dot */
+function keyHash(spec: TableSpec, from = ''): string {
+  return `hash(${spec.key.map((column) => `${from}${quoteName(column)}`).join(', ')})`;
 }
 
 function seenSql(spec: TableSpec, groups: readonly Group[]): string {
@@ -171,10 +176,10 @@ function knownSql(spec: TableSpec, groups: readonly Group[]): string {
     create or replace temp table known as
     select p.place_hash, t.*
     from (
-      from place semi join (select hash(${keyList(spec)}) as place_hash from seen) using (place_hash)
+      from place semi join (select ${keyHash(spec)} as place_hash from seen) using (place_hash)
     ) p
     left join (select rowid as target, ${narrow.join(', ')} from ${spec.name}) t
-      on t.target = p.target and hash(${spec.key.map((column) => `t.${quoteName(column)}`).join(', ')}) = p.place_hash`;
+      on t.target = p.target and ${keyHash(spec, 't.')} = p.place_hash`;
 }
 
 function verdictSql(spec: TableSpec, groups: readonly Group[]): string {
