@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import LongFilesFirst from './test/long-files-first.ts';
 
 export default defineConfig({
   test: {
@@ -8,5 +9,6 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Two cores: a second worker only steals time from the child processes the tests start.
     maxWorkers: 2,
+    sequence: { sequencer: LongFilesFirst },
   },
 });

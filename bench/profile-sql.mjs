@@ -2,7 +2,9 @@
 // with the CPU time of the whole process meanwhile and the moments between which they ran. Statements run beside the
 // crawl, so sums may exceed the run.
 //   node --import ./bench/profile-sql.mjs dist/cli.js run …
-import { DuckDBConnection, DuckDBInstance, DuckDBPreparedStatement } from '@duckdb/node-api';
+import { duckdb } from '../dist/duckdb.js';
+
+const { DuckDBConnection, DuckDBInstance, DuckDBPreparedStatement } = duckdb;
 
 const kinds = new Map();
 

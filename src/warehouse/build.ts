@@ -1,7 +1,13 @@
 import { chmod, rename } from 'node:fs/promises';
 import type { DataFolder } from '../data-folder.ts';
 import { StoppedEarly, UsageError } from '../errors.ts';
-import { type Database, type DatabaseOptions, isLockConflict, openDatabase } from './database.ts';
+import {
+  type Database,
+  type DatabaseOptions,
+  isLockConflict,
+  isMissingTable,
+  openDatabase,
+} from './database.ts';
 import { listSql, readSql } from './sql-text.ts';
 import { readTableSpecs, type TableSpec } from './table-spec.ts';
 
@@ -95,14 +101,16 @@ export async function requireSchema(snapshot: Database): Promise<void> {
 
 /** Schema version of a build or snapshot; null for an empty database. */
 export async function readVersion(database: Database): Promise<number | null> {
-  const [known] = await database.rows<{ n: bigint }>(
-    `select count(*) as n from duckdb_tables() where schema_name = 'meta' and table_name = 'schema_version'`,
-  );
-  if ((known?.n ?? 0n) === 0n) return null;
-  const [row] = await database.rows<{ version: number }>(
-    'select max(version) as version from meta.schema_version',
-  );
-  return row?.version ?? null;
+  try {
+    const [row] = await database.rows<{ version: number }>(
+      'select max(version) as version from meta.schema_version',
+    );
+    return row?.version ?? null;
+  } catch (error) {
+    // Asking first which tables there are takes longer than most of what a command asks.
+    if (isMissingTable(error)) return null;
+    throw error;
+  }
 }
 
 /**

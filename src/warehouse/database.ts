@@ -121,6 +121,11 @@ export function isLockConflict(error: unknown): boolean {
   return error instanceof Error && /Could not set lock on file/.test(error.message);
 }
 
+/** Whether a statement named a table that there is not. */
+export function isMissingTable(error: unknown): boolean {
+  return error instanceof Error && /^Catalog Error: Table with name .* does not exist/.test(error.message);
+}
+
 /** What is no file counts as an empty one. */
 async function threadsFor(files: readonly string[], most: number): Promise<number> {
   const sizes = await Promise.all(files.map(async (file) => (await stat(file).catch(() => null))?.size ?? 0));

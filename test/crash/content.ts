@@ -64,13 +64,14 @@ async function listTables(database: Database, schemas: readonly string[]): Promi
 
 /**
  * What is different between two snapshots, in every table and column that is not about time: none is [].
- * The comparison is DuckDB's EXCEPT ALL in both directions.
+ * Where rows' hashes differ, it is DuckDB's EXCEPT ALL in both directions that says how.
  */
 export function compareContent(one: string, other: string): Promise<string[]> {
   return withSnapshots([one, other], async (database) => {
     const differences: string[] = [];
     for (const of of await listTables(database, ['main'])) {
       const names = of.columns.filter((name) => !timed.test(name));
+      if (await haveEqualRows(database, of, names)) continue;
       const { count, sample } = await findDifferences(database, of, names);
       if (count > 0n) differences.push(`${of.table}: ${count} rows are only in one of them: ${sample}`);
     }
@@ -116,8 +117,8 @@ export function compareEverything(
       if (schema === 'meta' && ['runs', 'requests', 'schema_version'].includes(table)) continue;
       const names = columns.filter((name) => !except.includes(`${schema}.${table}.${name}`));
       if (names.length === 0) continue;
-      // The whole row first; by column only to say where a difference is.
-      if ((await findDifferences(database, of, names)).count === 0n) continue;
+      // By column only to say where a difference is.
+      if (await haveEqualRows(database, of, names)) continue;
       for (const name of names) {
         const { count } = await findDifferences(database, of, [name]);
         if (count > 0n) differences.push(`${schema}.${table}.${name}: ${count} values differ`);
@@ -126,6 +127,24 @@ export function compareEverything(
     }
     return differences;
   });
+}
+
+/**
+ * Whether a table has the same rows in two snapshots, each as often: their hashes, of 64 bits, have the same sum. EXCEPT ALL
+ * of eighty columns takes four times as long.
+ */
+async function haveEqualRows(
+  database: Database,
+  { schema, table }: ComparedTable,
+  columns: readonly string[],
+): Promise<boolean> {
+  const list = columns.map((name) => `"${name}"`).join(', ');
+  const sumOf = (n: number) =>
+    `select count(*) as rows, sum(hash(r)) as hashes from (select ${list} from s${n}."${schema}"."${table}") as r`;
+  const [row] = await database.rows<{ sums: bigint }>(
+    `select count(*) as sums from (${sumOf(0)} union ${sumOf(1)})`,
+  );
+  return row?.sums === 1n;
 }
 
 /** How many rows are only in one of two snapshots, and one of them. */

@@ -15,9 +15,10 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join, relative, resolve } from 'node:path';
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
 import { crc32 } from 'node:zlib';
-import { DuckDBConnection, DuckDBInstance, DuckDBPreparedStatement } from '@duckdb/node-api';
+import { duckdb } from '../../dist/duckdb.js';
 import { createDurableState, listBelow } from './durable-state.mjs';
 
+const { DuckDBConnection, DuckDBInstance, DuckDBPreparedStatement } = duckdb;
 const plan = JSON.parse(process.env.CRASH_POINTS);
 const { appendFileSync, closeSync: closeFile, existsSync, lstatSync, openSync: openFile } = fs;
 const { readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync, writeSync } = fs;

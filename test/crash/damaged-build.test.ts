@@ -56,7 +56,7 @@ beforeAll(async () => {
 });
 
 async function makeNights(place: Place, sandbox: Sandbox): Promise<void> {
-  await writeJobs(place, sandbox);
+  await writeJobs(place, sandbox, 1);
   await exportOnly(place, 'webhooks');
   const env = environmentOf(sandbox);
   for (let night = 0; night < 3; night += 1) {

@@ -33,10 +33,23 @@ export async function exportOnly({ root }: Place, ...tables: readonly string[]):
   await writeFiles(root, { 'ledgerlake.yaml': `lake: { tables: [${tables.join(', ')}] }\n` });
 }
 
-/** All kinds of paging over all tables, in pages small enough that there are many moments between two of them. */
-export async function writeJobs({ jobs }: Place, { world }: Sandbox): Promise<void> {
+/**
+ * All kinds of paging over all tables, in pages small enough that there are many moments between two of them.
+ * @param waves 3: targets are asked of the tables, after the jobs that bring them; 1: they are written down, so that
+ *   all is crawled and published at once, for a third less time
+ */
+export async function writeJobs({ jobs }: Place, { world }: Sandbox, waves: 1 | 3 = 3): Promise<void> {
   const truth = world.truth();
+  const targets = {
+    1: { content: '{ file: targets/content.txt }', owners: '{ file: targets/owners.txt }' },
+    3: {
+      content: '{ sql: select id from assets where content_seen_at is null order by id }',
+      owners: '{ sql: select distinct owner from assets where owner is not null order by owner }',
+    },
+  }[waves];
   await writeFiles(jobs, {
+    'targets/content.txt': Array.from(truth.assets(), ({ id }) => id).join('\n'),
+    'targets/owners.txt': [...truth.owners()].join('\n'),
     'targets/collections.txt': truth.collections().join('\n'),
     'targets/creators.txt': truth.creators().join('\n'),
     'collections.yaml': `
@@ -61,16 +74,16 @@ page_size: 100
     'content.yaml': `
 describe: The content that lists leave out
 method: getAssetBatch
-after: [collections, creators]
-for_each: { ids: { sql: select id from assets where content_seen_at is null order by id } }
+after: [${waves === 1 ? '' : 'collections, creators'}]
+for_each: { ids: ${targets.content} }
 page_size: 20
 `,
     'owners.yaml': `
 describe: Every token account of every owner
 method: getTokenAccounts
 params: { options: { showZeroBalance: true } }
-after: [content]
-for_each: { owner: { sql: select distinct owner from assets where owner is not null order by owner } }
+after: [${waves === 1 ? '' : 'content'}]
+for_each: { owner: ${targets.owners} }
 page_size: 50
 `,
   });

@@ -29,7 +29,7 @@ let filled: Place;
 beforeAll(async () => {
   sandbox = await startSmallWorld(3, { assets: 300, owners: 30, latencyMs: 1 });
   filled = await makeLastingPlace();
-  await writeJobs(filled, sandbox);
+  await writeJobs(filled, sandbox, 1);
   await exportOnly(filled, 'assets', 'token_accounts');
   const first = await runProgram(['run'], { place: filled, env: environmentOf(sandbox) });
   expect(first.code, first.stderr).toBe(0);

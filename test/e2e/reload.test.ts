@@ -52,7 +52,7 @@ beforeAll(async () => {
 /** Three nights by a program. @returns exit codes */
 async function makeNights(place: Place, program?: string): Promise<(number | null)[]> {
   const sandbox = await startSmallWorld(5, { assets: 400, owners: 30, latencyMs: 0 });
-  await writeJobs(place, sandbox);
+  await writeJobs(place, sandbox, 1);
   await exportOnly(place, 'webhooks');
   const codes: (number | null)[] = [];
   for (let night = 0; night < 3; night += 1) {
