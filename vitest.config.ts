@@ -1,14 +1,28 @@
 import { defineConfig } from 'vitest/config';
 import LongFilesFirst from './test/long-files-first.ts';
 
+/** Tests of what a module remembers, or with a module of their own making in its place. */
+const alone = [
+  'test/landing/record-forms.test.ts',
+  'test/warehouse/record-forms.test.ts',
+  'test/warehouse/run-lock.test.ts',
+];
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     globalSetup: ['test/build-once.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // Two cores: a second worker only steals time from the child processes the tests start.
     maxWorkers: 2,
     sequence: { sequencer: LongFilesFirst },
+    projects: [
+      // Loading every module anew for each of 130 files would take a minute and a half.
+      {
+        extends: true,
+        test: { name: 'shared', include: ['test/**/*.test.ts'], exclude: alone, isolate: false },
+      },
+      { extends: true, test: { name: 'alone', include: alone } },
+    ],
   },
 });
