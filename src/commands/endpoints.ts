@@ -2,7 +2,10 @@ import { open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ApiKey, readApiKey } from '../api/api-key.ts';
 import type { Transport } from '../api/operation.ts';
+import type { Config } from '../config.ts';
 import { makeDataFolder } from '../data-folder.ts';
+import { UsageError } from '../errors.ts';
+import type { Job } from '../jobs/job-file.ts';
 import { exists } from '../landing/segment-files.ts';
 import type { Sandbox } from '../sandbox/server.ts';
 import type { Context } from './context.ts';
@@ -60,6 +63,20 @@ export async function openEndpoints(context: Context, options: EndpointsOptions 
       await release?.();
     },
   };
+}
+
+/** Looks whether every job has somebody to ask, before one of them has. @throws UsageError naming the job */
+export function requireUrls(config: Config, jobs: readonly Job[]): void {
+  if (config.sandbox) return;
+  const urls = { rpc: config.rpcUrl, wallet: config.walletUrl, webhook: config.webhookUrl };
+  for (const { file, operation } of jobs) {
+    const { name, transport } = operation;
+    if (urls[transport] !== undefined) continue;
+    throw new UsageError(
+      `${file}: ${name} asks the ${transport} interface, which has no URL`,
+      `Set LEDGERLAKE_${transport.toUpperCase()}_URL, or api.${transport}_url in ledgerlake.yaml.`,
+    );
+  }
 }
 
 /** The embedded sandbox has another port every time; to the data folder it is one source. */

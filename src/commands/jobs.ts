@@ -1,7 +1,6 @@
 import { Argument, type Command } from 'commander';
 import { type Job, listQueries, readJobs, type TargetSource } from '../jobs/job-file.ts';
-import { resolveIds, resolveTargets } from '../jobs/targets.ts';
-import { checkQueries } from '../pipeline/check-queries.ts';
+import { checkQueries, checkTargetFiles } from '../pipeline/check-jobs.ts';
 import { confineToTables } from '../warehouse/job-sql.ts';
 import { withEmptyTables } from '../warehouse/model.ts';
 import { createPrint, type GlobalArgs } from './context.ts';
@@ -18,7 +17,7 @@ export function describeOptions(command: Command): Command {
 
 export async function execute(args: GlobalArgs): Promise<number> {
   const jobs = await readJobs(args.jobsDir);
-  for (const job of jobs) await checkTargetFile(job);
+  await checkTargetFiles(jobs);
   if (listQueries(jobs).length > 0)
     await withEmptyTables(async (database) => {
       await confineToTables(database);
@@ -35,14 +34,6 @@ export async function execute(args: GlobalArgs): Promise<number> {
   const count = jobs.length === 1 ? '1 job, no problems' : `${jobs.length} jobs, no problems`;
   createPrint(args)(`${formatTable(columns, rows)}\n${count}`, jobs.map(describeJob));
   return 0;
-}
-
-/** Values in the job file are checked with it, SQL on empty tables. @throws UsageError naming the lines that are wrong */
-async function checkTargetFile(job: Job): Promise<void> {
-  if (job.forEach?.kind !== 'file') return;
-  const noSql = async () => [];
-  await resolveTargets(job, noSql);
-  await resolveIds(job, noSql);
 }
 
 function describeJob(job: Job) {

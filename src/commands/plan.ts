@@ -5,6 +5,7 @@ import { checkLake } from '../pipeline/export-stage.ts';
 import { type JobPlan, planJobs } from '../pipeline/plan-jobs.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { type GlobalArgs, openContext } from './context.ts';
+import { requireUrls } from './endpoints.ts';
 import { addExamples } from './examples.ts';
 
 interface PlanArgs extends GlobalArgs {
@@ -21,6 +22,7 @@ export function describeOptions(command: Command): Command {
 export async function execute(args: PlanArgs): Promise<number> {
   const context = await openContext(args, { asks: false });
   const jobs = await readJobs(context.jobsDir, args.job);
+  requireUrls(context.config, jobs);
   await checkLake(context);
   const hasSnapshot = await stat(context.folder.snapshot).then(
     () => true,

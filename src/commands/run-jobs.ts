@@ -3,7 +3,7 @@ import { checkLake, exportSnapshot } from '../pipeline/export-stage.ts';
 import { type RunReport, runPipeline } from '../pipeline/run-pipeline.ts';
 import type { CommandModule } from './command-list.ts';
 import { type Context, openContext } from './context.ts';
-import { openEndpoints, originsOf } from './endpoints.ts';
+import { openEndpoints, originsOf, requireUrls } from './endpoints.ts';
 import { addExamples } from './examples.ts';
 import { refusalLines } from './refusal-text.ts';
 import { budgetOptions, type RunArgs, readAccepted, readBudget } from './run-options.ts';
@@ -39,6 +39,7 @@ async function runJobs(verb: 'run' | 'crawl', args: RunArgs): Promise<number> {
   const jobs = await readJobs(context.jobsDir, args.job);
   if (verb === 'run') await checkLake(context);
   const acceptVanished = await readAccepted(args.acceptVanished ?? [], jobs);
+  requireUrls(context.config, jobs);
   const place = await openEndpoints(context);
   try {
     const report = await runPipeline({
@@ -73,7 +74,11 @@ async function runJobs(verb: 'run' | 'crawl', args: RunArgs): Promise<number> {
 export function renderReport(report: RunReport, { folder }: Pick<Context, 'folder'>): string {
   const saved = report.saved > 0 ? `, ${report.saved} requests saved` : '';
   const lines = [`run ${report.run}: ${report.requests} requests, ${report.credits} credits${saved}`];
-  for (const [job, { done, tasks, failed, pages, records }] of Object.entries(report.jobs)) {
+  for (const [job, { done, tasks, failed, pages, records, leftOut }] of Object.entries(report.jobs)) {
+    if (leftOut !== null) {
+      lines.push(`  ${job}: left out: ${leftOut}`);
+      continue;
+    }
     const failures = failed > 0 ? `, ${failed} failed` : '';
     lines.push(`  ${job}: ${done}/${tasks} tasks${failures}, ${pages} pages, ${records} records`);
   }

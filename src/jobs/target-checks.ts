@@ -28,12 +28,15 @@ export function checkColumns(
   const names = columns.map(({ name }) => name);
   checkNames(job, source, names);
   const others = columns.filter(({ isText }) => !isText);
-  refuse(others.map(({ name }) => problemAt(job, source, null, castToText(name))));
+  refuse(
+    source,
+    others.map(({ name }) => problemAt(job, source, null, castToText(name))),
+  );
 }
 
 function checkNames(job: Job, source: SqlSource, columns: readonly string[]): void {
   const problem = columnsProblem(job, source, columns);
-  if (problem !== null) refuse([problemAt(job, source, null, problem)]);
+  if (problem !== null) refuse(source, [problemAt(job, source, null, problem)]);
 }
 
 /**
@@ -60,7 +63,7 @@ export function readAnswer(
     }
     return { params, at: index + 1 };
   });
-  refuse(problems);
+  refuse(source, problems);
   return rows;
 }
 
@@ -81,7 +84,7 @@ export function checkRows(job: Job, source: TargetSource, rows: readonly TargetR
       problems.push(problemAt(job, source, at, `${column}${message}${shown}`));
     }
   }
-  refuse(problems);
+  refuse(source, problems);
 }
 
 function columnsProblem(job: Job, source: SqlSource, columns: readonly string[]): string | null {
@@ -163,11 +166,13 @@ function problemAt(job: Job, source: TargetSource, at: number | null, message: s
   return { file: job.file, line: 0, field, message: at === null ? message : `row ${at}: ${message}` };
 }
 
-function refuse(problems: readonly Problem[]): void {
+function refuse({ kind }: TargetSource, problems: readonly Problem[]): void {
   if (problems.length === 0) return;
   const { message, hint } = problemsError(
     problems.slice(0, maxProblems),
-    'Correct the targets, then run `ledgerlake jobs check`.',
+    kind === 'sql'
+      ? 'Correct the SQL, then run `ledgerlake plan`: it reads the targets and asks the API nothing.'
+      : 'Correct the targets, then run `ledgerlake jobs check`.',
   );
   const more = problems.length - maxProblems;
   throw new UsageError(more > 0 ? `${message}\nand ${more} more` : message, hint);

@@ -1,6 +1,7 @@
 import { rename, writeFile } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import type { TaskFailure } from '../crawl/crawl-tasks.ts';
+import type { UsageError } from '../errors.ts';
 import type { Task } from '../jobs/task.ts';
 
 /** How far one job is in this run. */
@@ -12,12 +13,16 @@ export interface JobProgress {
   forbidden: number;
   pages: number;
   records: number;
+  /** Why it was left out of this run, or null. */
+  leftOut: string | null;
 }
 
 export interface Progress {
   addTasks(job: string, count: number): void;
   onPage(task: Task, page: { records: number }): void;
   onTaskEnd(task: Task, failure: TaskFailure | null): void;
+  /** A job that is not crawled, because its targets cannot be read. */
+  onLeftOut(job: string, error: UsageError): void;
   readonly jobs: ReadonlyMap<string, JobProgress>;
   close(): Promise<void>;
 }
@@ -40,7 +45,10 @@ const drawEveryMs = 200;
 export async function createProgress(options: ProgressOptions): Promise<Progress> {
   const jobs = new Map<string, JobProgress>();
   const of = (job: string): JobProgress => {
-    const known = jobs.get(job) ?? { tasks: 0, done: 0, failed: 0, forbidden: 0, pages: 0, records: 0 };
+    const known = jobs.get(job) ?? {
+      ...{ tasks: 0, done: 0, failed: 0, forbidden: 0, pages: 0, records: 0 },
+      leftOut: null,
+    };
     jobs.set(job, known);
     return known;
   };
@@ -71,6 +79,10 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
       if (failure.forbidden) of(job).forbidden += 1;
       options.log.warn({ job, target, reason: failure.reason }, 'target failed');
     },
+    onLeftOut(job, { message: reason, hint }) {
+      of(job).leftOut = reason;
+      options.log.error({ job, reason, hint }, 'left out of this run');
+    },
     async close() {
       for (const timer of timers) clearInterval(timer);
       if (terminal !== null) {
@@ -94,6 +106,7 @@ export function renderProgress(jobs: ReadonlyMap<string, JobProgress>, elapsedMs
         `${job.records} records`,
         `${Math.round(job.records / seconds)}/s`,
         ...(job.failed > 0 ? [`${job.failed} failed`] : []),
+        ...(job.leftOut === null ? [] : ['left out']),
       ];
       return `${name.padEnd(width)}  ${parts.join('  ')}`;
     })

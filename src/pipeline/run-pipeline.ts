@@ -6,7 +6,7 @@ import type { LandedPage } from '../crawl/crawl-task.ts';
 import { crawlTasks } from '../crawl/crawl-tasks.ts';
 import { createLearntSizes } from '../crawl/learnt-size.ts';
 import type { DataFolder } from '../data-folder.ts';
-import { KeyRefused, StoppedEarly } from '../errors.ts';
+import { KeyRefused, StoppedEarly, UsageError } from '../errors.ts';
 import { type Job, listQueries } from '../jobs/job-file.ts';
 import { resolveIds, resolveTargets } from '../jobs/targets.ts';
 import type { Task } from '../jobs/task.ts';
@@ -16,7 +16,7 @@ import { openForJobSql, runJobSql } from '../warehouse/job-sql.ts';
 import { openKnownRows } from '../warehouse/known-rows.ts';
 import { addPublished, nothingPublished, type Published } from '../warehouse/published.ts';
 import { type BudgetLimits, createBudget } from './budget.ts';
-import { checkQueries } from './check-queries.ts';
+import { checkQueries, checkTargetFiles } from './check-jobs.ts';
 import { freeBuffers } from './free-buffers.ts';
 import { startLoading } from './load-stage.ts';
 import { createNextSnapshot } from './next-snapshot.ts';
@@ -75,7 +75,8 @@ export async function runPipeline(options: RunOptions): Promise<RunReport> {
 
 async function runSession(session: Session, options: RunOptions): Promise<RunReport> {
   const { folder } = options;
-  await session.mending(() => checkJobQueries(session, options.jobs));
+  const waves = listWaves(options.jobs);
+  await session.mending(() => checkJobs(session, waves));
   const requests = openRequestLog(folder.requests, session.run);
   const budget = createBudget({ ...options.limits, monthlyLeft: await readMonthlyLeft(options) });
   const { stopping } = session.stop;
@@ -120,9 +121,9 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
       }
       return stopped;
     };
-    for (const wave of listWaves(options.jobs)) {
+    for (const wave of waves) {
       for (const { name } of wave) progress.addTasks(name, 0);
-      stopped = await crawlAndPublish(() => planWave(session, wave));
+      stopped = await crawlAndPublish(() => planWave(session, wave, progress));
       if (stopped !== null) break;
     }
     // What vanished is looked up in the same run, until nothing waits or the API will not say.
@@ -132,7 +133,7 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
       stopped = await crawlAndPublish(() => planConfirm(session));
     }
     refuseForbidden([...progress.jobs.values()]);
-    const failed = [...progress.jobs.values()].some((job) => job.failed > 0);
+    const failed = [...progress.jobs.values()].some((job) => job.failed > 0 || job.leftOut !== null);
     const ended = report(stopped, failed);
     await keepRates(folder.rates, client);
     if (options.verb === 'run') {
@@ -153,8 +154,13 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
   }
 }
 
-/** Queries of later waves too, before a request is paid for. @throws UsageError naming the job */
-async function checkJobQueries(session: Session, jobs: readonly Job[]): Promise<void> {
+/**
+ * Looks at what can be known of all jobs before a request is paid for: their queries, and the target files of later waves.
+ * @throws UsageError naming the job
+ */
+async function checkJobs(session: Session, waves: readonly Job[][]): Promise<void> {
+  await checkTargetFiles(waves.slice(1).flat());
+  const jobs = waves.flat();
   if (listQueries(jobs).length === 0) return;
   session.closeBuild();
   const reader = await openForJobSql(session.folder, session.databaseOptions);
@@ -242,14 +248,16 @@ export function listWaves(jobs: readonly Job[]): Job[][] {
   return waves;
 }
 
-/** What one wave has to crawl, in order. Reads targets from the build; asks the API nothing. */
-async function planWave(session: Session, wave: readonly Job[]): Promise<PlannedStart[]> {
+/**
+ * What one wave has to crawl, in order. Reads targets from the build; asks the API nothing. A job whose targets cannot be
+ * read, because of what a row says or of a file that has changed since, is left out: the others go on.
+ */
+async function planWave(session: Session, wave: readonly Job[], progress: Progress): Promise<PlannedStart[]> {
   const { folder, databaseOptions } = session;
   const state = await session.withBuild((build) => readCrawlState(build, folder));
   let reader: Database | null = null;
   try {
-    const starts: PlannedStart[] = [];
-    for (const job of wave) {
+    const planJob = async (job: Job) => {
       const query = async (sql: string) => {
         session.closeBuild();
         reader ??= await openForJobSql(folder, databaseOptions);
@@ -260,7 +268,16 @@ async function planWave(session: Session, wave: readonly Job[]): Promise<Planned
       const ids = isBatch ? await resolveIds(job, query) : null;
       if (targets.length === 0)
         session.log.warn({ job: job.name }, 'no targets: its SQL gave no rows; does it need `after:`?');
-      starts.push(...planStarts(job, targets, ids, state, session.run));
+      return planStarts(job, targets, ids, state, session.run);
+    };
+    const starts: PlannedStart[] = [];
+    for (const job of wave) {
+      try {
+        starts.push(...(await planJob(job)));
+      } catch (error) {
+        if (!(error instanceof UsageError)) throw error;
+        progress.onLeftOut(job.name, error);
+      }
     }
     return orderStarts(starts);
   } finally {

@@ -177,6 +177,67 @@ test('SQL of a job that runs after another is looked at before anything is asked
   expect(sandbox.requests.length).toBe(0);
 });
 
+test('a job whose SQL gives a row that is no target, or fails at one, is left out: 3, and the others go on', async () => {
+  const { sandbox, place } = await startTiny();
+  await writeListJob(place, sandbox);
+  const env = environmentOf(sandbox);
+  const late = (query: string) =>
+    `describe: test\nmethod: getTokenAccounts\nafter: [list]\nfor_each: { owner: { sql: "${query}" } }\n`;
+  const sound = 'select distinct owner from assets where owner is not null order by owner limit 3';
+  await writeFiles(place.jobs, {
+    'null.yaml': late('select case when seq > 0 then owner end from assets'),
+    'overflow.yaml': late('select (1::ubigint - 2::ubigint + leaf_id)::varchar from assets'),
+    'sound.yaml': late(sound),
+  });
+  const ended = await runProgram(['run', '--json'], { place, env });
+  expect(ended.code, ended.stderr).toBe(3);
+  expect(JSON.parse(ended.stdout).jobs).toMatchObject({
+    list: { failed: 0, leftOut: null },
+    null: {
+      tasks: 0,
+      leftOut: expect.stringMatching(/null\.yaml: for_each\.owner\.sql: row \d+: [\s\S]* is null/),
+    },
+    overflow: { tasks: 0, leftOut: expect.stringContaining('Overflow') },
+    sound: { tasks: 3, done: 3, leftOut: null },
+  });
+  expect(ended.stderr).toMatch(/"level":50[^\n]*"job":"null"[^\n]*ledgerlake plan/);
+  const checkpoints = await readCheckpoints(join(place.data, 'warehouse.duckdb'));
+  expect(new Set(checkpoints.map(({ job: name }) => name))).toEqual(new Set(['list', 'sound']));
+  // What is left out is said to a person too, and comes back when its SQL is right.
+  expect((await runProgram(['run', 'null'], { place, env })).stdout).toMatch(/null: left out: .*row \d+/);
+  await writeFiles(place.jobs, { 'null.yaml': late(sound), 'overflow.yaml': late(sound) });
+  const mended = await runProgram(['run'], { place, env });
+  expect(mended.code, mended.stderr).toBe(0);
+});
+
+test('a target file of a later job is read before anything is asked', async () => {
+  const { sandbox, place } = await startTiny();
+  await writeListJob(place, sandbox);
+  const files = { 'late.txt': `"${address}"\n` };
+  const late = job('after: [list]\nfor_each: { creatorAddress: { file: late.txt } }');
+  await writeFiles(place.jobs, { 'late.yaml': late, ...files });
+  expectFailure(await runProgram(['run'], { place, env: environmentOf(sandbox) }), 2, /late\.txt:1: /);
+  expect(sandbox.requests.length).toBe(0);
+});
+
+test.each(['run', 'plan'])(
+  '%s of a job that has nobody to ask: 2, before anything is asked',
+  async (verb) => {
+    const { sandbox, place } = await startTiny();
+    await writeListJob(place, sandbox);
+    const wallets = `describe: test\nmethod: walletBalances\nafter: [list]\nfor_each: { wallet: { sql: select owner from assets } }\n`;
+    await writeFiles(place.jobs, { 'wallets.yaml': wallets });
+    const ended = await runProgram([verb], { place, env: environmentOf(sandbox) });
+    expectFailure(
+      ended,
+      2,
+      /wallets\.yaml: walletBalances asks the wallet interface[\s\S]*LEDGERLAKE_WALLET_URL/,
+    );
+    expect(sandbox.requests.length).toBe(0);
+    expect(existsSync(place.data)).toBe(false);
+  },
+);
+
 test.each([
   ['a full disk', '/dev/full', 'no space left'],
   // Of the shell itself, which has nothing at address 0: EIO.

@@ -1,5 +1,6 @@
 import { type Job, listQueries } from '../jobs/job-file.ts';
 import { checkColumns } from '../jobs/target-checks.ts';
+import { resolveIds, resolveTargets } from '../jobs/targets.ts';
 import type { Database } from '../warehouse/database.ts';
 import { checkJobSql } from '../warehouse/job-sql.ts';
 
@@ -11,4 +12,14 @@ import { checkJobSql } from '../warehouse/job-sql.ts';
 export async function checkQueries(database: Database, jobs: readonly Job[]): Promise<void> {
   for (const { job, source } of listQueries(jobs))
     checkColumns(job, source, await checkJobSql(database, job.name, source.sql));
+}
+
+/** Reads the target files of jobs; values in a job file are checked with it. @throws UsageError naming the lines that are wrong */
+export async function checkTargetFiles(jobs: readonly Job[]): Promise<void> {
+  const noSql = async () => [];
+  for (const job of jobs) {
+    if (job.forEach?.kind !== 'file') continue;
+    await resolveTargets(job, noSql);
+    await resolveIds(job, noSql);
+  }
 }
