@@ -1,6 +1,6 @@
 import { Argument, type Command } from 'commander';
 import { type Job, listQueries, readJobs, type TargetSource } from '../jobs/job-file.ts';
-import { checkQueries, checkTargetFiles } from '../pipeline/check-jobs.ts';
+import { checkQueries, checkTargets } from '../pipeline/check-jobs.ts';
 import { confineToTables } from '../warehouse/job-sql.ts';
 import { withEmptyTables } from '../warehouse/model.ts';
 import { createPrint, type GlobalArgs } from './context.ts';
@@ -17,7 +17,7 @@ export function describeOptions(command: Command): Command {
 
 export async function execute(args: GlobalArgs): Promise<number> {
   const jobs = await readJobs(args.jobsDir);
-  await checkTargetFiles(jobs);
+  await checkTargets(jobs);
   if (listQueries(jobs).length > 0)
     await withEmptyTables(async (database) => {
       await confineToTables(database);

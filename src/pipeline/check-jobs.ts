@@ -14,11 +14,11 @@ export async function checkQueries(database: Database, jobs: readonly Job[]): Pr
     checkColumns(job, source, await checkJobSql(database, job.name, source.sql));
 }
 
-/** Reads the target files of jobs; values in a job file are checked with it. @throws UsageError naming the lines that are wrong */
-export async function checkTargetFiles(jobs: readonly Job[]): Promise<void> {
+/** Reads the targets of jobs that stand in files. @throws UsageError naming the lines that are wrong */
+export async function checkTargets(jobs: readonly Job[]): Promise<void> {
   const noSql = async () => [];
   for (const job of jobs) {
-    if (job.forEach?.kind !== 'file') continue;
+    if (job.forEach === null || job.forEach.kind === 'sql') continue;
     await resolveTargets(job, noSql);
     await resolveIds(job, noSql);
   }

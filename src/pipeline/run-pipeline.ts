@@ -16,7 +16,7 @@ import { openForJobSql, runJobSql } from '../warehouse/job-sql.ts';
 import { openKnownRows } from '../warehouse/known-rows.ts';
 import { addPublished, nothingPublished, type Published } from '../warehouse/published.ts';
 import { type BudgetLimits, createBudget } from './budget.ts';
-import { checkQueries, checkTargetFiles } from './check-jobs.ts';
+import { checkQueries, checkTargets } from './check-jobs.ts';
 import { freeBuffers } from './free-buffers.ts';
 import { startLoading } from './load-stage.ts';
 import { createNextSnapshot } from './next-snapshot.ts';
@@ -75,8 +75,7 @@ export async function runPipeline(options: RunOptions): Promise<RunReport> {
 
 async function runSession(session: Session, options: RunOptions): Promise<RunReport> {
   const { folder } = options;
-  const waves = listWaves(options.jobs);
-  await session.mending(() => checkJobs(session, waves));
+  await session.mending(() => checkJobs(session, options.jobs));
   const requests = openRequestLog(folder.requests, session.run);
   const budget = createBudget({ ...options.limits, monthlyLeft: await readMonthlyLeft(options) });
   const { stopping } = session.stop;
@@ -121,7 +120,7 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
       }
       return stopped;
     };
-    for (const wave of waves) {
+    for (const wave of listWaves(options.jobs)) {
       for (const { name } of wave) progress.addTasks(name, 0);
       stopped = await crawlAndPublish(() => planWave(session, wave, progress));
       if (stopped !== null) break;
@@ -155,12 +154,11 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
 }
 
 /**
- * Looks at what can be known of all jobs before a request is paid for: their queries, and the target files of later waves.
+ * Looks at what can be known of all jobs before a request is paid for: the targets that are written down, and queries.
  * @throws UsageError naming the job
  */
-async function checkJobs(session: Session, waves: readonly Job[][]): Promise<void> {
-  await checkTargetFiles(waves.slice(1).flat());
-  const jobs = waves.flat();
+async function checkJobs(session: Session, jobs: readonly Job[]): Promise<void> {
+  await checkTargets(jobs);
   if (listQueries(jobs).length === 0) return;
   session.closeBuild();
   const reader = await openForJobSql(session.folder, session.databaseOptions);

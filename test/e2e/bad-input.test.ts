@@ -248,6 +248,12 @@ test.each([
   expect(ended).toMatchObject({ status: 74, stderr: expect.stringContaining(said) });
 });
 
+test('jobs check reads the values of a job', async () => {
+  const place = await placeOf(job(`for_each: { creatorAddress: { values: ['0xdeadbeef', '${address}'] } }`));
+  const said = /list\.yaml: for_each\.creatorAddress\.values\[0\]: /;
+  expectFailure(await runProgram(['jobs', 'check'], { place }), 2, said);
+});
+
 test('jobs check reads the target files', async () => {
   const files = { 't.txt': `${address}\n"${address}"\n${address} ${address}\n` };
   const place = await placeOf(job('for_each: { creatorAddress: { file: t.txt } }'), files);
