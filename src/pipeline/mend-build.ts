@@ -12,7 +12,7 @@ import { beginEmptyBuild, judgeSnapshot, recoverBuild } from '../warehouse/recov
 import { closeReplay, openReplay, planBatches } from '../warehouse/replay.ts';
 import { readRemoved } from '../warehouse/retention.ts';
 import { loaderMemory } from './load-stage.ts';
-import { publishOptions } from './publish-stage.ts';
+import { publishOptions } from './publish-options.ts';
 import type { Session } from './session.ts';
 
 /** What making a build again needs of the session it happens in. */

@@ -2,27 +2,17 @@ import { listSegments } from '../landing/segment-files.ts';
 import { archiveSegments } from '../warehouse/archive.ts';
 import { openDatabase } from '../warehouse/database.ts';
 import { removeDamagedStaging } from '../warehouse/load.ts';
-import { type PublishOptions, publish, readSegments } from '../warehouse/publish.ts';
+import { publish, readSegments } from '../warehouse/publish.ts';
 import { publishRuns } from '../warehouse/publish-runs.ts';
 import type { Published } from '../warehouse/published.ts';
 import { replaceSnapshot } from '../warehouse/snapshot.ts';
 import { startLoading } from './load-stage.ts';
 import type { NextSnapshot } from './next-snapshot.ts';
+import { publishOptions } from './publish-options.ts';
+import { reloadRemapped } from './reload-stage.ts';
 import { findExpired, removeExpired, thinCheckpoints } from './retention-stage.ts';
 import { readRunLog } from './run-log.ts';
 import type { Session } from './session.ts';
-
-/** What publish is told by the run and its config. @param acceptVanished jobs and targets the brake lets pass */
-export function publishOptions(
-  { run, config }: Pick<Session, 'run' | 'config'>,
-  acceptVanished: readonly string[] = [],
-): PublishOptions {
-  return {
-    run,
-    quarantineLimit: config.warehouse.quarantineLimit,
-    acceptVanished,
-  };
-}
 
 /** Applies everything staged to the tables. Staged files that were damaged are made again first. */
 export async function publishStage(
@@ -45,7 +35,8 @@ export async function publishStage(
 }
 
 /**
- * What verbs that ask the API nothing end with: loads what waits, publishes it, replaces the snapshot.
+ * What verbs that ask the API nothing end with: makes again what another mapping made, loads what waits, publishes it,
+ * replaces the snapshot.
  * @param refused crawls that the verb found refused before
  * @returns with those, and the exit code they make
  */
@@ -53,9 +44,10 @@ export async function publishLoaded(
   session: Session,
   refused: Published['refused'] = [],
 ): Promise<{ published: Published; exitCode: number }> {
+  const remapped = await reloadRemapped(session);
   await (await startLoading(session)).finish();
   const published = await publishStage(session);
-  published.refused.unshift(...refused);
+  published.refused.unshift(...refused, ...(remapped?.refused ?? []));
   const exitCode = published.refused.length > 0 ? 4 : 0;
   await snapshotStage(session, { exitCode, stoppedBy: null });
   return { published, exitCode };

@@ -3,12 +3,13 @@ import { listSegments } from '../landing/segment-files.ts';
 import { listArchived } from '../warehouse/archive-files.ts';
 import { openDatabase } from '../warehouse/database.ts';
 import { listStaged, removeStaged } from '../warehouse/load.ts';
+import { listRemapped, noteMapping } from '../warehouse/mapping.ts';
 import { addPublished, nothingPublished } from '../warehouse/published.ts';
 import { type Reloaded, reload } from '../warehouse/reload.ts';
 import { closeReplay, openReplay, planBatches } from '../warehouse/replay.ts';
 import { readTableSpecs } from '../warehouse/table-spec.ts';
 import { loaderMemory } from './load-stage.ts';
-import { publishOptions } from './publish-stage.ts';
+import { publishOptions } from './publish-options.ts';
 import type { Session } from './session.ts';
 
 /** What a reload came to. */
@@ -19,13 +20,28 @@ export interface ReloadReport extends Reloaded {
 }
 
 /**
- * Makes the rows of some tables again from every published segment that is still there, batch by batch.
+ * Makes the rows of some tables again.
  * @param tables all when empty; tables that take their records from the same shapes come along
  * @throws UsageError for a table there is none of
  */
-export async function reloadTables(session: Session, tables: readonly string[]): Promise<ReloadReport> {
+export function reloadTables(session: Session, tables: readonly string[]): Promise<ReloadReport> {
+  return reloadShapes(session, listShapes(tables));
+}
+
+/**
+ * Makes rows again that another mapping made than the one there is now. Before anything new is typed: what its answers say
+ * would else be compared with what the former mapping made of the same answers, and every difference kept as a version.
+ */
+export async function reloadRemapped(session: Session): Promise<ReloadReport | null> {
+  const shapes = await session.withBuild(listRemapped);
+  if (shapes.length === 0) return null;
+  session.log.warn({ shapes }, 'sql/shapes/ has changed: the rows that it made are made again first');
+  return reloadShapes(session, new Set(shapes));
+}
+
+/** Makes the rows of shapes again from every published segment that is still there, batch by batch. */
+async function reloadShapes(session: Session, shapes: ReadonlySet<string>): Promise<ReloadReport> {
   const { folder, log, databaseOptions } = session;
-  const shapes = listShapes(tables);
   const total: ReloadReport = { ...nothingPublished(), segments: 0, gone: 0, amended: {} };
   const published = await readPublished(session, shapes);
   const there = new Set([...(await listArchived(folder.archive)), ...(await listSegments(folder.landing))]);
@@ -43,6 +59,7 @@ export async function reloadTables(session: Session, tables: readonly string[]):
     addReloaded(total, one, segments.length);
     log.info({ segments: total.segments, of: published.size - total.gone }, 'reloaded');
   }
+  await session.withBuild((build) => noteMapping(build, shapes));
   return total;
 }
 

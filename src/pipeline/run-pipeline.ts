@@ -25,6 +25,7 @@ import { orderStarts, type PlannedStart, planStarts } from './plan-starts.ts';
 import { createProgress, type JobProgress, type Progress } from './progress.ts';
 import { publishStage, snapshotStage } from './publish-stage.ts';
 import { readCrawlState } from './read-state.ts';
+import { reloadRemapped } from './reload-stage.ts';
 import { openRequestLog } from './request-log.ts';
 import { type ApiPlace, keepRates, openClient, readMonthlyLeft } from './run-client.ts';
 import { createSavings, type Savings } from './savings.ts';
@@ -76,6 +77,7 @@ export async function runPipeline(options: RunOptions): Promise<RunReport> {
 async function runSession(session: Session, options: RunOptions): Promise<RunReport> {
   const { folder } = options;
   await session.mending(() => checkJobs(session, options.jobs));
+  const remapped = options.verb === 'run' ? await reloadRemapped(session) : null;
   const requests = openRequestLog(folder.requests, session.run);
   const budget = createBudget({ ...options.limits, monthlyLeft: await readMonthlyLeft(options) });
   const { stopping } = session.stop;
@@ -92,6 +94,7 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
   });
   const savings = createSavings(requests);
   const published = nothingPublished();
+  if (remapped !== null) addPublished(published, remapped);
   const nextSnapshot = createNextSnapshot(folder, session.stop.stopping);
   const report = (stopped: StoppedEarly | null, failed = false): RunReport => {
     const refused = published.refused.length > 0;

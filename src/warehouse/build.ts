@@ -8,6 +8,7 @@ import {
   isMissingTable,
   openDatabase,
 } from './database.ts';
+import { noteNewShapes } from './mapping.ts';
 import { listSql, readSql } from './sql-text.ts';
 import { readTableSpecs, type TableSpec } from './table-spec.ts';
 
@@ -19,7 +20,7 @@ import { readTableSpecs, type TableSpec } from './table-spec.ts';
 const rowGroupSize = 16_384;
 
 /** Version of the tables in `sql/`. A build of a newer one is refused unchanged. */
-export const schemaVersion = 2;
+export const schemaVersion = 3;
 
 /**
  * Opens the pipeline's own database, made on first use.
@@ -66,6 +67,7 @@ export async function createSchema(database: Database): Promise<void> {
       if (spec.history) await database.script(historySql(spec));
     }
     for (const view of listSql('views')) await database.script(readSql(`views/${view}.sql`));
+    await noteNewShapes(database);
     await database.run(
       version === null
         ? 'insert into meta.schema_version values ($version, version())'
