@@ -60,6 +60,33 @@ const diskErrorCodes = new Set([
   'ELOOP',
 ]);
 
+const rightsHint =
+  'Run it as the user that owns the files, or mend the permissions: nothing received is lost.';
+
+/** What is said of a path that cannot be used whatever room there is, by the code of the file system's error. */
+const refusals: Readonly<Record<string, { what: string; hint: string; duckdb: string }>> = {
+  EACCES: {
+    what: 'may not be read or written by this user',
+    hint: rightsHint,
+    duckdb: 'Permission denied',
+  },
+  EPERM: {
+    what: 'may not be read or written by this user',
+    hint: rightsHint,
+    duckdb: 'Operation not permitted',
+  },
+  EROFS: {
+    what: 'may not be written: its file system is read-only',
+    hint: 'Mount it writable, or name another folder: nothing received is lost.',
+    duckdb: 'Read-only file system',
+  },
+  ENOTDIR: {
+    what: 'cannot be read or written: it, or what it is in, is not a folder',
+    hint: 'Name another folder, or move away what stands there: nothing received is lost.',
+    duckdb: 'Not a directory',
+  },
+};
+
 /**
  * Turns an error of the file system or of DuckDB's file layer into a DiskError; returns others unchanged.
  * DuckDB reports a full disk only in words, so its message is read; its other I/O errors begin with `IO Error:`.
@@ -81,6 +108,11 @@ export function asDiskError(error: unknown): unknown {
       { cause: error },
     );
   }
+  const refused = findRefusal(error);
+  if (refused !== null) {
+    const { what, hint } = refusals[refused.code]!;
+    return new DiskError(`${refused.path} ${what} (${refused.code})`, hint, { cause: error });
+  }
   if (
     (code !== undefined && diskErrorCodes.has(code)) ||
     /No space left on device|Could not write file|Disk quota|^IO Error: (?!No files found)/i.test(
@@ -94,6 +126,15 @@ export function asDiskError(error: unknown): unknown {
     );
   }
   return error;
+}
+
+/** The path that an error says cannot be used, and the code of why; null for other errors. DuckDB has only words. */
+function findRefusal(error: NodeJS.ErrnoException): { path: string; code: string } | null {
+  const { code, path, message } = error;
+  if (code !== undefined && path !== undefined && Object.hasOwn(refusals, code)) return { path, code };
+  const [, file, words] = /^IO Error: [^"\n]*"([^"\n]+)"[^"\n]*: ([^"\n]+)/.exec(message) ?? [];
+  const known = Object.entries(refusals).find(([, { duckdb }]) => words?.trim() === duckdb);
+  return file === undefined || known === undefined ? null : { path: file, code: known[0] };
 }
 
 /** Whether DuckDB says that a file is not, or is no longer, a whole database. It does so only in words. */

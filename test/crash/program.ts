@@ -69,6 +69,8 @@ export interface StartOptions {
   env?: Readonly<Record<string, string>>;
   /** Another copy of the program. */
   program?: string;
+  /** Another user that it runs as; only root may say so. */
+  uid?: number;
   /** A module that Node loads before the program. */
   preload?: string;
 }
@@ -76,13 +78,14 @@ export interface StartOptions {
 /** Starts the built program as a scheduler would, in its place's folder; nothing of our environment but PATH. */
 export function startProgram(
   args: readonly string[],
-  { place, env = {}, program = ownProgram, preload }: StartOptions,
+  { place, env = {}, program = ownProgram, uid, preload }: StartOptions,
 ): Started {
   const preloads = preload === undefined ? [] : ['--import', preload];
   const child = spawn(process.execPath, [...preloads, program, ...args], {
     cwd: place.root,
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    ...(uid === undefined ? {} : { uid }),
   });
   let stdout = '';
   let stderr = '';

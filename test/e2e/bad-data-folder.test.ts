@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { appendFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { openDatabase } from '../../src/warehouse/database.ts';
@@ -53,6 +53,43 @@ describe('a data folder', () => {
       expect(sandbox.requests).toEqual([]);
     },
   );
+
+  test('of another user: 74 with the path, and no word of space', async () => {
+    const { sandbox, place } = await startTiny();
+    await writeListJob(place, sandbox);
+    expect((await runProgram(['run'], { place, env: environmentOf(sandbox) })).code).toBe(0);
+    // Root may read everything: then somebody else asks.
+    const isRoot = process.getuid?.() === 0;
+    const other = { place, ...(isRoot ? { uid: 65_534 } : {}) };
+    await chmod(place.root, 0o755);
+    await chmod(place.data, 0o755);
+    for (const name of ['landing', 'runs.ndjson', 'requests.ndjson', 'warehouse.duckdb'])
+      await chmod(join(place.data, name), 0);
+    for (const args of [['status'], ['runs'], ['plan'], ['sql', 'select 1']]) {
+      const ended = await runProgram(args, other);
+      expectFailure(
+        ended,
+        74,
+        /data\/\S+ may not be read or written by this user \(EACCES\)\n {2}Run it as the user/,
+      );
+      expect(ended.stderr).not.toContain('space');
+    }
+  });
+
+  test('with a file in the place of a folder: 74 with the path', async () => {
+    const { sandbox, place } = await startTiny();
+    await writeListJob(place, sandbox);
+    expect((await runProgram(['run'], { place, env: environmentOf(sandbox) })).code).toBe(0);
+    const landing = join(place.data, 'landing');
+    await rm(landing, { recursive: true });
+    await writeFile(landing, '');
+    const ended = await runProgram(['status'], { place });
+    expectFailure(
+      ended,
+      74,
+      /data\/landing cannot be read or written: .* is not a folder \(ENOTDIR\)\n {2}Name/,
+    );
+  });
 
   test('of another origin: 2, unchanged; without the environment too', async () => {
     const { sandbox, place } = await startTiny();
