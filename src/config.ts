@@ -5,7 +5,15 @@ import { isLoopback } from './api/http.ts';
 import type { Pool } from './api/operation.ts';
 import { type ConfigFile, configSchema } from './config-schema.ts';
 import { UsageError } from './errors.ts';
-import { type Problem, problemsError, readYamlFile, validateYaml, type YamlFile } from './yaml-file.ts';
+import {
+  fieldText,
+  type Problem,
+  problemsError,
+  problemText,
+  readYamlFile,
+  validateYaml,
+  type YamlFile,
+} from './yaml-file.ts';
 
 /** One rate pool's limit as the plan states it; what is left out is found out. */
 export interface PoolLimit {
@@ -49,6 +57,8 @@ export interface Config {
     /** By table: columns its files are split by. */
     partitionBy: Readonly<Record<string, readonly string[]>>;
     keep: number;
+    /** Where `tables` and `partition_by` stand, as errors name it: `ledgerlake.yaml:3: lake.tables`. */
+    places: { tables: string; partitionBy: string };
   };
   /** No URL is set at all: the embedded sample API answers. */
   sandbox: boolean;
@@ -103,6 +113,7 @@ export async function readConfig(options: ConfigOptions): Promise<Config> {
       tables: lake.tables ?? null,
       partitionBy: lake.partition_by,
       keep: lake.keep,
+      places: { tables: placeOf(yaml, 'tables'), partitionBy: placeOf(yaml, 'partition_by') },
     },
     sandbox,
   };
@@ -111,11 +122,24 @@ export async function readConfig(options: ConfigOptions): Promise<Config> {
 async function readConfigFile({ file, cwd }: ConfigOptions): Promise<YamlFile | null> {
   const path = file ?? 'ledgerlake.yaml';
   const place = isAbsolute(path) ? path : join(cwd, path);
-  if (file === undefined && !(await exists(place))) return null;
+  if (file === undefined && !(await exists(place))) {
+    await refuseOtherName(cwd);
+    return null;
+  }
   const yaml = await readYamlFile(place);
   if (yaml.problems) throw configError(yaml.problems);
   // A file of comments only is a config file with nothing set.
   return { ...yaml.value, value: yaml.value.value ?? {} };
+}
+
+/** A file that looks like the config and is not read would be obeyed in nothing: no budget would hold. */
+async function refuseOtherName(cwd: string): Promise<void> {
+  const other = join(cwd, 'ledgerlake.yml');
+  if (!(await exists(other))) return;
+  throw new UsageError(
+    `${other} is not read: the config file is called ledgerlake.yaml`,
+    'Rename it to ledgerlake.yaml, or name it with --config ledgerlake.yml.',
+  );
 }
 
 async function exists(path: string): Promise<boolean> {
@@ -135,6 +159,11 @@ function validateConfig(yaml: YamlFile): ConfigFile {
   }
   if (problems.length > 0) throw configError(problems);
   return checked.value;
+}
+
+function placeOf(yaml: YamlFile | null, key: string): string {
+  const field = ['lake', key];
+  return yaml === null ? fieldText(field) : problemText(yaml.problem(field, ''));
 }
 
 function configError(problems: readonly Problem[]): UsageError {

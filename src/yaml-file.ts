@@ -76,10 +76,12 @@ export function problemsError(problems: readonly Problem[], hint: string): Usage
   const inOrder = [...problems].sort((a, b) =>
     a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1,
   );
-  const lines = inOrder.map(({ file, line, field, message }) =>
-    [line === 0 ? file : `${file}:${line}`, field, message].filter((part) => part !== '').join(': '),
-  );
-  return new UsageError(lines.join('\n'), hint);
+  return new UsageError(inOrder.map(problemText).join('\n'), hint);
+}
+
+/** `<file>:<line>: <field>: <message>`; without a message, the place alone. */
+export function problemText({ file, line, field, message }: Problem): string {
+  return [line === 0 ? file : `${file}:${line}`, field, message].filter((part) => part !== '').join(': ');
 }
 
 /**

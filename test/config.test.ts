@@ -51,7 +51,10 @@ describe('without a file', () => {
         quarantineLimit: 0.01,
         fileMode: 0o640,
       },
-      lake: { uri: null, tables: null, partitionBy: {}, keep: 2 },
+      lake: {
+        ...{ uri: null, tables: null, partitionBy: {}, keep: 2 },
+        places: { tables: 'lake.tables', partitionBy: 'lake.partition_by' },
+      },
       sandbox: true,
     });
   });
@@ -151,6 +154,10 @@ lake: { uri: exports, tables: [assets], partition_by: { assets: [collection] }, 
         tables: ['assets'],
         partitionBy: { assets: ['collection'] },
         keep: 5,
+        places: {
+          tables: `${dir}/ledgerlake.yaml:12: lake.tables`,
+          partitionBy: `${dir}/ledgerlake.yaml:12: lake.partition_by`,
+        },
       },
       sandbox: false,
     });

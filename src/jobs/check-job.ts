@@ -51,15 +51,18 @@ export function checkJob(draft: JobDraft): Checked<Job> {
   };
 }
 
-function readSource({ dir, fields }: JobDraft): TargetSource | null {
+function readSource({ dir, yaml, fields }: JobDraft): TargetSource | null {
   if (fields.for_each === undefined) return null;
-  if (fields.for_each.sql !== undefined) return { params: [], kind: 'sql', sql: fields.for_each.sql };
+  const lineOf = (...field: string[]) => yaml.problem(['for_each', ...field], '').line;
+  if (fields.for_each.sql !== undefined)
+    return { params: [], line: lineOf('sql'), kind: 'sql', sql: fields.for_each.sql };
   const [[param, source] = []] = Object.entries(fields.for_each as Record<string, SourceFields>);
   if (param === undefined || source === undefined) return null;
-  if (source.values !== undefined) return { params: [param], kind: 'values', values: source.values };
-  if (source.sql !== undefined) return { params: [param], kind: 'sql', sql: source.sql };
+  const at = { params: [param], line: lineOf(param, Object.keys(source)[0]!) };
+  if (source.values !== undefined) return { ...at, kind: 'values', values: source.values };
+  if (source.sql !== undefined) return { ...at, kind: 'sql', sql: source.sql };
   const path = source.file ?? '';
-  return { params: [param], kind: 'file', path: isAbsolute(path) ? path : join(dir, path) };
+  return { ...at, kind: 'file', path: isAbsolute(path) ? path : join(dir, path) };
 }
 
 interface SourceFields {

@@ -37,9 +37,9 @@ export interface Job {
 
 /**
  * Where a job's targets come from. `params` are the parameters a value fills; it is empty for
- * `for_each: {sql: …}`, where the columns of the answer name them.
+ * `for_each: {sql: …}`, where the columns of the answer name them. `line` of the job file is where it stands.
  */
-export type TargetSource = { params: string[] } & (
+export type TargetSource = { params: string[]; line: number } & (
   | { kind: 'values'; values: string[] }
   | { kind: 'file'; path: string }
   | { kind: 'sql'; sql: string }

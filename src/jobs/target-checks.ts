@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Operation } from '../api/operation.ts';
 import { UsageError } from '../errors.ts';
-import { type Problem, problemsError } from '../yaml-file.ts';
+import { type Problem, problemsError, problemText } from '../yaml-file.ts';
 import type { Job, SqlSource, TargetSource } from './job-file.ts';
 import { forEachNames, idSchema } from './job-schema.ts';
 
@@ -159,11 +159,20 @@ function castToText(column: string): string {
 }
 
 function problemAt(job: Job, source: TargetSource, at: number | null, message: string): Problem {
-  const [param] = source.params;
   if (source.kind === 'file') return { file: source.path, line: at ?? 0, field: '', message };
-  const field = ['for_each', param, source.kind].filter((part) => part !== undefined).join('.');
-  if (source.kind === 'values') return { file: job.file, line: 0, field: `${field}[${at}]`, message };
-  return { file: job.file, line: 0, field, message: at === null ? message : `row ${at}: ${message}` };
+  const place = { file: job.file, line: source.line, field: fieldOf(source) };
+  if (source.kind === 'values') return { ...place, field: `${place.field}[${at}]`, message };
+  return { ...place, message: at === null ? message : `row ${at}: ${message}` };
+}
+
+function fieldOf({ params, kind }: TargetSource): string {
+  return ['for_each', ...params, kind].join('.');
+}
+
+/** Where the SQL of a job stands, as errors name it: `jobs/a.yaml:3: for_each.owner.sql`. */
+export function sqlPlace({ file, forEach }: Job): string {
+  if (forEach === null) return file;
+  return problemText({ file, line: forEach.line, field: fieldOf(forEach), message: '' });
 }
 
 function refuse({ kind }: TargetSource, problems: readonly Problem[]): void {

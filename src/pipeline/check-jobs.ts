@@ -1,5 +1,5 @@
 import { type Job, listQueries } from '../jobs/job-file.ts';
-import { checkColumns } from '../jobs/target-checks.ts';
+import { checkColumns, sqlPlace } from '../jobs/target-checks.ts';
 import { resolveIds, resolveTargets } from '../jobs/targets.ts';
 import type { Database } from '../warehouse/database.ts';
 import { checkJobSql } from '../warehouse/job-sql.ts';
@@ -11,7 +11,7 @@ import { checkJobSql } from '../warehouse/job-sql.ts';
  */
 export async function checkQueries(database: Database, jobs: readonly Job[]): Promise<void> {
   for (const { job, source } of listQueries(jobs))
-    checkColumns(job, source, await checkJobSql(database, job.name, source.sql));
+    checkColumns(job, source, await checkJobSql(database, sqlPlace(job), source.sql));
 }
 
 /** Reads the targets of jobs that stand in files. @throws UsageError naming the lines that are wrong */

@@ -25,6 +25,7 @@ export function exportSnapshot(
     lake: lake.uri ?? folder.lake,
     tables: tables ?? lake.tables,
     partitionBy: lake.partitionBy,
+    places: tables === null ? lake.places : { ...lake.places, tables: null },
     keep: lake.keep,
     fileMode: warehouse.fileMode,
     memoryLimit: warehouse.memoryLimit,

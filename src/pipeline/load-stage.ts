@@ -17,15 +17,21 @@ export interface LoadStage {
   finish(): Promise<{ segments: number; records: number }>;
 }
 
-/** Turns segments into typed rows one after another, while the crawl goes on; begins with what earlier runs left. */
-export async function startLoading(session: Session): Promise<LoadStage> {
+/**
+ * Turns segments into typed rows one after another, while the crawl goes on; begins with what earlier runs left.
+ * @param expected shapes that the crawl will bring: a mapping that cannot be read is told before anything is asked
+ */
+export async function startLoading(session: Session, expected: readonly string[] = []): Promise<LoadStage> {
   const { folder } = session;
   // On one thread, as it is in memory: the crawl has the other core.
   const database = await openDatabase(':memory:', {
     ...session.databaseOptions,
     memoryLimit: loaderMemory,
   });
-  const loader = await createLoader(database, folder);
+  const loader = await createLoader(database, folder, expected).catch((error) => {
+    database.close();
+    throw error;
+  });
   const queue = new PQueue({ concurrency: 1 });
   const loaded = { segments: 0, records: 0 };
   let failure: unknown = null;

@@ -2,6 +2,7 @@ import type { Config } from '../config.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
 import type { Job } from '../jobs/job-file.ts';
+import { sqlPlace } from '../jobs/target-checks.ts';
 import { resolveTargets } from '../jobs/targets.ts';
 import type { Database } from '../warehouse/database.ts';
 import { openForJobSql, runJobSql } from '../warehouse/job-sql.ts';
@@ -30,7 +31,7 @@ export async function countMissing(
     try {
       const targets = await resolveTargets(job, (sql) => {
         if (database === null) throw new UsageError('no snapshot', 'Run `ledgerlake run` first.');
-        return runJobSql(database, job.name, sql);
+        return runJobSql(database, sqlPlace(job), sql);
       });
       return targets.filter(({ name }) => !known.has(targetKey({ job: job.name, target: name }))).length;
     } catch (error) {

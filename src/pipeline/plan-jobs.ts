@@ -2,6 +2,7 @@ import type { Config } from '../config.ts';
 import { slotCeiling } from '../crawl/slot-ceiling.ts';
 import type { DataFolder } from '../data-folder.ts';
 import type { Job } from '../jobs/job-file.ts';
+import { sqlPlace } from '../jobs/target-checks.ts';
 import { resolveIds, resolveTargets } from '../jobs/targets.ts';
 import { readLanding } from '../landing/reader.ts';
 import { requireSchema } from '../warehouse/build.ts';
@@ -75,7 +76,7 @@ export async function planJobs(
         plans.push({ ...emptyPlan(job, config), waitsFor: job.after[0] ?? 'the first run' });
         continue;
       }
-      const query = (sql: string) => runJobSql(database, job.name, sql);
+      const query = (sql: string) => runJobSql(database, sqlPlace(job), sql);
       const isBatch = job.operation.paging === 'batch';
       const targets = isBatch ? [{ name: '', params: {} }] : await resolveTargets(job, query);
       const ids = isBatch ? await resolveIds(job, query) : null;

@@ -8,6 +8,7 @@ import { createLearntSizes } from '../crawl/learnt-size.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { KeyRefused, StoppedEarly, UsageError } from '../errors.ts';
 import { type Job, listQueries } from '../jobs/job-file.ts';
+import { sqlPlace } from '../jobs/target-checks.ts';
 import { resolveIds, resolveTargets } from '../jobs/targets.ts';
 import type { Task } from '../jobs/task.ts';
 import { createLandingLog } from '../landing/writer.ts';
@@ -105,6 +106,7 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
   try {
     let stopped: StoppedEarly | null = null;
     const loads = options.verb === 'run';
+    const shapes = options.jobs.map(({ operation }) => operation.shape);
     // Also what earlier runs landed.
     let isWaiting = true;
     const crawlAndPublish = async (plan: () => Promise<PlannedStart[]>) => {
@@ -115,7 +117,7 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
         savings.expect(starts);
         isWaiting ||= starts.length > 0;
         if (loads && isWaiting) nextSnapshot.begin();
-        return isWaiting ? crawlWave(starts, { session, client, progress, savings, loads }) : null;
+        return isWaiting ? crawlWave(starts, { session, client, progress, savings, loads, shapes }) : null;
       });
       if (loads && isWaiting) {
         addPublished(published, await publishStage(session, options.acceptVanished));
@@ -179,6 +181,8 @@ interface WaveDeps {
   savings: Savings;
   /** Whether segments are loaded as they are sealed. */
   loads: boolean;
+  /** Of all jobs, later waves' too. */
+  shapes: readonly string[];
 }
 
 /** Tasks at work at once: enough to fill every pool's concurrency at a second of latency. */
@@ -190,10 +194,10 @@ const taskConcurrency = 64;
  */
 async function crawlWave(
   starts: readonly PlannedStart[],
-  { session, client, progress, savings, loads }: WaveDeps,
+  { session, client, progress, savings, loads, shapes }: WaveDeps,
 ): Promise<StoppedEarly | null> {
   session.closeBuild();
-  const loading = loads ? await startLoading(session) : null;
+  const loading = loads ? await startLoading(session, shapes) : null;
   const known = openKnownRows(session.folder);
   const onPage = (task: Task, page: LandedPage) => {
     progress.onPage(task, page);
@@ -262,7 +266,7 @@ async function planWave(session: Session, wave: readonly Job[], progress: Progre
       const query = async (sql: string) => {
         session.closeBuild();
         reader ??= await openForJobSql(folder, databaseOptions);
-        return runJobSql(reader, job.name, sql);
+        return runJobSql(reader, sqlPlace(job), sql);
       };
       const isBatch = job.operation.paging === 'batch';
       const targets = isBatch ? [{ name: '', params: {} }] : await resolveTargets(job, query);

@@ -38,6 +38,8 @@ export interface ExportOptions {
   tables: readonly string[] | null;
   /** By table: columns its files are split by. */
   partitionBy: Readonly<Record<string, readonly string[]>>;
+  /** Where these two stand, for errors; `tables` is null for names of the command line. */
+  places: { tables: string | null; partitionBy: string };
   /** Sets kept of each table, at least 1: the current one and those before it. */
   keep: number;
   /** Permission bits of the files; folders are 0750. */
@@ -114,7 +116,7 @@ export async function exportTables(options: ExportOptions): Promise<ExportResult
  * @throws UsageError an object store, an unknown table or column
  */
 export async function checkExport(
-  options: Pick<ExportOptions, 'lake' | 'tables' | 'partitionBy'>,
+  options: Pick<ExportOptions, 'lake' | 'tables' | 'partitionBy' | 'places'>,
 ): Promise<void> {
   refuseObjectStore(options.lake);
   chooseTables(
@@ -126,7 +128,8 @@ export async function checkExport(
   const model = await describeModel();
   for (const [table, partitionBy] of partitions) {
     const known = model.find(({ name }) => name === table);
-    if (known !== undefined) checkPartitionColumns(table, known.columns, partitionBy);
+    if (known !== undefined)
+      checkPartitionColumns(table, known.columns, { partitionBy, place: options.places.partitionBy });
   }
 }
 
@@ -140,13 +143,17 @@ function refuseObjectStore(lake: string): void {
 
 function chooseTables(
   known: readonly string[],
-  { tables, partitionBy }: Pick<ExportOptions, 'tables' | 'partitionBy'>,
+  { tables, partitionBy, places }: Pick<ExportOptions, 'tables' | 'partitionBy' | 'places'>,
 ): readonly string[] {
   const asked = [...(tables ?? []), ...Object.keys(partitionBy)];
   const unknown = asked.find((table) => !known.includes(table));
   if (unknown !== undefined) {
-    const place = tables?.includes(unknown) ? '' : 'lake.partition_by: ';
-    throw new UsageError(`${place}there is no table "${unknown}"`, `The tables are ${known.join(', ')}.`);
+    const place = tables?.includes(unknown) ? places.tables : places.partitionBy;
+    const message = `there is no table "${unknown}"`;
+    throw new UsageError(
+      place === null ? message : `${place}: ${message}`,
+      `The tables are ${known.join(', ')}.`,
+    );
   }
   return tables === null ? known : [...new Set(tables)];
 }
@@ -164,7 +171,10 @@ async function exportTable(
   };
   const earlier = await openTableFolder(lake, table);
   const facts = await withRoom(database, () => readTableFacts(database, lakeTable, layout), scanMemory);
-  checkPartitionColumns(table, facts.columns, layout.partitionBy);
+  checkPartitionColumns(table, facts.columns, {
+    partitionBy: layout.partitionBy,
+    place: options.places.partitionBy,
+  });
   const tableDir = join(lake, table);
   const current = await readCurrentManifest(tableDir);
   if (current?.fingerprint === facts.fingerprint) {

@@ -24,19 +24,20 @@ export function confineToTables(database: Database): Promise<void> {
 
 /**
  * Runs the query of a job: exactly one SELECT, interrupted after 60 s.
+ * @param place where it stands, for errors
  * @throws UsageError as checkJobSql
  */
 export async function runJobSql(
   database: Database,
-  job: string,
+  place: string,
   sql: string,
 ): Promise<Record<string, unknown>[]> {
-  await checkJobSql(database, job, sql);
+  await checkJobSql(database, place, sql);
   const timer = setTimeout(() => database.interrupt(), timeLimitMs);
   try {
     return await database.rows(sql);
   } catch (error) {
-    throw asJobError(job, error);
+    throw asJobError(place, error);
   } finally {
     clearTimeout(timer);
   }
@@ -45,24 +46,25 @@ export async function runJobSql(
 /**
  * Looks at the query of a job without running it: that it is exactly one SELECT, of tables and columns that there are.
  * @param database confined, or the query's files are looked at too
- * @throws UsageError naming the job, with DuckDB's own words
+ * @throws UsageError naming the place, with DuckDB's own words
  */
-export async function checkJobSql(database: Database, job: string, sql: string): Promise<SelectedColumn[]> {
+export async function checkJobSql(database: Database, place: string, sql: string): Promise<SelectedColumn[]> {
   const columns = await database.listSelected(sql).catch((error) => {
-    throw asJobError(job, error);
+    throw asJobError(place, error);
   });
   if (columns !== null) return columns;
   throw new UsageError(
-    `job ${job}: for_each.sql is not exactly one SELECT`,
+    `${place}: expected exactly one SELECT`,
     'Write one query that only reads, without parameters ($1).',
   );
 }
 
-function asJobError(job: string, error: unknown): unknown {
+function asJobError(place: string, error: unknown): unknown {
   if (error instanceof LedgerlakeError || !(error instanceof Error)) return error;
   const interrupted = error.message.startsWith('INTERRUPT Error');
+  const [said] = error.message.replace(/^Failed to extract statements: /, '').split('\n');
   return new UsageError(
-    `job ${job}: for_each.sql ${interrupted ? 'took longer than 60 s' : `failed: ${error.message.split('\n')[0]}`}`,
+    `${place}: ${interrupted ? 'took longer than 60 s' : said}`,
     interrupted
       ? 'Make the query cheaper.'
       : 'Try it with `ledgerlake sql`; `ledgerlake tables` lists the columns.',

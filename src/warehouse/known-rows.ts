@@ -6,9 +6,9 @@ import type { LandingRecord } from '../landing/landing-record.ts';
 import { type NewPage, renderLine, renderPage, type SegmentForms } from '../landing/render-page.ts';
 import { type Database, listColumns, openDatabase } from './database.ts';
 import { type Group, listGroups, stagedHash } from './row-groups.ts';
-import { createShapeMacros, readingOf, shapeQuery } from './shape-query.ts';
+import { blamingMapping, createShapeMacros, readingOf, shapeQuery } from './shape-query.ts';
 import { quoteName, quoteText } from './sql-text.ts';
-import { readTableSpecs } from './table-spec.ts';
+import { readTableSpecs, type TableSpec } from './table-spec.ts';
 
 /** Answers whether records that were just received say anything new; knows what is published, nothing else. */
 export interface KnownRows {
@@ -79,7 +79,9 @@ export function openKnownRows(folder: DataFolder): KnownRows {
     const sql = statements.get(shape) ?? (await knownSql(database, shape));
     statements.set(shape, sql);
     const records = await writePages(files, questions);
-    await database.run(sql.received, { ...files, ...readingOf(records) });
+    await blamingMapping(sql.spec, shape, () =>
+      database.run(sql.received, { ...files, ...readingOf(records) }),
+    );
     const rows = await database.rows<{ task: string }>(sql.known(questions));
     return new Set(rows.map(({ task }) => task));
   }
@@ -146,6 +148,7 @@ async function writePages(
 }
 
 interface KnownSql {
+  spec: TableSpec;
   /**
    * The loading query's parameters: makes `received`, the narrow columns of the pages' rows. A table of its own, so that
    * DuckDB knows how few they are and looks through the big table for them, instead of holding that in memory.
@@ -162,11 +165,11 @@ async function knownSql(database: Database, shape: string): Promise<KnownSql> {
   const groups = listGroups(spec, await listColumns(database, spec.name));
   const keys = spec.key.map(quoteName);
   const narrow = groups.flatMap((group) => [`${group.carried} as carries_${group.name}`, stagedHash(group)]);
+  const columns = ['task', ...keys, ...narrow].join(', ');
   return {
-    received: `
-      create or replace temp table received as
-      select ${['task', ...keys, ...narrow].join(', ')}
-      from (${await shapeQuery(database, spec, shape)})
+    spec,
+    // What is above the mapping stands in its first line: DuckDB's lines are then those of the mapping.
+    received: `create or replace temp table received as select ${columns} from (${await shapeQuery(database, spec, shape)})
       where ${keys.map((key) => `${key} is not null`).join(' and ')}`,
     known: (questions) => `
       select s.task

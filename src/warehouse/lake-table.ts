@@ -140,17 +140,17 @@ function slotOf(value: bigint | string | null | undefined): number | null {
   return value === null || value === undefined ? null : Number(value);
 }
 
-/** @throws UsageError when `lake.partition_by` names a column the table does not have, or every column */
+/** @throws UsageError with the place of `lake.partition_by` when it names a column that the table does not have */
 export function checkPartitionColumns(
   table: string,
   columns: readonly { name: string }[],
-  partitionBy: readonly string[],
+  { partitionBy, place }: { partitionBy: readonly string[]; place: string },
 ): void {
   const names = columns.map(({ name }) => name);
   const unknown = partitionBy.find((name) => !names.includes(name));
   if (unknown === undefined) return;
   throw new UsageError(
-    `lake.partition_by: ${table} has no column "${unknown}"`,
+    `${place}: ${table} has no column "${unknown}"`,
     `Its columns are ${names.join(', ')}.`,
   );
 }

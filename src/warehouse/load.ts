@@ -5,9 +5,9 @@ import { describeSegment, verifySegment } from '../landing/reader.ts';
 import { listSegments, pageFile, recordFile, syncDirectory, syncFile } from '../landing/segment-files.ts';
 import type { Database } from './database.ts';
 import { withRoom } from './memory.ts';
-import { createShapeMacros, readingOf, shapeQuery } from './shape-query.ts';
+import { blamingMapping, checkMappings, createShapeMacros, readingOf, shapeQuery } from './shape-query.ts';
 import { isStagedWhole, writeChecksums } from './staging-checksums.ts';
-import { readTableSpecs } from './table-spec.ts';
+import { readTableSpecs, type TableSpec } from './table-spec.ts';
 
 /** Where a segment's typed rows for one table stand. */
 export function stagingFile(folder: DataFolder, segment: number, table: string): string {
@@ -64,11 +64,20 @@ export interface Loader {
   loadSegment(segment: number): Promise<number>;
 }
 
-/** @param database an in-memory one that only the loader uses; each of its threads holds about 70 MB of a segment */
-export async function createLoader(database: Database, folder: DataFolder): Promise<Loader> {
+/**
+ * @param database an in-memory one that only the loader uses; each of its threads holds about 70 MB of a segment
+ * @param expected shapes that will come, whose mappings are looked at now
+ * @throws UsageError naming a file of the mapping that DuckDB cannot read
+ */
+export async function createLoader(
+  database: Database,
+  folder: DataFolder,
+  expected: readonly string[] = [],
+): Promise<Loader> {
   // What a segment took goes back before the next one: 360 MB at most instead of 770.
   await database.run('set allocator_background_threads = true');
   await createShapeMacros(database);
+  await checkMappings(database, expected);
   const queries = new Map<string, readonly TableQuery[]>();
   return {
     async loadSegment(segment) {
@@ -84,14 +93,12 @@ export async function createLoader(database: Database, folder: DataFolder): Prom
       await mkdir(temporary, { mode: 0o700 });
       const tables = queries.get(shape) ?? (await readQueries(database, shape));
       queries.set(shape, tables);
-      for (const { table, sql } of tables) {
-        const file = join(temporary, `${table}.parquet`);
+      for (const { spec, sql } of tables) {
+        const file = join(temporary, `${spec.name}.parquet`);
         const parameters = { pages, records, ...reading, file };
-        await withRoom(database, () =>
-          database.run(
-            `copy (${sql}) to $file (format parquet, compression zstd, compression_level 1, row_group_size 8192)`,
-            parameters,
-          ),
+        const statement = `copy (${sql}) to $file (format parquet, compression zstd, compression_level 1, row_group_size 8192)`;
+        await blamingMapping(spec, shape, () =>
+          withRoom(database, () => database.run(statement, parameters)),
         );
         await chmod(file, 0o600);
         await syncFile(file);
@@ -106,7 +113,7 @@ export async function createLoader(database: Database, folder: DataFolder): Prom
 }
 
 interface TableQuery {
-  table: string;
+  spec: TableSpec;
   sql: string;
 }
 
@@ -115,7 +122,7 @@ async function readQueries(database: Database, shape: string): Promise<TableQuer
   const queries: TableQuery[] = [];
   for (const spec of readTableSpecs().filter(({ shapes }) => shapes.includes(shape))) {
     await database.script(spec.ddl);
-    queries.push({ table: spec.name, sql: await shapeQuery(database, spec, shape) });
+    queries.push({ spec, sql: await shapeQuery(database, spec, shape) });
   }
   return queries;
 }

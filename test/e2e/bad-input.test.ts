@@ -77,19 +77,35 @@ describe('what the user wrote: exit 2, and nothing is made', () => {
     [
       'a value that is no address',
       job('for_each: { creatorAddress: { values: [abc] } }'),
-      /list\.yaml: [\s\S]*values\[0\]: expected a base58/,
+      /list\.yaml:3: for_each\.creatorAddress\.values\[0\]: expected a base58/,
     ],
-    ['a table that does not exist', sql('select x from nowhere'), /job list: [\s\S]*nowhere/],
-    ['text that is no SQL', sql('selct 1'), /job list: [\s\S]*selct/],
+    [
+      'a table that does not exist',
+      sql('select x from nowhere'),
+      /list\.yaml:3: for_each\.creatorAddress\.sql: [\s\S]*nowhere/,
+    ],
+    ['text that is no SQL', sql('selct 1'), /list\.yaml:3: for_each\.creatorAddress\.sql: [\s\S]*selct/],
     ['two statements', sql('select 1; select 2'), /exactly one SELECT/],
     ['a change', sql('delete from assets'), /exactly one SELECT/],
     ['a change behind a SELECT', sql('select owner from assets; drop table assets'), /exactly one SELECT/],
     ['a setting', sql('set threads = 1'), /exactly one SELECT/],
-    ['a file', sql("select * from read_csv('/etc/passwd')"), /job list: [\s\S]*(disabled|permission)/i],
-    ['a file by name', sql("select * from '/etc/passwd'"), /job list: /],
-    ['a text file', sql("select content as owner from read_text('/etc/passwd')"), /job list: /],
-    ['a write to a file', sql("copy (select 1) to '/tmp/ledgerlake-no'"), /job list: /],
-    ['another database', sql("attach '/tmp/ledgerlake-no'"), /job list: /],
+    [
+      'a file',
+      sql("select * from read_csv('/etc/passwd')"),
+      /list\.yaml:3: for_each\.creatorAddress\.sql: [\s\S]*(disabled|permission)/i,
+    ],
+    ['a file by name', sql("select * from '/etc/passwd'"), /list\.yaml:3: for_each\.creatorAddress\.sql: /],
+    [
+      'a text file',
+      sql("select content as owner from read_text('/etc/passwd')"),
+      /list\.yaml:3: for_each\.creatorAddress\.sql: /,
+    ],
+    [
+      'a write to a file',
+      sql("copy (select 1) to '/tmp/ledgerlake-no'"),
+      /list\.yaml:3: for_each\.creatorAddress\.sql: /,
+    ],
+    ['another database', sql("attach '/tmp/ledgerlake-no'"), /list\.yaml:3: for_each\.creatorAddress\.sql: /],
     ['a column that is no address', sql('select 1 as creatorAddress'), /creatorAddress|list/],
   ])('before anything is asked: %s', async (_, text, message) => {
     const { sandbox } = await startTiny();
@@ -157,16 +173,16 @@ test('SQL of a job that runs after another is looked at before anything is asked
   await writeListJob(place, sandbox);
   const env = environmentOf(sandbox);
   for (const [query, said] of [
-    ['select ownr from assets', /job late: for_each\.sql failed[\s\S]*"ownr"/],
-    ['select owner form assets', /job late: for_each\.sql failed/],
-    ['select interrupted from assets', /job late: for_each\.sql failed[\s\S]*"interrupted"/],
+    ['select ownr from assets', /late\.yaml:4: for_each\.owner\.sql: [\s\S]*"ownr"/],
+    ['select owner form assets', /late\.yaml:4: for_each\.owner\.sql: Parser Error/],
+    ['select interrupted from assets', /late\.yaml:4: for_each\.owner\.sql[\s\S]*"interrupted"/],
     [
       'select owner, id from assets',
       /for_each\.owner\.sql: expected one column, the SELECT gives 2 \(owner, id\)/,
     ],
-    ["select owner from read_csv('/etc/hostname')", /job late: for_each\.sql failed: Permission Error/],
-    ['delete from assets', /job late: for_each\.sql is not exactly one SELECT/],
-    ['select owner from assets where seq = $1', /job late: [\s\S]*without parameters/],
+    ["select owner from read_csv('/etc/hostname')", /late\.yaml:4: for_each\.owner\.sql: Permission Error/],
+    ['delete from assets', /late\.yaml:4: for_each\.owner\.sql: expected exactly one SELECT/],
+    ['select owner from assets where seq = $1', /late\.yaml:4: for_each\.owner\.sql: [\s\S]*without parameters/],
     ['select seq from assets', /for_each\.owner\.sql: seq is not text; write `seq::varchar`/],
   ] as const) {
     const late = `describe: test\nmethod: getTokenAccounts\nafter: [list]\nfor_each: { owner: { sql: "${query}" } }\n`;
@@ -195,7 +211,7 @@ test('a job whose SQL gives a row that is no target, or fails at one, is left ou
     list: { failed: 0, leftOut: null },
     null: {
       tasks: 0,
-      leftOut: expect.stringMatching(/null\.yaml: for_each\.owner\.sql: row \d+: [\s\S]* is null/),
+      leftOut: expect.stringMatching(/null\.yaml:4: for_each\.owner\.sql: row \d+: [\s\S]* is null/),
     },
     overflow: { tasks: 0, leftOut: expect.stringContaining('Overflow') },
     sound: { tasks: 3, done: 3, leftOut: null },
@@ -250,7 +266,7 @@ test.each([
 
 test('jobs check reads the values of a job', async () => {
   const place = await placeOf(job(`for_each: { creatorAddress: { values: ['0xdeadbeef', '${address}'] } }`));
-  const said = /list\.yaml: for_each\.creatorAddress\.values\[0\]: /;
+  const said = /list\.yaml:3: for_each\.creatorAddress\.values\[0\]: /;
   expectFailure(await runProgram(['jobs', 'check'], { place }), 2, said);
 });
 
@@ -261,15 +277,41 @@ test('jobs check reads the target files', async () => {
   expectFailure(ended, 2, /t\.txt:2: [\s\S]*t\.txt:3: /);
 });
 
-test('a column that no file can be split by: 2, before anything is asked', async () => {
+test('a table or a column that is not there, in the config: 2 with its line, before anything is asked', async () => {
   const { sandbox, place } = await startTiny();
   await writeListJob(place, sandbox);
-  await writeFiles(place.root, { 'ledgerlake.yaml': 'lake: {partition_by: {assets_history: [nope]}}\n' });
+  await writeFiles(place.root, {
+    'ledgerlake.yaml': 'lake:\n  keep: 1\n  partition_by: {assets_history: [nope]}\n',
+    'a.yaml': 'lake:\n  tables: [asset]\n',
+    'b.yaml': 'lake:\n  partition_by: {asset: [owner]}\n',
+  });
   for (const verb of ['plan', 'run']) {
-    const ended = await runProgram([verb], { place, env: environmentOf(sandbox) });
-    expectFailure(ended, 2, /lake\.partition_by: assets_history has no column "nope"/);
+    const refused = async (message: RegExp, ...args: string[]) =>
+      expectFailure(await runProgram([verb, ...args], { place, env: environmentOf(sandbox) }), 2, message);
+    await refused(/ledgerlake\.yaml:3: lake\.partition_by: assets_history has no column "nope"/);
+    await refused(
+      /a\.yaml:2: lake\.tables: there is no table "asset"\n {2}The tables are /,
+      '--config',
+      'a.yaml',
+    );
+    await refused(/b\.yaml:2: lake\.partition_by: there is no table "asset"/, '--config', 'b.yaml');
   }
   expect(sandbox.requests).toEqual([]);
+});
+
+test('a ledgerlake.yml, which would not be read: 2, unless --config or a ledgerlake.yaml is there', async () => {
+  const place = await placeOf(good);
+  await writeFiles(place.root, { 'ledgerlake.yml': 'api: {monthly_credits: 1}\n' });
+  for (const verb of ['run', 'status'])
+    expectFailure(
+      await runProgram([verb], { place }),
+      2,
+      /ledgerlake\.yml is not read[\s\S]*Rename it to ledgerlake\.yaml, or name it with --config/,
+    );
+  const check = (...args: string[]) => runProgram(['plan', ...args], { place });
+  expect(await check('--config', 'ledgerlake.yml')).toMatchObject({ code: 0 });
+  await writeFiles(place.root, { 'ledgerlake.yaml': '' });
+  expect(await check()).toMatchObject({ code: 0 });
 });
 
 test('a reader that goes away is no failure', () => {

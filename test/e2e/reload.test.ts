@@ -1,6 +1,5 @@
-import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { compareEverything } from '../crash/content.ts';
 import {
@@ -16,28 +15,9 @@ import {
 } from '../crash/program.ts';
 import { exportOnly, startSmallWorld, writeJobs } from '../crash/small-world.ts';
 import { readRows } from './night.ts';
+import { type Change, makeProgram } from './other-mapping.ts';
 
 vi.setConfig({ testTimeout: 400_000, hookTimeout: 120_000 });
-
-const repository = fileURLToPath(new URL('../..', import.meta.url));
-
-/** Another mapping: `[file in sql/shapes, what it says, what it says instead]`. */
-type Change = readonly [string, string, string];
-
-/** The program with another mapping: a copy of it beside its own `sql/`. */
-async function makeProgram(changes: readonly Change[]): Promise<string> {
-  const { root } = await makePlace();
-  for (const name of ['dist', 'sql', 'package.json'])
-    await cp(join(repository, name), join(root, name), { recursive: true });
-  await symlink(join(repository, 'node_modules'), join(root, 'node_modules'));
-  for (const [file, from, to] of changes) {
-    const path = join(root, 'sql/shapes', file);
-    const text = await readFile(path, 'utf8');
-    expect(text, file).toContain(from);
-    await writeFile(path, text.replace(from, to));
-  }
-  return join(root, 'dist/cli.js');
-}
 
 const snapshotOf = ({ data }: Place) => join(data, 'warehouse.duckdb');
 

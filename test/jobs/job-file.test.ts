@@ -59,7 +59,7 @@ describe('a job file', () => {
       describe: 'd',
       operation: 'getAssetsByGroup',
       params: { groupKey: 'collection', sortBy: { sortBy: 'id', sortDirection: 'asc' } },
-      forEach: { params: ['groupValue'], kind: 'file', path: join(dir, 'list.txt') },
+      forEach: { params: ['groupValue'], line: 4, kind: 'file', path: join(dir, 'list.txt') },
       mode: 'full',
       fullEveryMs: null,
       after: [],
@@ -103,7 +103,7 @@ describe('a job file', () => {
   test('takes several parameters from the columns of one SELECT', async () => {
     const sql = 'select owner, mint from token_accounts';
     const [job] = await read({ 'a.yaml': `${tokens}for_each: { sql: "${sql}" }\n` });
-    expect(job?.forEach).toEqual({ params: [], kind: 'sql', sql });
+    expect(job?.forEach).toEqual({ params: [], line: 3, kind: 'sql', sql });
   });
 });
 

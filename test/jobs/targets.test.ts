@@ -97,7 +97,7 @@ describe('targets of values', () => {
   test('are refused by their place in the list', async () => {
     const read = await job(`${owners}for_each: { owner: { values: [${a}, nobody] } }\n`);
     expect(await refusal(resolveTargets(read, noQuery))).toBe(
-      'job.yaml: for_each.owner.values[1]: expected a base58 address of 32 to 44 characters',
+      'job.yaml:3: for_each.owner.values[1]: expected a base58 address of 32 to 44 characters',
     );
   });
 
@@ -176,7 +176,7 @@ describe('targets of SQL', () => {
       'for_each.sql: row 1: mint: expected a base58 address of 32 to 44 characters, got "x"',
     ],
   ])('refuse %s', async (_, text, row, message) => {
-    expect(await refusal(resolveTargets(await job(text), async () => [row]))).toBe(`job.yaml: ${message}`);
+    expect(await refusal(resolveTargets(await job(text), async () => [row]))).toBe(`job.yaml:3: ${message}`);
   });
 
   test.each([
@@ -184,18 +184,16 @@ describe('targets of SQL', () => {
       'lack what is required',
       `describe: d\nmethod: getAssetsByGroup\nfor_each: { sql: x }\n`,
       { groupKey: 'k' },
-      'getAssetsByGroup needs groupValue too, in params or as a column',
+      '3: for_each.sql: getAssetsByGroup needs groupValue too, in params or as a column',
     ],
     [
       'repeat params',
       `${groups}for_each: { sql: x }\n`,
       { groupKey: 'k', groupValue: 'v' },
-      'groupKey stands in params too; leave it out there or in the SELECT',
+      '4: for_each.sql: groupKey stands in params too; leave it out there or in the SELECT',
     ],
   ])('refuse columns that %s', async (_, text, row, message) => {
-    expect(await refusal(resolveTargets(await job(text), async () => [row]))).toBe(
-      `job.yaml: for_each.sql: ${message}`,
-    );
+    expect(await refusal(resolveTargets(await job(text), async () => [row]))).toBe(`job.yaml:${message}`);
   });
 });
 
@@ -213,7 +211,7 @@ describe('ids of a batch', () => {
     expect(await resolveIds(read, async () => [{ id: b }, { id: a }])).toEqual([b, a]);
     expect(await resolveIds(read, noQuery)).toEqual([]);
     expect(await refusal(resolveIds(read, async () => [{ id: 'x' }]))).toBe(
-      'job.yaml: for_each.ids.sql: row 1: expected a base58 address of 32 to 44 characters, got "x"',
+      'job.yaml:3: for_each.ids.sql: row 1: expected a base58 address of 32 to 44 characters, got "x"',
     );
   });
 
@@ -228,7 +226,7 @@ describe('ids of a batch', () => {
         batchParam: 'pairs',
         params: z.strictObject({ pairs: z.array(pair) }),
       },
-      forEach: { params: [], kind: 'sql', sql: 'select tree, address from t' },
+      forEach: { params: [], line: 3, kind: 'sql', sql: 'select tree, address from t' },
     };
     const ids = await resolveIds(read, async () => [
       { tree: 't1', address: 'aa' },
@@ -236,7 +234,7 @@ describe('ids of a batch', () => {
     ]);
     expect(ids).toEqual(['{"address":"aa","tree":"t1"}']);
     expect(await refusal(resolveIds(read, async () => [{ tree: 't1' }]))).toBe(
-      'job.yaml: for_each.sql: pairs needs address too, in params or as a column',
+      'job.yaml:3: for_each.sql: pairs needs address too, in params or as a column',
     );
   });
 });

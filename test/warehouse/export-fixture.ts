@@ -51,6 +51,7 @@ export async function createFixture(): Promise<Fixture> {
         lake,
         tables: null,
         partitionBy: {},
+        places: { tables: 'lake.tables', partitionBy: 'lake.partition_by' },
         keep: 2,
         fileMode: 0o640,
         memoryLimit: '256MB',

@@ -253,7 +253,7 @@ test('what cannot be meant is refused with what there is', async () => {
     );
   expect(await refused({ tables: ['assets', 'asset_owners'] })).toEqual({
     exitCode: 2,
-    message: 'there is no table "asset_owners"',
+    message: 'lake.tables: there is no table "asset_owners"',
     hint: `The tables are ${tableNames.join(', ')}.`,
   });
   expect(await refused({ partitionBy: { runs: ['x'] } })).toMatchObject({
