@@ -12,7 +12,9 @@ export function operationTable(): string {
     operation.pool,
     String(operation.credits),
     `[\`${operation.table}\`](tables.md#${operation.table})`,
-    operation.transport === 'webhook' ? '`call`, `webhook`' : '`call`, jobs',
+    operation.transport === 'webhook'
+      ? '`webhook`, into its table; `call`, which keeps nothing'
+      : '`call`, jobs',
   ]);
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n');

@@ -88,6 +88,7 @@ interface Field {
   path: string;
   type: string;
   fallback: unknown;
+  required: boolean;
   describe: string;
 }
 
@@ -100,6 +101,7 @@ interface JsonSchema {
   default?: unknown;
   description?: string;
   properties?: Record<string, JsonSchema>;
+  required?: string[];
 }
 
 function configFields(): Field[] {
@@ -107,8 +109,8 @@ function configFields(): Field[] {
 }
 
 function jobFields(): Field[] {
-  const { properties = {} } = toJsonSchema(jobSchema);
-  return Object.entries(properties).map(([name, schema]) => toField(name, schema));
+  const { properties = {}, required = [] } = toJsonSchema(jobSchema);
+  return Object.entries(properties).map(([name, schema]) => toField(name, schema, required.includes(name)));
 }
 
 /** Every leaf; the pools, which have the same fields, once. */
@@ -120,8 +122,9 @@ function listFields(schema: JsonSchema, path: string): Field[] {
   return entries.flatMap(([name, field]) => listFields(field, path === '' ? name : `${path}.${name}`));
 }
 
-function toField(path: string, schema: JsonSchema): Field {
-  return { path, type: typeName(schema), fallback: schema.default, describe: schema.description ?? '' };
+function toField(path: string, schema: JsonSchema, required = false): Field {
+  const { default: fallback, description: describe = '' } = schema;
+  return { path, type: typeName(schema), fallback, required, describe };
 }
 
 function typeName(schema: JsonSchema): string {
@@ -145,9 +148,9 @@ function typeName(schema: JsonSchema): string {
 }
 
 function fieldTable(fields: readonly Field[]): string {
-  const rows = fields.map(({ path, type, fallback, describe }) => {
+  const rows = fields.map(({ path, type, fallback, required, describe }) => {
     const shown = fallback === undefined || isEmpty(fallback) ? '' : `\`${fallback}\``;
-    return [`\`${path}\``, type, shown, describe];
+    return [`\`${path}\``, type, required ? 'required' : shown, describe];
   });
   return markdownTable(['key', 'type', 'default', 'meaning'], rows);
 }
@@ -160,13 +163,17 @@ function describeOperations(operations: readonly Operation[]): string {
   return operations.map(describeOperation).join('\n\n');
 }
 
-function describeOperation({ name, describe, params, table, paging, limit }: Operation): string {
+function describeOperation({ name, describe, params, table, paging, limit, transport }: Operation): string {
   const { properties = {} } = toJsonSchema(params);
   const rows = Object.entries(properties).flatMap(([param, schema]) =>
     listFields(schema, param).map((field) => [`\`${field.path}\``, field.type, field.describe]),
   );
   const size = limit === null ? '' : `, at most ${limit} records a request`;
-  const head = `### ${name}\n\n${describe}. Into \`${table}\`; paging: ${paging}${size}.`;
+  const into =
+    transport === 'webhook'
+      ? `Into \`${table}\` by \`ledgerlake webhook\` only: \`call\` prints the answer and keeps nothing`
+      : `Into \`${table}\``;
+  const head = `### ${name}\n\n${describe}. ${into}; paging: ${paging}${size}.`;
   return rows.length === 0 ? head : `${head}\n\n${markdownTable(['parameter', 'type', 'meaning'], rows)}`;
 }
 

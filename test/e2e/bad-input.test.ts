@@ -182,7 +182,10 @@ test('SQL of a job that runs after another is looked at before anything is asked
     ],
     ["select owner from read_csv('/etc/hostname')", /late\.yaml:4: for_each\.owner\.sql: Permission Error/],
     ['delete from assets', /late\.yaml:4: for_each\.owner\.sql: expected exactly one SELECT/],
-    ['select owner from assets where seq = $1', /late\.yaml:4: for_each\.owner\.sql: [\s\S]*without parameters/],
+    [
+      'select owner from assets where seq = $1',
+      /late\.yaml:4: for_each\.owner\.sql: [\s\S]*without parameters/,
+    ],
     ['select seq from assets', /for_each\.owner\.sql: seq is not text; write `seq::varchar`/],
   ] as const) {
     const late = `describe: test\nmethod: getTokenAccounts\nafter: [list]\nfor_each: { owner: { sql: "${query}" } }\n`;

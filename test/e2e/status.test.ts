@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { environmentOf, runProgram, writeFiles } from '../crash/program.ts';
+import { readText } from '../docs/documents.ts';
 import { startTiny, writeListJob } from './tiny.ts';
 
 const batchJob = `
@@ -46,4 +47,23 @@ test('status counts what the job files name, not only what was received', async 
   const unknown = await runProgram(['status', 'latr'], { place, env });
   expect(unknown).toMatchObject({ code: 2, stdout: '' });
   expect(unknown.stderr).toContain('no job is called "latr", did you mean "later"?');
+}, 120_000);
+
+test('every field of run --json and status --json is in the reference; without a result stdout is empty', async () => {
+  const { sandbox, place } = await startTiny();
+  await writeListJob(place, sandbox);
+  const env = environmentOf(sandbox);
+  const json = async (...args: string[]) =>
+    JSON.parse((await runProgram([...args, '--json'], { place, env })).stdout);
+  const run = await json('run', '--max-requests', '4');
+  const status = await json('status', 'list');
+  const [job] = Object.values(run.jobs);
+  const [table] = Object.values((await json('run')).published.tables);
+  const documents = [run, run.stopped, job, run.published, table];
+  documents.push(status, status.jobs[0], status.landed, status.lastRun);
+  const page = readText('docs/reference/commands.md');
+  const fields = new Set(documents.flatMap((document) => Object.keys(document as object)));
+  expect([...fields].filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+  const refused = await runProgram(['run', 'nope', '--json'], { place, env });
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
 }, 120_000);
