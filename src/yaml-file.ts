@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { type Document, isMap, isNode, isScalar, LineCounter, type Node, parseDocument, visit } from 'yaml';
 import type * as z from 'zod';
 import { UsageError } from './errors.ts';
@@ -91,6 +91,9 @@ export function problemText({ file, line, field, message }: Problem): string {
 export async function readText(file: string): Promise<string> {
   let bytes: Buffer;
   try {
+    // Nothing may ever be written to a pipe, and `/dev/zero` has no end. What a shell hands over (`<(…)`) is read.
+    if (!(await stat(file)).isFile() && !file.startsWith('/dev/fd/'))
+      throw Object.assign(new Error(), { code: 'no regular file' });
     bytes = await readFile(file);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unreadable';

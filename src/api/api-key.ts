@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { UsageError } from '../errors.ts';
 import { createKeyEcho } from './key-echo.ts';
 import type { Transport } from './operation.ts';
@@ -41,6 +41,9 @@ export function readApiKey(env: NodeJS.ProcessEnv = process.env): ApiKey {
 function readKeyFile(path: string): string {
   let text: string;
   try {
+    const kind = statSync(path);
+    // A pipe may be a shell's way to hand over what a vault says; `/dev/zero` has no end.
+    if (!kind.isFile() && !kind.isFIFO()) throw Object.assign(new Error(), { code: 'no file' });
     text = readFileSync(path, 'utf8').trim();
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unreadable';

@@ -89,7 +89,6 @@ export function renderReport(report: RunReport, { folder }: Pick<Context, 'folde
     );
     lines.push(`  ${table}: ${counts.seen} rows seen: ${parts.join(', ')}`);
   }
-  lines.push(...refusalLines(report.published.refused));
-  lines.push(`  tables: ledgerlake sql --data-dir ${folder.root} "show tables"`);
-  return lines.join('\n');
+  const tables = `  tables: ledgerlake sql --data-dir ${folder.root} "show tables"`;
+  return [...lines, ...refusalLines(report.published.refused), tables].join('\n');
 }

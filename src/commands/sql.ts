@@ -1,6 +1,6 @@
 import { createWriteStream } from 'node:fs';
-import { readFile, rename, rm } from 'node:fs/promises';
-import { dirname, relative, resolve } from 'node:path';
+import { readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
@@ -50,18 +50,12 @@ export async function execute(args: SqlArgs): Promise<number> {
   const format = args.format ?? defaultFormat(args);
   const sql = await readQuery(args);
   const { config, folder } = await openContext(args, { asks: false });
-  const output = args.output === undefined ? null : resolve(args.output);
-  if (output !== null && !relative(resolve(folder.root), output).startsWith('..'))
-    throw new UsageError(
-      `${output} is in the data folder`,
-      "Everything there is the program's own: name a file elsewhere.",
-    );
-  if (output !== null && !(await exists(dirname(output))))
-    throw new UsageError(`there is no folder ${dirname(output)}`, 'Make it, or name another --output.');
-  if (format === 'parquet' && output === null) {
+  const output = args.output === undefined ? null : await findOutput(args.output, folder.root);
+  if (format === 'parquet' && (output === null || !output.isFile)) {
     throw new UsageError('Parquet goes to a file', 'Name it with --output <file>.');
   }
-  const draft = output === null ? null : `${output}.${process.pid}.tmp`;
+  // A pipe or a device stays what it is: it is written to, not replaced.
+  const draft = output?.isFile ? `${output.path}.${process.pid}.tmp` : (output?.path ?? null);
   const { memoryLimit, threads } = config.warehouse;
   await untilStopped(async (signal) => {
     const outputPath = format === 'parquet' ? { outputPath: draft! } : {};
@@ -70,9 +64,9 @@ export async function execute(args: SqlArgs): Promise<number> {
       signal.throwIfAborted();
       if (format === 'parquet') await session.copyToParquet(sql);
       else await writeText(session, sql, { format, file: draft, signal });
-      if (draft !== null) await keepFile(draft, output!);
+      if (output?.isFile) await keepFile(draft!, output.path);
     } catch (error) {
-      if (draft !== null) await rm(draft, { force: true });
+      if (output?.isFile) await rm(draft!, { force: true });
       signal.throwIfAborted();
       throw error;
     } finally {
@@ -80,6 +74,29 @@ export async function execute(args: SqlArgs): Promise<number> {
     }
   });
   return 0;
+}
+
+interface Output {
+  /** Where symbolic links lead: what they point at is replaced, not they. */
+  path: string;
+  /** A file, or nothing yet; false for a pipe or a device. */
+  isFile: boolean;
+}
+
+/** @throws UsageError for a file in the data folder, a folder, and a file in no folder */
+async function findOutput(given: string, dataFolder: string): Promise<Output> {
+  const real = (path: string) => realpath(path).catch(() => resolve(path));
+  const path = await real(join(await real(dirname(resolve(given))), basename(given)));
+  if (!relative(await real(dataFolder), path).startsWith('..'))
+    throw new UsageError(
+      `${given} is in the data folder`,
+      "Everything there is the program's own: name a file elsewhere.",
+    );
+  if (!(await exists(dirname(path))))
+    throw new UsageError(`there is no folder ${dirname(path)}`, 'Make it, or name another --output.');
+  const stats = await stat(path).catch(() => null);
+  if (stats?.isDirectory()) throw new UsageError(`${given} is a folder`, 'Name a file in it.');
+  return { path, isFile: stats === null || stats.isFile() };
 }
 
 function defaultFormat({ json, output }: SqlArgs): Format {

@@ -125,7 +125,7 @@ async function replaySegments(
     try {
       const { tables, refused } = await publish(build, replay, publishOptions(context));
       for (const { seen } of Object.values(tables)) total.rows += seen;
-      total.refused.push(...refused);
+      total.refused = total.refused.concat(refused);
       await settleArchived(build, batch, archived);
     } finally {
       build.close();

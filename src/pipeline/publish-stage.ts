@@ -47,7 +47,7 @@ export async function publishLoaded(
   const remapped = await reloadRemapped(session);
   await (await startLoading(session)).finish();
   const published = await publishStage(session);
-  published.refused.unshift(...refused, ...(remapped?.refused ?? []));
+  published.refused = [...refused, ...(remapped?.refused ?? []), ...published.refused];
   const exitCode = published.refused.length > 0 ? 4 : 0;
   await snapshotStage(session, { exitCode, stoppedBy: null });
   return { published, exitCode };

@@ -71,7 +71,8 @@ export async function readRunLog(path: string): Promise<RunEntry[]> {
 
 function parseLine(text: string): Line | null {
   try {
-    return JSON.parse(text) as Line;
+    const line: unknown = JSON.parse(text);
+    return typeof line === 'object' ? (line as Line | null) : null;
   } catch {
     // Half a line that a kill left.
     return null;

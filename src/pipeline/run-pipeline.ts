@@ -278,7 +278,8 @@ async function planWave(session: Session, wave: readonly Job[], progress: Progre
     const starts: PlannedStart[] = [];
     for (const job of wave) {
       try {
-        starts.push(...(await planJob(job)));
+        // Not as arguments of one call: of a hundred thousand, Node refuses it.
+        for (const start of await planJob(job)) starts.push(start);
       } catch (error) {
         if (!(error instanceof UsageError)) throw error;
         progress.onLeftOut(job.name, error);

@@ -73,7 +73,7 @@ async function publishReady(
   { staged, result, ...options }: PublishOptions & { staged: readonly StagedSegment[]; result: Published },
 ): Promise<void> {
   await readAsked(database, folder);
-  result.refused.push(...(await auditReadyCrawls(database, folder, staged, options)));
+  result.refused = result.refused.concat(await auditReadyCrawls(database, folder, staged, options));
   const ready = await readSegments(database, 'from landed semi join ready using (task, crawl)');
   const appended = await readSegments(database, 'from meta.segments');
   const toMerge = staged.filter(({ segment }) => ready.has(segment));

@@ -19,7 +19,7 @@ export function nothingPublished(): Published {
 /** Adds what one publish came to. */
 export function addPublished(total: Published, one: Published): void {
   total.crawls += one.crawls;
-  total.refused.push(...one.refused);
+  total.refused = total.refused.concat(one.refused);
   for (const [table, counts] of Object.entries(one.tables)) addCounts(total, table, counts);
   total.unasked = one.unasked;
 }

@@ -1,6 +1,7 @@
-import { readdir, writeFile } from 'node:fs/promises';
+import { lstat, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { runCli, startCli } from '../run-cli.ts';
 import { createDataFolder, type TestFolder } from './data-folder-fixture.ts';
 
@@ -106,6 +107,26 @@ test.each([
   expect(stderr).toContain(message);
   expect(stderr).toContain(hint);
   expect(stderr).not.toContain('    at ');
+});
+
+test('--output leaves links and devices what they are', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ledgerlake-output-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const [link, target, device] = ['link.csv', 'target.csv', 'device'].map((name) => join(folder, name));
+  await writeFile(target!, 'former');
+  await symlink(target!, link!);
+  await symlink('/dev/null', device!);
+  for (const output of [link!, device!])
+    expect(await sql('-o', output, 'select 1 as n')).toMatchObject({ code: 0, stderr: '' });
+  expect(await readFile(target!, 'utf8')).toBe('n\n1\n');
+  for (const name of [link!, device!]) expect((await lstat(name)).isSymbolicLink(), name).toBe(true);
+  expect((await stat('/dev/null')).isCharacterDevice()).toBe(true);
+  expect((await readdir(folder)).sort()).toEqual(['device', 'link.csv', 'target.csv']);
+  expect(await sql('--format', 'parquet', '-o', device!, 'select 1')).toMatchObject({ code: 2 });
+  expect(await sql('-o', folder, 'select 1')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('is a folder'),
+  });
 });
 
 test('arguments that cannot be meant are refused', async () => {

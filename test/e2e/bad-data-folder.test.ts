@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { appendFile, chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { openDatabase } from '../../src/warehouse/database.ts';
@@ -26,6 +26,10 @@ test('an answer of sql does not go into the data folder: 2, the snapshot stays',
   const snapshot = join(place.data, 'warehouse.duckdb');
   const before = hashFile(snapshot);
   expectFailure(await runProgram(['sql', '-o', snapshot, 'select 1'], { place }), 2, /is in the data folder/);
+  // By another name of the folder, too.
+  await symlink(place.data, join(place.root, 'elsewhere'));
+  const other = join(place.root, 'elsewhere/warehouse.duckdb');
+  expectFailure(await runProgram(['sql', '-o', other, 'select 1'], { place }), 2, /is in the data folder/);
   expect(hashFile(snapshot)).toBe(before);
 });
 

@@ -1,6 +1,7 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test, vi } from 'vitest';
 import { readCheckpoints } from '../crash/content.ts';
@@ -265,6 +266,30 @@ test.each([
   const script = `exec 3>${file}; "${process.execPath}" "${cli}" tables >&3; exit $?`;
   const ended = spawnSync('sh', ['-c', script], { encoding: 'utf8' });
   expect(ended).toMatchObject({ status: 74, stderr: expect.stringContaining(said) });
+});
+
+test.each(['jobs/pipe.yaml', 'jobs/t.txt', 'ledgerlake.yaml'])(
+  'a pipe in the place of %s: 2',
+  async (name) => {
+    const place = await placeOf(job('for_each: { creatorAddress: { file: t.txt } }'), { 't.txt': address });
+    await rm(join(place.root, name), { force: true });
+    execFileSync('mkfifo', [join(place.root, name)]);
+    expectFailure(
+      await runProgram(['run'], { place }),
+      2,
+      new RegExp(`${basename(name)} \\(no regular file`),
+    );
+  },
+);
+
+test('more targets than a call has arguments', async () => {
+  const letters = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+  const name = (n: number) =>
+    address.slice(4) + [3, 2, 1, 0].map((power) => letters[Math.floor(n / 58 ** power) % 58]).join('');
+  const targets = Array.from({ length: 150_000 }, (_, n) => name(n)).join('\n');
+  const place = await placeOf(job('for_each: { creatorAddress: { file: t.txt } }'), { 't.txt': targets });
+  const ended = await runProgram(['run', '--max-requests', '3'], { place });
+  expect(ended.code, ended.stderr).toBe(75);
 });
 
 test('jobs check reads the values of a job', async () => {

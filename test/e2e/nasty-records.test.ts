@@ -110,6 +110,26 @@ describe.each(shapes)(
       expect([...new Set(await readEntries(place, table))]).toEqual(entries.sort());
     });
 
+    test('a slot from the far future is not believed: later answers go on changing the row', async () => {
+      const id = goodId(1);
+      const record = (slot: string, owner: string) =>
+        shape === 'asset'
+          ? `{"id":"${id}","last_indexed_slot":${slot},"ownership":{"owner":"${owner}"}}`
+          : `{"address":"${id}","last_indexed_slot":${slot},"owner":"${owner}"}`;
+      let page = { slot: 100, record: record('900000000000000000', goodId(2)) };
+      const place = await openCannedPlace(
+        (...request) => servePage(list, [page.record])(...request).replace('100', `${page.slot}`),
+        files,
+      );
+      await place.mustRun();
+      const rows = () => place.rows(`select owner, slot from ${table}`);
+      expect(await rows()).toEqual([{ owner: goodId(2), slot: '100' }]);
+      expect(await readEntries(place, table)).toEqual([`${id} slot`]);
+      page = { slot: 200, record: record('150', goodId(3)) };
+      await place.mustRun();
+      expect(await rows()).toEqual([{ owner: goodId(3), slot: '150' }]);
+    });
+
     test('above the limit the task is not published, and says so', async () => {
       const bad = Array.from({ length: 51 }, (_, n) => `{"odd":${n}}`);
       const good = Array.from({ length: 60 }, (_, n) => ordinary(goodId(n)));

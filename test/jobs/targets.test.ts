@@ -74,12 +74,12 @@ describe('targets of a file', () => {
     expect(await refusal(resolveTargets(await job(fromFile, list), noQuery))).toBe(message);
   });
 
-  test('may be 100,000, in less than a second', async () => {
+  test('may be 100,000, in less than a second of CPU', async () => {
     const lines = Array.from({ length: 100_000 }, (_, n) => `${a}${n}`.replaceAll('0', 'z'));
     const read = await job(fromFile, lines.join('\n'));
-    const start = performance.now();
+    const start = process.cpuUsage();
     expect((await resolveTargets(read, noQuery)).length).toBe(100_000);
-    expect(performance.now() - start).toBeLessThan(1000);
+    expect(process.cpuUsage(start).user).toBeLessThan(1e6);
   });
 
   test('may hold spaces where the parameter takes any text', async () => {

@@ -54,6 +54,8 @@ describe('the run log', () => {
     await appendRunLog(path, begin('r1'));
     await appendFile(path, '{"run":"r2","ver');
     await appendRunLog(path, begin('r3'));
+    // Nor does a line that is no run at all.
+    await appendFile(path, '"x"\n5\n');
     await appendRunLog(path, end('r3', 0));
     await appendFile(path, '{"run":"r4"');
     expect((await readRunLog(path)).map(({ run, exitCode }) => [run, exitCode])).toEqual([

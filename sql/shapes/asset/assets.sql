@@ -43,8 +43,8 @@ valued as (
     -- Whether something may be in `misfits`: few records, which are looked at once more.
     not usable
       or facts.odd is not false
-      or unfit(r.last_indexed_slot, as_bigint(r.last_indexed_slot))
-      or unfit(r.content.last_indexed_slot, as_bigint(r.content.last_indexed_slot))
+      or unfit(r.last_indexed_slot, as_slot(r.last_indexed_slot, page_slot))
+      or unfit(r.content.last_indexed_slot, as_slot(r.content.last_indexed_slot, page_slot))
       or unfit(r.ownership.frozen, as_boolean(r.ownership.frozen))
       or unfit(r.ownership.delegated, as_boolean(r.ownership.delegated))
       or unfit(r.compression.compressed, compressed)
@@ -117,15 +117,15 @@ select
   n,
   run_id,
   seen_at,
-  coalesce(as_bigint(r.last_indexed_slot), as_bigint(r.content.last_indexed_slot), page_slot) as slot,
+  coalesce(as_slot(r.last_indexed_slot, page_slot), as_slot(r.content.last_indexed_slot, page_slot), page_slot) as slot,
   coalesce(list_contains(carries, 'content'), false) or coalesce(facts.content_shown, false) as carries_content,
-  coalesce(as_bigint(r.last_indexed_slot), as_bigint(r.content.last_indexed_slot), page_slot) as content_slot,
+  coalesce(as_slot(r.last_indexed_slot, page_slot), as_slot(r.content.last_indexed_slot, page_slot), page_slot) as content_slot,
   coalesce(list_contains(carries, 'token_info'), false) or coalesce(facts.token_info_shown, false) as carries_token_info,
-  coalesce(as_bigint(r.last_indexed_slot), page_slot) as token_info_slot,
+  coalesce(as_slot(r.last_indexed_slot, page_slot), page_slot) as token_info_slot,
   coalesce(list_contains(carries, 'inscription'), false) or r.inscription is not null as carries_inscription,
-  coalesce(as_bigint(r.last_indexed_slot), page_slot) as inscription_slot,
+  coalesce(as_slot(r.last_indexed_slot, page_slot), page_slot) as inscription_slot,
   r.spl20 is not null as carries_spl20,
-  coalesce(as_bigint(r.last_indexed_slot), page_slot) as spl20_slot,
+  coalesce(as_slot(r.last_indexed_slot, page_slot), page_slot) as spl20_slot,
   case when usable then r.id end as id,
   r.interface,
   r.content.metadata.name as name,
@@ -328,8 +328,8 @@ select
         misplaced('supply', objects[8]),
         misplaced('token_info', objects[9]),
         misplaced('price_info', objects[10]),
-        misfit('slot', r.last_indexed_slot, as_bigint(r.last_indexed_slot)),
-        misfit('content_slot', r.content.last_indexed_slot, as_bigint(r.content.last_indexed_slot)),
+        misfit('slot', r.last_indexed_slot, as_slot(r.last_indexed_slot, page_slot)),
+        misfit('content_slot', r.content.last_indexed_slot, as_slot(r.content.last_indexed_slot, page_slot)),
         misfit('frozen', r.ownership.frozen, as_boolean(r.ownership.frozen)),
         misfit('delegated', r.ownership.delegated, as_boolean(r.ownership.delegated)),
         misfit('compressed', r.compression.compressed, compressed),

@@ -29,7 +29,7 @@ select
   n,
   run_id,
   seen_at,
-  coalesce(as_bigint(r.last_indexed_slot), page_slot) as slot,
+  coalesce(as_slot(r.last_indexed_slot, page_slot), page_slot) as slot,
   case when usable then r.address end as address,
   nullif(r.mint, '') as mint,
   nullif(r.owner, '') as owner,
@@ -51,13 +51,13 @@ select
         'raw': coalesce(raw, nullif((line -> '$.record')::varchar, 'null'))
       }
     ]
-    when unfit(r.last_indexed_slot, as_bigint(r.last_indexed_slot))
+    when unfit(r.last_indexed_slot, as_slot(r.last_indexed_slot, page_slot))
       or unfit(r.amount, amount)
       or unfit(r.delegated_amount, delegated_amount)
       or unfit(r.frozen, frozen)
       then list_filter(
         [
-          misfit('slot', r.last_indexed_slot, as_bigint(r.last_indexed_slot)),
+          misfit('slot', r.last_indexed_slot, as_slot(r.last_indexed_slot, page_slot)),
           misfit('amount', r.amount, amount),
           misfit('delegated_amount', r.delegated_amount, delegated_amount),
           misfit('frozen', r.frozen, frozen)
