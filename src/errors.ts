@@ -108,6 +108,17 @@ export function asDiskError(error: unknown): unknown {
       { cause: error },
     );
   }
+  const parquet =
+    /No magic bytes found at end of file '([^'\n]+)'|File '([^'\n]+)' too small to be a Parquet/.exec(
+      error.message,
+    );
+  if (parquet !== null) {
+    return new DiskError(
+      `${parquet[1] ?? parquet[2]} is damaged: it is no Parquet file any more`,
+      'Put it back from a copy, or move it away: rows that were published stay, what else was only in it is lost.',
+      { cause: error },
+    );
+  }
   const refused = findRefusal(error);
   if (refused !== null) {
     const { what, hint } = refusals[refused.code]!;

@@ -95,6 +95,19 @@ describe('a data folder', () => {
     );
   });
 
+  test('with a damaged file in the archive: 74 with its name; moved away, the runs go on', async () => {
+    const { sandbox, place } = await startTiny();
+    await writeListJob(place, sandbox);
+    const run = () => runProgram(['run'], { place, env: environmentOf(sandbox) });
+    expect((await run()).code).toBe(0);
+    const archive = join(place.data, 'archive');
+    const name = (await readdir(archive)).find((file) => file.endsWith('.pages.parquet'))!;
+    await writeFile(join(archive, name), Buffer.alloc(5000));
+    expectFailure(await run(), 74, new RegExp(`${name} is damaged: [\\s\\S]*move it away`));
+    await rm(join(archive, name));
+    expect((await run()).code).toBe(0);
+  });
+
   test('of another origin: 2, unchanged; without the environment too', async () => {
     const { sandbox, place } = await startTiny();
     await writeListJob(place, sandbox);
