@@ -1,5 +1,6 @@
--- Slots of the feeds that are not in yet.
+-- Slots of the feeds that are not in yet; those of former targets never will be.
 -- grain: one row a gap
+-- $job: name of the job, or NULL for all
 select
   job,
   target,
@@ -7,7 +8,8 @@ select
   high_slot,
   cursor
 from meta.coverage
-where state = 'gap'
+anti join former using (job, target)
+where state = 'gap' and coalesce(job = $job, true)
 order by
   job,
   target,

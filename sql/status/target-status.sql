@@ -2,11 +2,13 @@
 -- grain: one row a target
 -- A target that is crawled in ranges of ids is complete when all of them are, and as far as the one that is least far.
 -- state: of its latest crawls
--- complete_as_of: all data of the target up to this slot is in
+-- complete_as_of: all data of the target up to this slot is in; of a feed, when its coverage begins at slot 0
 -- changes_slot: changes up to this slot are in; says nothing of rows that left
 -- quarantined: records of the latest crawl, or all that are in meta.quarantine when those are more
 -- last_full: when its last full crawl ended
-create or replace temp view target_status as
+-- last_run: the last run that received something of it, or failed to
+-- covered_from, covered_to: a feed's lowest and highest slot that are in; gaps may stand between them
+create or replace temp table target_status as
 with part as (
   select
     *,
@@ -90,10 +92,31 @@ quarantined as (
     c.job,
     c.target
 ),
+covered as (
+  select
+    job,
+    target,
+    min(low_slot) as covered_from,
+    max(high_slot) as covered_to,
+    max(high_slot) filter (where low_slot = 0) as complete_to
+  from meta.coverage
+  where state = 'covered'
+  group by
+    job,
+    target
+),
+last_run as (
+  select job, target, max(run_id) as last_run
+  from meta.checkpoints
+  group by
+    job,
+    target
+),
 now as (
   select
     job,
     target,
+    bool_or(kind = 'feed') as is_feed,
     case
       when bool_or(state = 'failed') then 'failed'
       when count(*) filter (where state = 'complete') = any_value(parts) then 'complete'
@@ -114,7 +137,7 @@ select
   n.target,
   n.state,
   c.job is not null as was_complete,
-  c.slot as complete_as_of,
+  case when n.is_feed then k.complete_to else c.slot end as complete_as_of,
   c.changes_slot,
   coalesce(c.is_incremental, false) as is_incremental,
   c.finished_at as last_complete,
@@ -123,7 +146,12 @@ select
   n.records,
   greatest(n.quarantined, q.records) as quarantined,
   n.finished_at,
-  n.reason
+  n.reason,
+  r.last_run,
+  k.covered_from,
+  k.covered_to
 from now as n
+join last_run as r using (job, target)
+left join covered as k on n.is_feed and k.job = n.job and k.target = n.target
 left join complete as c using (job, target)
 left join quarantined as q using (job, target)

@@ -1,9 +1,12 @@
-import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { readJobs } from '../jobs/job-file.ts';
+import { exists } from '../landing/segment-files.ts';
 import { checkLake } from '../pipeline/export-stage.ts';
 import { type JobPlan, planJobs } from '../pipeline/plan-jobs.ts';
+import { readRunning } from '../pipeline/read-status.ts';
+import { readRunLog } from '../pipeline/run-log.ts';
 import { untilStopped } from '../stop-signals.ts';
+import { isSnapshotMissing, requireSnapshot } from '../warehouse/open-snapshot.ts';
 import { type GlobalArgs, openContext } from './context.ts';
 import { requireUrls } from './endpoints.ts';
 import { addExamples } from './examples.ts';
@@ -24,13 +27,12 @@ export async function execute(args: PlanArgs): Promise<number> {
   const jobs = await readJobs(context.jobsDir, args.job);
   requireUrls(context.config, jobs);
   await checkLake(context);
-  const hasSnapshot = await stat(context.folder.snapshot).then(
-    () => true,
-    () => false,
-  );
-  const plan = await untilStopped((signal) =>
-    planJobs(jobs, context.config, context.folder, hasSnapshot, signal),
-  );
+  const { folder } = context;
+  const running = await readRunning(folder, (await readRunLog(folder.runs)).at(-1));
+  // Without it everything would be planned as if it were new. The first run makes it as it ends.
+  if (running === null && (await isSnapshotMissing(folder))) await requireSnapshot(folder.snapshot);
+  const hasSnapshot = await exists(folder.snapshot);
+  const plan = await untilStopped((signal) => planJobs(jobs, context.config, folder, hasSnapshot, signal));
   context.print(renderPlan(plan), { jobs: plan, ...sumPlan(plan) });
   return 0;
 }

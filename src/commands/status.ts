@@ -1,7 +1,14 @@
 import type { Command } from 'commander';
 import { UsageError } from '../errors.ts';
-import { type Job, readJobs } from '../jobs/job-file.ts';
-import { type JobStatus, readStatus, type Status } from '../pipeline/read-status.ts';
+import { listJobNames, readJobs } from '../jobs/job-file.ts';
+import {
+  type Gap,
+  type JobFiles,
+  type JobStatus,
+  readStatus,
+  type Status,
+  type TargetStatus,
+} from '../pipeline/read-status.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { type GlobalArgs, openContext } from './context.ts';
 import { addExamples } from './examples.ts';
@@ -31,62 +38,101 @@ export async function execute(args: StatusArgs): Promise<number> {
 }
 
 /** Job files with mistakes do not hide what was published. */
-async function readFiles(jobsDir: string): Promise<Job[]> {
-  return readJobs(jobsDir).catch((error: unknown) => {
-    if (error instanceof UsageError) return [];
+async function readFiles(jobsDir: string): Promise<JobFiles> {
+  return {
+    names: await unlessRefused(listJobNames(jobsDir), null),
+    jobs: await unlessRefused(readJobs(jobsDir), []),
+  };
+}
+
+function unlessRefused<T, U>(read: Promise<T>, otherwise: U): Promise<T | U> {
+  return read.catch((error: unknown) => {
+    if (error instanceof UsageError) return otherwise;
     throw error;
   });
 }
 
 /** What a person reads. Pure. */
 export function renderStatus(status: Status): string {
-  const lines: string[] = [];
-  for (const job of status.jobs) {
-    if (job.targets === 0n && job.never_complete === null) {
-      lines.push(`${job.job}: its targets are not known yet`);
-      continue;
-    }
-    const states = [`${job.complete}/${job.targets} targets complete`];
-    if (job.open > 0n) states.push(`${job.open} open`);
-    if (job.failed > 0n) states.push(`${job.failed} failed`);
-    if ((job.never_complete ?? 0n) > 0n) states.push(`${job.never_complete} never complete`);
-    if (job.quarantined > 0n) states.push(`${job.quarantined} records quarantined`);
-    states.push(...describeSlots(job));
-    lines.push(`${job.job}: ${states.join(', ')}`);
-  }
-  for (const target of status.targets ?? []) {
-    const parts = [target.state, `${target.pages} pages`, `${target.records} records`];
-    if (target.changes_seen_to !== null) parts.push(...describeSlots(target));
-    if (target.reason !== null && target.state === 'failed') parts.push(oneLine(target.reason));
-    lines.push(`  ${target.target === '' ? '(the job)' : oneLine(target.target)}: ${parts.join(', ')}`);
-  }
-  for (const gap of status.gaps)
+  const lines = status.jobs.map((job) => describeJob(job, status.gaps));
+  if (status.snapshotMissing)
     lines.push(
-      `gap: ${gap.job} slots ${gap.low_slot} to ${gap.high_slot} are not in; the next run goes on ${gap.cursor === null ? 'from the head' : `at cursor ${gap.cursor}`}`,
+      'the snapshot is missing: `ledgerlake publish` makes it again and asks the API nothing; then status knows the jobs',
     );
+  const [only] = status.jobs;
+  for (const target of status.targets ?? []) lines.push(`  ${describeTarget(target, only, status.gaps)}`);
+  for (const gap of status.gaps) {
+    const goesOn = gap.cursor === null ? 'from the head' : `at cursor ${gap.cursor}`;
+    const isGone = status.jobs.some(({ job, has_file }) => job === gap.job && has_file === false);
+    lines.push(
+      `gap: ${nameOf(gap)} slots ${gap.low_slot} to ${gap.high_slot} are not in${isGone ? '' : `; the next run goes on ${goesOn}`}`,
+    );
+  }
   if (status.absent > 0)
     lines.push(`${status.absent} rows left their lists and wait to be looked up once more (meta.absent)`);
   const { landed, lastRun } = status;
   if (landed.crawls > 0)
     lines.push(
-      `received, not published: ${landed.crawls} crawls (${landed.open} open), ${landed.records} records`,
+      `received, ${status.snapshotMissing ? 'and still in the landing log' : 'not published'}: ${landed.crawls} crawls (${landed.open} open), ${landed.records} records`,
     );
   if (status.running !== null) lines.push(`running now: ${lastRun?.run}`);
   else if (lastRun !== null)
     lines.push(
       lastRun.finishedAt === null
         ? `last run ${lastRun.run} was killed; the next one goes on`
-        : `last run ${lastRun.run}: exit ${lastRun.exitCode} at ${lastRun.finishedAt}${lastRun.stoppedBy === null ? '' : ` (${lastRun.stoppedBy})`}`,
+        : `last run ${lastRun.run}: exit ${lastRun.exitCode} at ${lastRun.finishedAt}${lastRun.stoppedBy === null ? '' : ` (${oneLine(lastRun.stoppedBy)})`}`,
     );
   const saved = status.savedThisMonth > 0 ? `, ${status.savedThisMonth} requests saved` : '';
   lines.push(`credits this billing month: ${status.creditsThisMonth}${saved}`);
   return lines.join('\n');
 }
 
-/** Up to where the data of a job or target is in. */
-function describeSlots(
-  of: Pick<JobStatus, 'complete_as_of' | 'changes_seen_to' | 'next_full_due'>,
-): string[] {
+function describeJob(job: JobStatus, gaps: readonly Gap[]): string {
+  const states = [describeCount(job)];
+  if (job.open > 0n) states.push(`${job.open} open`);
+  if (job.failed > 0n) states.push(`${job.failed} failed`);
+  if ((job.never_complete ?? 0n) > 0n) states.push(`${job.never_complete} never complete`);
+  if (job.quarantined > 0n) states.push(`${job.quarantined} records quarantined`);
+  const ownGaps = gaps.filter((gap) => gap.job === job.job);
+  states.push(...describeSlots(job, ownGaps));
+  if (job.former > 0n) states.push(`${job.former} former target${job.former === 1n ? '' : 's'}`);
+  if (job.has_file === false) states.push('no job file: renamed or removed');
+  return `${job.job}: ${states.join(', ')}`;
+}
+
+function describeCount({ targets, complete, former }: JobStatus): string {
+  if (targets > 0n) return `${complete}/${targets} targets complete`;
+  return former > 0n ? 'no targets now' : 'its targets are not known yet';
+}
+
+function describeTarget(target: TargetStatus, job: JobStatus | undefined, gaps: readonly Gap[]): string {
+  const parts = [target.state, `${target.pages} pages`, `${target.records} records`];
+  if (target.former) parts.unshift('former target');
+  const ownGaps = gaps.filter((gap) => gap.job === job?.job && gap.target === target.target);
+  // What all data of a plain target is in up to is told of the job.
+  if (target.changes_seen_to !== null || target.covered_to !== null)
+    parts.push(...describeSlots(target, ownGaps));
+  if (target.reason !== null && target.state === 'failed') parts.push(oneLine(target.reason));
+  return `${target.target === '' ? '(the job)' : oneLine(target.target)}: ${parts.join(', ')}`;
+}
+
+function nameOf({ job, target }: Gap): string {
+  return target === '' ? job : `${job} ${oneLine(target)}`;
+}
+
+type Slots = Pick<
+  JobStatus,
+  'complete_as_of' | 'changes_seen_to' | 'next_full_due' | 'covered_from' | 'covered_to'
+>;
+
+/** Which slots of a job or target are in. @param gaps its own */
+function describeSlots(of: Slots, gaps: readonly Gap[]): string[] {
+  const { covered_from: from, covered_to: to } = of;
+  if (from !== null && to !== null) {
+    const within = gaps.filter((gap) => gap.high_slot >= from && gap.low_slot <= to).length;
+    const but = within === 0 ? '' : ` but for ${within} gap${within === 1 ? '' : 's'}`;
+    return [`covers slots ${from} to ${to}${but}`];
+  }
   if (of.complete_as_of === null) return [];
   if (of.changes_seen_to === null) return [`all data up to slot ${of.complete_as_of} is in`];
   const due = of.next_full_due === null ? [] : [`next full crawl after ${of.next_full_due.toISOString()}`];

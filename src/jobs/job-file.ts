@@ -87,6 +87,11 @@ export async function readJobs(dir: string, names: readonly string[] = []): Prom
   return orderJobs(read.map(({ job }) => job)).filter(({ name }) => asked.has(name));
 }
 
+/** Names of the jobs that there are files of, also where these have mistakes. @throws UsageError when there are none */
+export async function listJobNames(dir: string): Promise<string[]> {
+  return (await listJobFiles(dir)).map(nameOf);
+}
+
 /** The jobs that ask the tables for their targets, with their queries. */
 export function listQueries(jobs: readonly Job[]): { job: Job; source: SqlSource }[] {
   return jobs.flatMap((job) => (job.forEach?.kind === 'sql' ? [{ job, source: job.forEach }] : []));

@@ -1,27 +1,39 @@
-import { readFile, stat } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import type { Config } from '../config.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
 import { type Job, requireJob } from '../jobs/job-file.ts';
 import { crawlKey, isEnded, readLanding } from '../landing/reader.ts';
+import { exists } from '../landing/segment-files.ts';
 import { requireSchema } from '../warehouse/build.ts';
-import { openDatabase } from '../warehouse/database.ts';
+import { type Database, openDatabase } from '../warehouse/database.ts';
+import { isSnapshotMissing } from '../warehouse/open-snapshot.ts';
 import { readSql } from '../warehouse/sql-text.ts';
 import { billingPeriodStart } from './budget.ts';
-import { countMissing } from './missing-targets.ts';
-import { targetKey } from './plan-starts.ts';
+import { type CrawledTarget, listFormer, nameTargets } from './current-targets.ts';
 import { sumRequests } from './request-log.ts';
 import { type RunEntry, readRunLog } from './run-log.ts';
 
-export interface JobStatus {
+/** What a feed covers: the lowest and highest slot that are in, gaps between them aside. Null for all else. */
+interface Covered {
+  covered_from: bigint | null;
+  covered_to: bigint | null;
+}
+
+/** How far a job is with the targets that it has now: all but `former` is about these. */
+export interface JobStatus extends Covered {
   job: string;
-  /** All that its file names now, and those that it named before. */
+  /** False: renamed or removed, it is crawled no more. Null: built in, or there is no folder of job files. */
+  has_file: boolean | null;
   targets: bigint;
+  /** Targets that it does not have any more (listFormer). */
+  former: bigint;
   complete: bigint;
   open: bigint;
   failed: bigint;
   /** Targets without a checkpoint: nothing of them was ever received in full. Null where they cannot be told. */
   never_complete: bigint | null;
+  /** All data up to this slot is in: of feeds only where each is covered from slot 0 on. */
   complete_as_of: bigint | null;
   /** Incremental jobs: changes up to this slot are in, which says nothing of rows that left. */
   changes_seen_to: bigint | null;
@@ -33,8 +45,10 @@ export interface JobStatus {
   quarantined: bigint;
 }
 
-export interface TargetStatus {
+export interface TargetStatus extends Covered {
   target: string;
+  /** Whether its job does not have it any more. */
+  former: boolean;
   state: string;
   complete_as_of: bigint | null;
   changes_seen_to: bigint | null;
@@ -57,14 +71,16 @@ export interface Gap {
 }
 
 export interface Status {
-  /** From the snapshot: what was published. */
+  /** The snapshot is not there, but the build is, and no run is at work that would make it: nothing is told of jobs. */
+  snapshotMissing: boolean;
+  /** From the snapshot: what was published. Jobs without a file come last. */
   jobs: JobStatus[];
   /** Targets of the job asked for. */
   targets: TargetStatus[] | null;
   gaps: Gap[];
   /** Rows that left their lists and wait to be looked up once more. */
   absent: number;
-  /** From the landing log: received, not published yet. */
+  /** From the landing log: received, and in no snapshot yet. */
   landed: { crawls: number; open: number; records: number };
   lastRun: RunEntry | null;
   /** `data/run.json` of a run that is at work now, else null. */
@@ -74,9 +90,16 @@ export interface Status {
   savedThisMonth: number;
 }
 
+/** The job files: which targets there are, and how often incremental jobs are crawled in full. */
+export interface JobFiles {
+  /** Also of files with mistakes. Null: there is no folder of them. */
+  names: readonly string[] | null;
+  /** Empty when a file has a mistake: they are checked against each other. */
+  jobs: readonly Job[];
+}
+
 /**
  * What is known without disturbing a run: the snapshot, the landing log's page lines, the logs.
- * @param files the job files: they say which targets there are, and how often incremental jobs are crawled in full
  * @param signal interrupts the SQL of a job
  * @throws UsageError when nothing was ever run here
  */
@@ -84,42 +107,44 @@ export async function readStatus(
   folder: DataFolder,
   config: Config,
   job: string | null,
-  files: readonly Job[],
+  files: JobFiles,
   signal?: AbortSignal,
 ): Promise<Status> {
   const runs = await readRunLog(folder.runs);
-  const hasSnapshot = await stat(folder.snapshot).then(
-    () => true,
-    () => false,
-  );
+  const running = await readRunning(folder, runs.at(-1));
+  const hasSnapshot = await exists(folder.snapshot);
   if (runs.length === 0 && !hasSnapshot)
     throw new UsageError(`nothing was run in ${folder.root} yet`, 'Begin with `ledgerlake run`.');
+  const snapshotMissing = running === null && (await isSnapshotMissing(folder));
+  const asked = files.jobs.filter(({ name }) => job === null || name === job);
+  const named = await nameTargets(asked, hasSnapshot ? { folder, config, signal } : null);
   const published: Published = hasSnapshot
-    ? await readPublished(folder, config, job)
-    : { jobs: [], targets: [], gaps: [], absent: 0, done: new Set<string>(), known: new Set<string>() };
-  // Jobs that nothing was published of come last.
-  const names = [...new Set([...published.jobs.map((one) => one.job), ...files.map(({ name }) => name)])];
+    ? await readPublished(folder, config, { job, files: files.jobs, named })
+    : { jobs: [], targets: [], gaps: [], absent: 0, done: new Set<string>(), known: [] };
+  const names = listJobs(published.known, files);
   if (job !== null) requireJob(job, names);
   const { done } = published;
   const spent = await sumRequests(folder.requests, billingPeriodStart(new Date(), config.billingDay));
   const due = (name: string, last: Date | null) =>
-    nextFull(last, files.find((file) => file.name === name)?.fullEveryMs ?? null);
-  const missing = await countMissing(
-    files.filter(({ name }) => job === null || name === job),
-    published.known,
-    hasSnapshot ? { folder, config, signal } : null,
-  );
+    nextFull(last, files.jobs.find((file) => file.name === name)?.fullEveryMs ?? null);
+  const describeJob = (name: string): JobStatus => {
+    const one = published.jobs.find((one) => one.job === name) ?? nothingOf(name);
+    const known = published.known.filter((target) => target.job === name);
+    const file = asked.find((file) => file.name === name);
+    const never = file === undefined ? null : countNever(file, named.get(name) ?? null, known);
+    return {
+      ...withMissing(one, never),
+      has_file: hasFile(name, files),
+      former: BigInt(known.filter(({ former }) => former).length),
+      next_full_due: due(name, one.last_full),
+    };
+  };
   const crawls = [...(await readLanding(folder.landing))].flatMap(([key, crawl]) =>
     done.has(key) ? [] : crawl,
   );
   return {
-    jobs: names
-      .filter((name) => job === null || name === job)
-      .map((name) => {
-        const one = published.jobs.find((one) => one.job === name) ?? nothingOf(name);
-        const never = missing.get(name) ?? null;
-        return { ...withMissing(one, never), next_full_due: due(name, one.last_full) };
-      }),
+    snapshotMissing,
+    jobs: snapshotMissing ? [] : names.filter((name) => job === null || name === job).map(describeJob),
     targets:
       job === null
         ? null
@@ -133,10 +158,33 @@ export async function readStatus(
       records: crawls.reduce((sum, crawl) => sum + (crawl.last?.feed ? 0 : crawl.records), 0),
     },
     lastRun: runs.at(-1) ?? null,
-    running: await readRunning(folder, runs.at(-1)),
+    running,
     creditsThisMonth: spent.credits,
     savedThisMonth: spent.saved,
   };
+}
+
+/** Those that were published, then those that have a file only, then those that have none any more. */
+function listJobs(known: readonly KnownTarget[], files: JobFiles): string[] {
+  const names = [...new Set([...known.map(({ job }) => job), ...files.jobs.map(({ name }) => name)])];
+  const isGone = (name: string) => hasFile(name, files) === false;
+  return [...names.filter((name) => !isGone(name)), ...names.filter(isGone)];
+}
+
+/** Null where it says nothing: built-in jobs have none, and the folder may be another one. */
+function hasFile(name: string, { names }: JobFiles): boolean | null {
+  return names === null || name.startsWith('_') ? null : names.includes(name);
+}
+
+/** How many targets have no checkpoint; null where they cannot be told. Of jobs over ids they are not counted. */
+function countNever(
+  job: Job,
+  named: ReadonlySet<string> | null,
+  known: readonly KnownTarget[],
+): number | null {
+  if (named === null || job.operation.paging === 'batch') return null;
+  const begun = new Set(known.map(({ target }) => target));
+  return [...named].filter((name) => !begun.has(name)).length;
 }
 
 function nextFull(last: Date | null, everyMs: number | null): Date | null {
@@ -144,21 +192,36 @@ function nextFull(last: Date | null, everyMs: number | null): Date | null {
 }
 
 type Undated<T> = Omit<T, 'next_full_due'>;
-type PublishedJob = Omit<JobStatus, 'next_full_due' | 'never_complete'>;
+type PublishedJob = Omit<JobStatus, 'next_full_due' | 'never_complete' | 'has_file' | 'former'>;
+
+/** A target that has a checkpoint. */
+interface KnownTarget {
+  job: string;
+  target: string;
+  former: boolean;
+}
 
 /** What the snapshot says; what is missing and what is due stands in the job files. */
 interface Published {
   jobs: PublishedJob[];
   /** Of the job asked for; empty without one. */
   targets: Undated<TargetStatus>[];
+  /** Of the job asked for; without one, all. */
   gaps: Gap[];
   absent: number;
   done: ReadonlySet<string>;
-  /** Targets that have a checkpoint, by `targetKey`. */
-  known: ReadonlySet<string>;
+  /** By job. */
+  known: KnownTarget[];
 }
 
-async function readPublished(folder: DataFolder, config: Config, job: string | null): Promise<Published> {
+/** What is asked of the snapshot, and what is known of the targets without it. */
+interface Asked {
+  job: string | null;
+  files: readonly Job[];
+  named: ReadonlyMap<string, ReadonlySet<string> | null>;
+}
+
+async function readPublished(folder: DataFolder, config: Config, asked: Asked): Promise<Published> {
   const { memoryLimit, threads } = config.warehouse;
   const database = await openDatabase(folder.snapshot, {
     memoryLimit,
@@ -166,13 +229,16 @@ async function readPublished(folder: DataFolder, config: Config, job: string | n
     tempDir: folder.temp,
     readOnly: true,
   });
+  const { job } = asked;
   try {
     await requireSchema(database);
     await database.script(readSql('status/target-status.sql'));
-    const jobs = await database.rows<PublishedJob>(readSql('status/jobs.sql'));
-    const known = await database.rows<{ job: string; target: string }>(
-      'select job, target from target_status',
-    );
+    const known = await readKnown(database, asked);
+    const former = known.filter(({ former }) => former);
+    await database.run(readSql('status/former.sql'), {
+      jobs: former.map(({ job }) => job),
+      targets: former.map(({ target }) => target),
+    });
     const done = await database.rows<{ task: string; crawl: string }>(
       `select task, crawl from meta.checkpoints where state = 'complete'`,
     );
@@ -180,25 +246,48 @@ async function readPublished(folder: DataFolder, config: Config, job: string | n
     return {
       absent: Number(absent?.n ?? 0n),
       done: new Set(done.map(crawlKey)),
-      known: new Set(known.map(targetKey)),
-      jobs,
+      known,
+      jobs: await database.rows<PublishedJob>(readSql('status/jobs.sql')),
       targets:
         job === null
           ? []
           : await database.rows<Undated<TargetStatus>>(readSql('status/targets.sql'), { job }),
-      gaps: await database.rows<Gap>(readSql('status/gaps.sql')),
+      gaps: await database.rows<Gap>(readSql('status/gaps.sql'), { job }),
     };
   } finally {
     database.close();
   }
 }
 
+/** The runs are those of the snapshot: what later ones crawled is not in its checkpoints. */
+async function readKnown(database: Database, { files, named }: Asked): Promise<KnownTarget[]> {
+  const runs = await database.rows<RunEntry>(readSql('status/runs.sql'));
+  const rows = await database.rows<CrawledTarget & { job: string }>(
+    'select job, target, last_run as "lastRun" from target_status order by job, target',
+  );
+  const byJob = new Map<string, CrawledTarget[]>();
+  for (const row of rows) {
+    const own = byJob.get(row.job);
+    if (own === undefined) byJob.set(row.job, [row]);
+    else own.push(row);
+  }
+  return [...byJob].flatMap(([job, crawled]) => {
+    const file = files.find(({ name }) => name === job) ?? null;
+    const former = listFormer(job, file, named.get(job) ?? null, crawled, runs);
+    return crawled.map(({ target }) => ({ job, target, former: former.has(target) }));
+  });
+}
+
 /** A job with the targets that have no checkpoint; null: how many those are cannot be told. */
-function withMissing(one: PublishedJob, never: number | null): Undated<JobStatus> {
+function withMissing(
+  one: PublishedJob,
+  never: number | null,
+): Omit<JobStatus, 'next_full_due' | 'has_file' | 'former'> {
   if (never === null) return { ...one, never_complete: null };
   const targets = one.targets + BigInt(never);
   const known = { ...one, targets, never_complete: BigInt(never) };
-  return never === 0 ? known : { ...known, complete_as_of: null, changes_seen_to: null };
+  const nothing = { complete_as_of: null, changes_seen_to: null, covered_from: null, covered_to: null };
+  return never === 0 ? known : { ...known, ...nothing };
 }
 
 function nothingOf(job: string): PublishedJob {
@@ -213,6 +302,8 @@ function nothingOf(job: string): PublishedJob {
     last_complete: null,
     last_full: null,
     quarantined: 0n,
+    covered_from: null,
+    covered_to: null,
   };
 }
 

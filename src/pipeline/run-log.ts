@@ -103,13 +103,30 @@ const roundEnds = new Set([0, 3, 4]);
  * early, failed or was killed leaves its round open: what it finished is not crawled again.
  */
 export function openRound(runs: readonly RunEntry[], job: string): string | null {
-  let first: string | null = null;
+  return readRounds(runs, job).open;
+}
+
+/**
+ * The first run of the last round that a job finished, every target tried; null where no such round is known.
+ * @param atMost only rounds that began with this run or an earlier one; null: all
+ */
+export function lastRound(runs: readonly RunEntry[], job: string, atMost: string | null): string | null {
+  const { finished } = readRounds(runs, job);
+  return finished.findLast((first) => atMost === null || first <= atMost) ?? null;
+}
+
+/** A job's rounds, each by its first run: those it finished, oldest first, and the one that is open. */
+function readRounds(runs: readonly RunEntry[], job: string): { finished: string[]; open: string | null } {
+  const finished: string[] = [];
+  let open: string | null = null;
   for (const run of runs) {
     if (!run.jobs.includes(job)) continue;
-    if (run.exitCode !== null && roundEnds.has(run.exitCode)) first = null;
-    else first ??= run.run;
+    open ??= run.run;
+    if (run.exitCode === null || !roundEnds.has(run.exitCode)) continue;
+    finished.push(open);
+    open = null;
   }
-  return first;
+  return { finished, open };
 }
 
 /** Runs that began before a moment (Unix ms) and that no job's unfinished round needs. The last run stays. Pure. */

@@ -1,5 +1,9 @@
+import { rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { environmentOf, runProgram, writeFiles } from '../crash/program.ts';
+import type { JobStatus, Status } from '../../src/pipeline/read-status.ts';
+import type { Sandbox } from '../../src/sandbox/server.ts';
+import { environmentOf, type Place, runProgram, writeFiles } from '../crash/program.ts';
 import { readText } from '../docs/documents.ts';
 import { startTiny, writeListJob } from './tiny.ts';
 
@@ -66,4 +70,215 @@ test('every field of run --json and status --json is in the reference; without a
   expect([...fields].filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
   const refused = await runProgram(['run', 'nope', '--json'], { place, env });
   expect(refused).toMatchObject({ code: 2, stdout: '' });
+}, 120_000);
+
+/** What of `--json` is compared: its numbers arrive as numbers. */
+type Told<T> = { [K in keyof T]: T[K] extends bigint | null ? number | null : T[K] };
+
+/** The program at one place, and what `status` says there. */
+function openPlace(place: Place, sandbox: Sandbox) {
+  const env = environmentOf(sandbox);
+  const run = (...args: string[]) => runProgram(args, { place, env });
+  const lineOf = async (job: string) => {
+    const { stdout, stderr } = await run('status');
+    const line = stdout.split('\n').find((line) => line.startsWith(`${job}:`));
+    expect(line, stdout + stderr).toBeDefined();
+    return line!;
+  };
+  const read = async (): Promise<Status> => JSON.parse((await run('status', '--json')).stdout);
+  const tell = async (name: string) =>
+    (await read()).jobs.find(({ job }) => job === name) as unknown as Told<JobStatus>;
+  return {
+    ...{ run, lineOf, read, tell },
+    async night(...args: string[]): Promise<void> {
+      const { code, stderr } = await run('run', ...args);
+      expect(code, stderr).toBe(0);
+    },
+  };
+}
+
+test('targets that a file does not list any more are not counted, and hold nothing back', async () => {
+  const { sandbox, place } = await startTiny();
+  const { run, night, lineOf, tell } = openPlace(place, sandbox);
+  const [kept = '', gone = ''] = sandbox.world.truth().collections();
+  const list = (...values: string[]) =>
+    writeFiles(place.jobs, {
+      'list.yaml': `
+describe: test
+method: getAssetsByGroup
+params: { groupKey: collection }
+for_each: { groupValue: { values: [${values.join(', ')}] } }
+`,
+    });
+  await list(kept, gone);
+  await night();
+  const before = await tell('list');
+  expect(before).toMatchObject({ targets: 2, complete: 2, former: 0, has_file: true });
+  await list(kept);
+  expect(await tell('list')).toMatchObject({ targets: 1, complete: 1, former: 1 });
+  sandbox.tick();
+  await night();
+  const told = await tell('list');
+  expect(await lineOf('list')).toMatch(
+    new RegExp(
+      `^list: 1/1 targets complete, .*all data up to slot ${told.complete_as_of} is in, 1 former target$`,
+    ),
+  );
+  expect(told.complete_as_of).toBeGreaterThan(before.complete_as_of!);
+  expect(Date.parse(`${told.last_full}`)).toBeGreaterThan(Date.parse(`${before.last_full}`));
+  const { stdout } = await run('status', 'list');
+  expect(stdout).toMatch(new RegExp(`\n {2}${kept}: complete, .*\n {2}${gone}: former target, complete, `));
+  // Back again, it is as far as it was.
+  await list(kept, gone);
+  const again = await tell('list');
+  expect(again).toMatchObject({ targets: 2, complete: 2, former: 0 });
+  expect(again.complete_as_of).toBeLessThan(told.complete_as_of!);
+}, 120_000);
+
+test('targets that SQL does not give any more leave with the next complete round', async () => {
+  const { sandbox, place } = await startTiny();
+  await writeListJob(place, sandbox, 200);
+  const { run, night, lineOf, tell } = openPlace(place, sandbox);
+  const owners = (sql: string) =>
+    writeFiles(place.jobs, {
+      'owners.yaml': `
+describe: test
+method: getTokenAccounts
+after: [list]
+for_each: { owner: { sql: "${sql}" } }
+`,
+    });
+  const first = (most: number) =>
+    `select distinct owner from assets where owner is not null order by owner limit ${most}`;
+  // The tables are there, and none of its targets: as where there are no tables yet.
+  await owners(first(0));
+  await night();
+  expect(await lineOf('owners')).toBe('owners: its targets are not known yet');
+  expect(await tell('owners')).toMatchObject({ targets: 0, former: 0, complete_as_of: null });
+  await owners(first(3));
+  await night('owners');
+  const before = await tell('owners');
+  expect(before).toMatchObject({ targets: 3, complete: 3, former: 0, never_complete: 0 });
+  sandbox.tick();
+  // SQL may answer otherwise at another hour: what the last round crawled stays until another one ended.
+  await owners(first(2));
+  expect(await tell('owners')).toMatchObject({ targets: 3, former: 0 });
+  const stopped = await run('run', 'owners', '--max-requests', '1');
+  expect(stopped.code, stopped.stderr).toBe(75);
+  expect(await tell('owners')).toMatchObject({ targets: 3, former: 0 });
+  await night('owners');
+  expect(await lineOf('owners')).toMatch(
+    /^owners: 2\/2 targets complete, .*all data up to slot \d+ is in, 1 former target$/,
+  );
+  // Nothing moved: targets that are only confirmed were crawled in that round all the same.
+  await night('owners');
+  const told = await tell('owners');
+  expect(told).toMatchObject({ targets: 2, complete: 2, former: 1 });
+  expect(told.complete_as_of).toBeGreaterThan(before.complete_as_of!);
+  // What the round knew is still known when nobody can ask, and when the job was left out because of that.
+  await owners("select if(count(*) > 0, 'no address', '') from assets");
+  expect(await tell('owners')).toMatchObject({ ...told, never_complete: null });
+  expect((await run('run', 'owners')).code).toBe(3);
+  expect(await tell('owners')).toMatchObject({ ...told, never_complete: null });
+  await owners(first(0));
+  await night('owners');
+  expect(await lineOf('owners')).toBe('owners: no targets now, 3 former targets');
+}, 120_000);
+
+test('a job whose file is gone is told as such, after the others', async () => {
+  const { sandbox, place } = await startTiny();
+  await writeListJob(place, sandbox, 200);
+  const { run, night, lineOf, read, tell } = openPlace(place, sandbox);
+  await night();
+  await rename(join(place.jobs, 'list.yaml'), join(place.jobs, 'named.yaml'));
+  expect(await lineOf('list')).toMatch(/^list: 3\/3 targets complete, .*, no job file: renamed or removed$/);
+  expect((await read()).jobs.map(({ job, has_file }) => [job, has_file])).toEqual([
+    ['named', true],
+    ['list', false],
+  ]);
+  // A mistake in a file, or another folder, is no sign of it.
+  await writeFiles(place.jobs, { 'list.yaml': 'describe: test\n' });
+  expect(await tell('list')).toMatchObject({ has_file: true, targets: 3, former: 0 });
+  const elsewhere = await run('status', '--json', '--jobs-dir', 'nowhere');
+  expect(JSON.parse(elsewhere.stdout).jobs).toMatchObject([{ job: 'list', has_file: null }]);
+}, 120_000);
+
+test('a feed says which slots it covers, and what is open below them', async () => {
+  const { sandbox, place } = await startTiny();
+  const feed = (since: string) =>
+    `describe: test\nmethod: getLatestCompressionSignatures\npage_size: 20\nsince: ${since}\n`;
+  await writeFiles(place.jobs, { 'bounded.yaml': feed('{ pages: 2 }'), 'whole.yaml': feed('all') });
+  const { run, night, lineOf, read, tell } = openPlace(place, sandbox);
+  await night('bounded');
+  const { covered_from: from, covered_to: to, complete_as_of } = await tell('bounded');
+  expect([from! > 0, to! >= from!, complete_as_of]).toEqual([true, true, null]);
+  expect((await run('status', 'bounded')).stdout).toMatch(
+    new RegExp(`^bounded: 1/1 targets complete, covers slots ${from} to ${to}
+  \\(the job\\): complete, .*, covers slots ${from} to ${to}\n`),
+  );
+
+  const stopped = await run('run', 'whole', '--max-requests', '2');
+  expect(stopped.code, stopped.stderr).toBe(75);
+  const partly = await tell('whole');
+  expect(await lineOf('whole')).toBe(
+    `whole: 0/1 targets complete, 1 open, covers slots ${partly.covered_from} to ${partly.covered_to}`,
+  );
+  expect((await read()).gaps).toMatchObject([
+    { job: 'whole', low_slot: 0, high_slot: partly.covered_from! - 1 },
+  ]);
+  await night('whole');
+  const whole = await tell('whole');
+  expect(whole).toMatchObject({ covered_from: 0, complete_as_of: whole.covered_to });
+  expect(await lineOf('whole')).toBe(`whole: 1/1 targets complete, covers slots 0 to ${whole.covered_to}`);
+}, 120_000);
+
+test('a snapshot that is missing is not taken for one without rows', async () => {
+  const { sandbox, place } = await startTiny();
+  await writeListJob(place, sandbox, 200);
+  const { run, night, lineOf } = openPlace(place, sandbox);
+  await night();
+  const before = await lineOf('list');
+  await rm(join(place.data, 'warehouse.duckdb'), { force: true });
+  const asked = sandbox.requests.length;
+  const missing = await run('status');
+  expect(missing.code, missing.stderr).toBe(0);
+  expect(missing.stdout).toMatch(
+    /^the snapshot is missing: `ledgerlake publish` makes it again and asks the API nothing/,
+  );
+  expect(missing.stdout).not.toContain('never complete');
+  expect(JSON.parse((await run('status', '--json')).stdout)).toMatchObject({
+    snapshotMissing: true,
+    jobs: [],
+  });
+  for (const args of [['plan'], ['sql', 'from assets'], ['export']]) {
+    const { code, stdout, stderr } = await run(...args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(
+      /there is no snapshot at .*`ledgerlake publish` makes it again and asks the API nothing/s,
+    );
+  }
+  const published = await run('publish');
+  expect(published.code, published.stderr).toBe(0);
+  expect(sandbox.requests.length).toBe(asked);
+  expect(await lineOf('list')).toBe(before);
+}, 120_000);
+
+test('a reason of several lines stands on one', async () => {
+  const { sandbox, place } = await startTiny();
+  await writeListJob(place, sandbox, 200);
+  await writeFiles(place.jobs, {
+    'wrong.txt': 'no address\nnor this\nnor that\n',
+    'names.yaml': `
+describe: test
+method: getTokenAccounts
+after: [list]
+for_each: { owner: { file: wrong.txt } }
+`,
+  });
+  const { run } = openPlace(place, sandbox);
+  const failed = await run('run');
+  expect(failed.code, failed.stderr).toBe(2);
+  const { stdout } = await run('status');
+  expect(stdout).toMatch(/\nlast run [^\n]*: exit 2 at [^\n]*txt:1[^\n]*txt:2[^\n]*txt:3[^\n]*\)\n/);
+  expect((await run('runs')).stdout.trim().split('\n').length).toBe(3);
 }, 120_000);

@@ -2,7 +2,14 @@ import { appendFile, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { appendRunLog, makeRunId, openRound, type RunEntry, readRunLog } from '../../src/pipeline/run-log.ts';
+import {
+  appendRunLog,
+  lastRound,
+  makeRunId,
+  openRound,
+  type RunEntry,
+  readRunLog,
+} from '../../src/pipeline/run-log.ts';
 
 async function makeLog(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'ledgerlake-runs-'));
@@ -65,7 +72,7 @@ describe('the run log', () => {
   });
 });
 
-describe('openRound', () => {
+describe('rounds', () => {
   const run = (name: string, exitCode: number | null, jobs = ['a']): RunEntry => ({
     run: name,
     verb: 'run',
@@ -91,5 +98,21 @@ describe('openRound', () => {
     ['begun again', [run('r1', 75), run('r2', 0), run('r3', 75)], 'r3'],
     ['runs of other jobs do not matter', [run('r1', 75), run('r2', 0, ['b'])], 'r1'],
     ['nor open ones', [run('r1', 0), run('r2', 75, ['b'])], null],
-  ])('%s', (_, runs, round) => expect(openRound(runs, 'a')).toBe(round));
+  ])('the open one: %s', (_, runs, round) => expect(openRound(runs, 'a')).toBe(round));
+
+  test.each<[string, RunEntry[], string | null]>([
+    ['no run yet', [], null],
+    ['after 0', [run('r1', 0)], 'r1'],
+    ['its first run, also when that was stopped', [run('r1', 75), run('r2', null), run('r3', 3)], 'r1'],
+    ['the newest', [run('r1', 0), run('r2', 75), run('r3', 0)], 'r2'],
+    ['an open one after it does not matter', [run('r1', 0), run('r2', 75)], 'r1'],
+    ['nor do runs of other jobs', [run('r1', 0), run('r2', 0, ['b'])], 'r1'],
+  ])('the last finished one: %s', (_, runs, round) => expect(lastRound(runs, 'a', null)).toBe(round));
+
+  test('the last finished one up to a run', () => {
+    const runs = [run('r1', 0), run('r2', 75), run('r3', 0), run('r4', 3)];
+    expect(['r0', 'r1', 'r3', 'r4'].map((most) => lastRound(runs, 'a', most))).toEqual([
+      ...[null, 'r1', 'r2', 'r4'],
+    ]);
+  });
 });
