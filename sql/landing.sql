@@ -1,6 +1,6 @@
 -- The start of every shape: the records of one segment, each with its page.
 -- grain: one row a record of the segment, refused ones included
--- $pages, $records: the segment's two files; $largest: bytes of the longest line that may come
+-- $pages, $records: the segment's two files; $longest_page_line, $largest: bytes of the longest line that may come in each
 -- $parts: in how many parts 2,048 lines are taken apart, since every function on JSON holds the text of as many
 -- The structure that from_json reads the record in is that of sql/shapes/<shape>/record.json; without it, JSON.
 -- record is what was read, NULL when `refusal` says why DuckDB cannot read it, and `raw` is then its text; line is the
@@ -28,7 +28,7 @@ with page as (
     $pages,
     format = 'newline_delimited',
     records = true,
-    maximum_object_size = 16777216,
+    maximum_object_size = $longest_page_line,
     columns = {
       kind: 'VARCHAR',
       task: 'VARCHAR',

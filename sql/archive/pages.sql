@@ -1,26 +1,32 @@
 -- The lines of a segment's page file, each with where its records' text is kept: here, or with the first page that
 -- had the same records.
 -- grain: one row a line
--- $pages: the page file. $segment: its number. Table `kept`: pages whose records are archived already.
+-- $pages: the page file. $longest_page_line: bytes of the longest line that may come. $segment: its number.
+-- Table `kept`: pages whose records are archived already.
 -- line_md5 shows, when the segment is restored, that the archive gave back what it was given.
 create or replace temp table page as
 with numbered as (
   select row_number() over () as line_number, json
-  from read_ndjson_objects($pages, maximum_object_size = 16777216)
+  from read_ndjson_objects($pages, maximum_object_size = $longest_page_line)
 ),
-line as (
+-- One function on JSON: each holds the text of many lines several times over.
+told as (
   select
     line_number,
     json::varchar as line,
     md5(json::varchar) as line_md5,
-    json ->> '$.kind' as kind,
-    json ->> '$.task' as task,
-    json ->> '$.crawl' as crawl,
-    json ->> '$.run' as run,
-    (json ->> '$.page')::bigint as page,
-    (json ->> '$.records')::bigint as records,
-    json ->> '$.content' as content
+    from_json(
+      json,
+      '{
+        "kind": "VARCHAR", "task": "VARCHAR", "crawl": "VARCHAR", "run": "VARCHAR", "page": "BIGINT",
+        "records": "BIGINT", "content": "VARCHAR"
+      }'
+    ) as told
   from numbered
+),
+line as (
+  select line_number, line, line_md5, unnest(told)
+  from told
 ),
 own as (
   select

@@ -2,6 +2,11 @@
 -- grain: one row a line
 -- $pages: the archived page file
 create or replace temp table restored_page as
+with told as (
+  -- One function on JSON: each holds the text of many lines several times over.
+  select *, from_json(line, '{"slot": "VARCHAR", "end_offset": "BIGINT"}') as told
+  from read_parquet($pages)
+)
 select
   line_number,
   line,
@@ -9,10 +14,10 @@ select
   task,
   crawl,
   page,
-  line::json ->> '$.slot' as slot,
-  (line::json ->> '$.end_offset')::bigint as end_offset,
+  told.slot as slot,
+  told.end_offset as end_offset,
   kept_segment,
   kept_task,
   kept_crawl,
   kept_page
-from read_parquet($pages);
+from told;

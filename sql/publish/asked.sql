@@ -1,6 +1,6 @@
 -- Ids that the ready batch crawls asked for.
 -- grain: one row an id of a slice
--- $page_files: page files of the landing log
+-- $page_files: page files of the landing log; $longest_page_line: bytes of the longest line that may come
 -- A slice that was cut is frozen again with its first part, which is the shortest; the rest have numbers of their own.
 create or replace temp table asked as
 with slice as (
@@ -13,7 +13,7 @@ with slice as (
     $page_files,
     format = 'newline_delimited',
     records = true,
-    maximum_object_size = 16777216,
+    maximum_object_size = $longest_page_line,
     columns = {kind: 'VARCHAR', task: 'VARCHAR', crawl: 'VARCHAR', page: 'BIGINT', ids: 'VARCHAR[]'}
   )
   semi join ready using (task, crawl)

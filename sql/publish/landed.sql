@@ -1,6 +1,6 @@
 -- Every line of the landing log's page files.
 -- grain: one row a page, frozen slice of ids, or failure
--- $page_files: the page files of all whole segments
+-- $page_files: the page files of all whole segments; $longest_page_line: bytes of the longest line that may come
 create or replace temp table landed as
 select
   regexp_extract(filename, '(\d+)\.pages\.ndjson$', 1)::bigint as segment,
@@ -34,7 +34,7 @@ from read_json(
   format = 'newline_delimited',
   records = true,
   filename = true,
-  maximum_object_size = 16777216,
+  maximum_object_size = $longest_page_line,
   columns = {
     kind: 'VARCHAR',
     task: 'VARCHAR',

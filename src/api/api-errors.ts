@@ -37,7 +37,8 @@ const apiHints: Record<ApiErrorKind, string> = {
   forbidden:
     'The plan does not include this operation, or this IP address is not allowed: check both in the dashboard.',
   no_data: 'The API has nothing under this id.',
-  too_big: 'One record alone is too big: nothing less can be asked for.',
+  too_big:
+    'One record alone is too big, or what the parameters add to it: leave out those that make answers larger.',
   slow: 'Raise api.timeout_s, or run again later.',
   server: 'Run again later; if only this target fails, try it alone with `ledgerlake call`.',
   node_behind: "Run again in a few minutes: the API's index is catching up.",
@@ -45,6 +46,9 @@ const apiHints: Record<ApiErrorKind, string> = {
 
 /** What a reader of answers throws when it can say what is wrong with one: it is asked for again. */
 export class BrokenAnswer extends Error {}
+
+/** What a reader of answers throws when one is more than it takes: less is asked for, or nothing. */
+export class TooBigAnswer extends Error {}
 
 /** One request failed for good; its target fails, the run goes on. Exit 1 where there is no run (`ledgerlake call`). */
 export class ApiError extends LedgerlakeError {

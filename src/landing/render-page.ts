@@ -18,8 +18,9 @@ export type SegmentForms = Map<string, number>;
  */
 const maxForms = 1000;
 const maxFormLength = 8192;
-/** Characters of the forms that one line tells: publish reads lines of at most 16 MB. */
+/** Characters of the forms that one line tells, and records whose forms it numbers: lines are bounded (`maxEnvelopeBytes`). */
 const maxToldLength = 1 << 20;
+const maxNumbered = 100_000;
 
 /**
  * A page as a segment holds it from `offset` on: the bytes of its records, and what its line says.
@@ -52,6 +53,7 @@ function numberForms(
   records: readonly LandingRecord[],
   known: SegmentForms,
 ): Required<Pick<PageLine, 'forms' | 'form_of'>> {
+  if (records.length > maxNumbered) return { forms: [], form_of: [] };
   const forms: { form: number; like: string }[] = [];
   let told = 0;
   const form_of = records.map(({ form: like }) => {

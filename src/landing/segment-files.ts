@@ -1,4 +1,4 @@
-import { access, open, readdir } from 'node:fs/promises';
+import { access, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Names of the landing log's files. A segment's number is the millisecond it was opened at, so it is never reused. */
@@ -57,6 +57,32 @@ export async function readChunks(path: string, work: (chunk: Buffer) => void): P
     await handle.close();
   }
 }
+
+/**
+ * Bytes of the longest line of these page files, or more: what a reader must be ready for. Lines are bounded well below
+ * `usualPageLine` where they are made (`maxEnvelopeBytes`); older versions wrote longer ones.
+ */
+export async function longestPageLine(files: readonly string[]): Promise<number> {
+  let longest = usualPageLine;
+  for (const file of files) {
+    if ((await stat(file)).size <= usualPageLine) continue;
+    let length = 0;
+    await readChunks(file, (chunk) => {
+      for (let from = 0; from < chunk.length; ) {
+        const end = chunk.indexOf(0x0a, from);
+        length += (end === -1 ? chunk.length : end + 1) - from;
+        longest = Math.max(longest, length);
+        if (end === -1) return;
+        length = 0;
+        from = end + 1;
+      }
+    });
+  }
+  return longest;
+}
+
+/** Twice as much is read at once, and a function on JSON holds that several times over: more costs memory. */
+const usualPageLine = 8 << 20;
 
 /** Whether there is a file or folder of this name. */
 export function exists(path: string): Promise<boolean> {

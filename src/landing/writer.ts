@@ -25,6 +25,8 @@ export interface LandingOptions {
   dir: string;
   /** A segment is sealed when its records pass this many bytes. Default 64 MiB. */
   rotateBytes?: number;
+  /** … or its page lines these: all of them are in memory at once when they are archived. Default 16 MB. */
+  rotateLineBytes?: number;
   /** … or when it is this old, so that a slow crawl is loaded as it goes. Default 10 minutes. */
   rotateMs?: number;
   /** Group sync interval. Default 250 ms. */
@@ -41,6 +43,7 @@ interface OpenSegment {
   records: FileHandle;
   pages: FileHandle;
   offset: number;
+  lineBytes: number;
   openedAt: number;
   forms: SegmentForms;
 }
@@ -69,6 +72,7 @@ export function createLandingLog(options: LandingOptions): LandingLog {
   const {
     dir,
     rotateBytes = 64 << 20,
+    rotateLineBytes = 16_000_000,
     rotateMs = 600_000,
     syncMs = 250,
     maxUnsyncedBytes = 32 << 20,
@@ -94,10 +98,13 @@ export function createLandingLog(options: LandingOptions): LandingLog {
     return result;
   }
 
+  function isFull({ offset, lineBytes }: Pick<OpenSegment, 'offset' | 'lineBytes'>): boolean {
+    return offset >= rotateBytes || lineBytes >= rotateLineBytes;
+  }
+
   async function segmentFor(shape: string): Promise<OpenSegment> {
     const current = segments.get(shape);
-    if (current !== undefined && current.offset < rotateBytes && Date.now() - current.openedAt < rotateMs)
-      return current;
+    if (current !== undefined && !isFull(current) && Date.now() - current.openedAt < rotateMs) return current;
     if (current !== undefined) await seal(current);
     await mkdir(dir, { recursive: true, mode: 0o700 });
     lastNumber = Math.max(Date.now(), lastNumber + 1);
@@ -107,12 +114,19 @@ export function createLandingLog(options: LandingOptions): LandingLog {
       records: await open(recordFile(dir, lastNumber), 'ax', 0o600),
       pages: await open(pageFile(dir, lastNumber), 'ax', 0o600),
       offset: 0,
+      lineBytes: 0,
       openedAt: Date.now(),
       forms: new Map(),
     };
     segments.set(shape, segment);
     await syncDirectory(dir);
     return segment;
+  }
+
+  async function writeLine(segment: OpenSegment, text: string): Promise<void> {
+    await segment.pages.appendFile(text);
+    segment.lineBytes += Buffer.byteLength(text);
+    unsynced += 1;
   }
 
   async function seal(segment: OpenSegment): Promise<void> {
@@ -142,21 +156,24 @@ export function createLandingLog(options: LandingOptions): LandingLog {
   async function writeWaiting(): Promise<void> {
     const segment = await segmentFor(waiting[0]!.page.shape);
     const written: { waitingPage: WaitingPage; line: PageLine }[] = [];
-    let offset = segment.offset;
+    const lines: string[] = [];
+    let { offset, lineBytes } = segment;
     room.clear();
-    while (waiting[0]?.page.shape === segment.shape && offset < rotateBytes) {
-      if (offset - segment.offset >= writeTogetherBytes) break;
+    while (waiting[0]?.page.shape === segment.shape && !isFull({ offset, lineBytes })) {
+      if (offset + lineBytes - segment.offset - segment.lineBytes >= writeTogetherBytes) break;
       const waitingPage = waiting.shift()!;
       const { page, records } = waitingPage;
       const { block, line } = renderPage(page, records, offset, segment.forms, room.allocate);
       written.push({ waitingPage, line });
+      lines.push(renderLine(line));
+      lineBytes += Buffer.byteLength(lines.at(-1) as string);
       offset += block.length;
     }
     await segment.records.appendFile(room.written());
-    await segment.pages.appendFile(written.map(({ line }) => renderLine(line)).join(''));
+    await segment.pages.appendFile(lines.join(''));
     for (const { waitingPage, line } of written) waitingPage.line = line;
     unsynced += offset - segment.offset + 1;
-    segment.offset = offset;
+    Object.assign(segment, { offset, lineBytes });
     if (unsynced > maxUnsyncedBytes) await syncOpen();
   }
 
@@ -174,16 +191,14 @@ export function createLandingLog(options: LandingOptions): LandingLog {
       inOrder(async () => {
         for await (const line of lines) {
           const segment = await segmentFor(line.shape);
-          await segment.pages.appendFile(renderLine(line));
-          unsynced += 1;
+          await writeLine(segment, renderLine(line));
         }
         await syncOpen();
       }),
     appendFailure: (line) =>
       inOrder(async () => {
         const segment = await segmentFor(line.shape);
-        await segment.pages.appendFile(renderLine(line));
-        unsynced += 1;
+        await writeLine(segment, renderLine(line));
       }),
     sync,
     async close() {

@@ -1,10 +1,11 @@
 import { chmod, rename, rm, stat } from 'node:fs/promises';
 import type { DataFolder } from '../data-folder.ts';
 import { describeSegment, verifySegment } from '../landing/reader.ts';
-import { pageFile, recordFile, syncDirectory, syncFile } from '../landing/segment-files.ts';
+import { longestPageLine, pageFile, recordFile, syncDirectory, syncFile } from '../landing/segment-files.ts';
 import { archivedPages, archivedRecords, listArchived } from './archive-files.ts';
 import type { Database, SqlParams } from './database.ts';
 import { removeStaged } from './load.ts';
+import { withRoom } from './memory.ts';
 import { readSql } from './sql-text.ts';
 
 /**
@@ -35,7 +36,11 @@ async function writeSegment(
   await verifySegment(landing, segment, 'its rows stay, and the archive is without its records');
   const { longest } = await describeSegment(landing, segment);
   const records = recordFile(landing, segment);
-  await database.run(readSql('archive/pages.sql'), { pages: pageFile(landing, segment), segment });
+  const pages = pageFile(landing, segment);
+  const longest_page_line = await longestPageLine([pages]);
+  await withRoom(database, () =>
+    database.run(readSql('archive/pages.sql'), { pages, longest_page_line, segment }),
+  );
   if ((await stat(records)).size > 0) {
     await writeArchive(database, archivedRecords(archive, segment), readSql('archive/records.sql'), {
       ...{ records, segment },
@@ -92,9 +97,11 @@ async function writeArchive(
   params: SqlParams,
 ): Promise<void> {
   const temporary = `${file}.tmp`;
-  await database.run(
-    `copy (${query}) to $temporary (format parquet, compression zstd, compression_level 1, row_group_size 8192)`,
-    { ...params, temporary },
+  await withRoom(database, () =>
+    database.run(
+      `copy (${query}) to $temporary (format parquet, compression zstd, compression_level 1, row_group_size 8192)`,
+      { ...params, temporary },
+    ),
   );
   await chmod(temporary, 0o600);
   await syncFile(temporary);

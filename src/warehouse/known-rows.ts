@@ -4,6 +4,7 @@ import type { DataFolder } from '../data-folder.ts';
 import { asDiskError } from '../errors.ts';
 import type { LandingRecord } from '../landing/landing-record.ts';
 import { type NewPage, renderLine, renderPage, type SegmentForms } from '../landing/render-page.ts';
+import { longestPageLine } from '../landing/segment-files.ts';
 import { type Database, listColumns, openDatabase } from './database.ts';
 import { type Group, listGroups, stagedHash } from './row-groups.ts';
 import { blamingMapping, createShapeMacros, readingOf, shapeQuery } from './shape-query.ts';
@@ -79,8 +80,9 @@ export function openKnownRows(folder: DataFolder): KnownRows {
     const sql = statements.get(shape) ?? (await knownSql(database, shape));
     statements.set(shape, sql);
     const records = await writePages(files, questions);
+    const longest_page_line = await longestPageLine([files.pages]);
     await blamingMapping(sql.spec, shape, () =>
-      database.run(sql.received, { ...files, ...readingOf(records) }),
+      database.run(sql.received, { ...files, longest_page_line, ...readingOf(records) }),
     );
     const rows = await database.rows<{ task: string }>(sql.known(questions));
     return new Set(rows.map(({ task }) => task));
@@ -134,9 +136,11 @@ async function writePages(
 ): Promise<{ longest: number; bytes: number; count: number }> {
   const forms: SegmentForms = new Map();
   const rendered = questions.map(({ page, records }) => renderPage(page, records, 0, forms));
+  // No row is made of the envelope, and those of many pages would be much to read.
+  const lines = rendered.map(({ line }) => ({ ...line, envelope: '' }));
   try {
     await writeFile(files.records, Buffer.concat(rendered.map(({ block }) => block)), { mode: 0o600 });
-    await writeFile(files.pages, rendered.map(({ line }) => renderLine(line)).join(''), { mode: 0o600 });
+    await writeFile(files.pages, lines.map(renderLine).join(''), { mode: 0o600 });
   } catch (error) {
     throw asDiskError(error);
   }

@@ -2,7 +2,14 @@ import { chmod, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
 import { describeSegment, verifySegment } from '../landing/reader.ts';
-import { listSegments, pageFile, recordFile, syncDirectory, syncFile } from '../landing/segment-files.ts';
+import {
+  listSegments,
+  longestPageLine,
+  pageFile,
+  recordFile,
+  syncDirectory,
+  syncFile,
+} from '../landing/segment-files.ts';
 import type { Database } from './database.ts';
 import { withRoom } from './memory.ts';
 import { blamingMapping, checkMappings, createShapeMacros, readingOf, shapeQuery } from './shape-query.ts';
@@ -88,6 +95,7 @@ export async function createLoader(
       const { shape, longest, count } = await describeSegment(folder.landing, segment);
       const pages = pageFile(folder.landing, segment);
       const reading = readingOf({ longest, bytes, count });
+      const longest_page_line = await longestPageLine([pages]);
       const temporary = join(folder.staging, `${segment}.tmp`);
       await rm(temporary, { recursive: true, force: true });
       await mkdir(temporary, { mode: 0o700 });
@@ -95,7 +103,7 @@ export async function createLoader(
       queries.set(shape, tables);
       for (const { spec, sql } of tables) {
         const file = join(temporary, `${spec.name}.parquet`);
-        const parameters = { pages, records, ...reading, file };
+        const parameters = { pages, longest_page_line, records, ...reading, file };
         const statement = `copy (${sql}) to $file (format parquet, compression zstd, compression_level 1, row_group_size 8192)`;
         await blamingMapping(spec, shape, () =>
           withRoom(database, () => database.run(statement, parameters)),

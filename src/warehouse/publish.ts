@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
-import { listSegments, pageFile } from '../landing/segment-files.ts';
+import { listSegments, longestPageLine, pageFile } from '../landing/segment-files.ts';
 import { settleAbsent } from './absence.ts';
 import { appendRows } from './append-rows.ts';
 import { auditReadyCrawls } from './audit.ts';
@@ -99,9 +99,8 @@ export async function findCrawls(
   folder: DataFolder,
   run: string,
 ): Promise<StagedSegment[]> {
-  const pageFiles = await listPageFiles(folder);
   await database.script(readSql('publish/macros.sql'));
-  await database.run(readSql('publish/landed.sql'), { page_files: pageFiles });
+  await database.run(readSql('publish/landed.sql'), await pageLines(folder));
   await database.run(readSql('publish/crawl.sql'), { run });
   const staged = new Set(await listStaged(folder));
   const shapes = await database.rows<{ segment: bigint; shape: string; records: bigint }>(
@@ -118,7 +117,13 @@ export async function findCrawls(
 
 /** Makes `asked`: what the look-ups in `ready` asked for. */
 export async function readAsked(database: Database, folder: DataFolder): Promise<void> {
-  await database.run(readSql('publish/asked.sql'), { page_files: await listPageFiles(folder) });
+  await database.run(readSql('publish/asked.sql'), await pageLines(folder));
+}
+
+/** What SQL that reads the landing log's page lines asks for. */
+async function pageLines(folder: DataFolder): Promise<{ page_files: string[]; longest_page_line: number }> {
+  const files = await listPageFiles(folder);
+  return { page_files: files, longest_page_line: await longestPageLine(files) };
 }
 
 /** DuckDB reads no empty list of files, nor `/dev/null`: an empty log is an empty file. */

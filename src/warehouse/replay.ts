@@ -1,7 +1,7 @@
 import { link, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
-import { listSegments, pageFile, recordFile } from '../landing/segment-files.ts';
+import { listSegments, longestPageLine, pageFile, recordFile } from '../landing/segment-files.ts';
 import { archivedPages, listArchived } from './archive-files.ts';
 import { type Database, type DatabaseOptions, openDatabase } from './database.ts';
 import { createLoader } from './load.ts';
@@ -36,6 +36,7 @@ export function cutBatches(segments: readonly number[], spans: readonly Span[]):
 export async function planBatches(database: Database, folder: DataFolder): Promise<number[][]> {
   const archived = await listArchived(folder.archive);
   const landed = await listSegments(folder.landing);
+  const pageFiles = landed.map((segment) => pageFile(folder.landing, segment));
   await database.run(
     'create or replace temp table segment_line (segment bigint, task varchar, crawl varchar, run varchar)',
   );
@@ -51,10 +52,10 @@ export async function planBatches(database: Database, folder: DataFolder): Promi
       `insert into segment_line
       select distinct regexp_extract(filename, '(\\d+)\\.pages\\.ndjson$', 1)::bigint, task, crawl, run
       from read_json(
-        $files, format = 'newline_delimited', filename = true, maximum_object_size = 16777216,
+        $files, format = 'newline_delimited', filename = true, maximum_object_size = $longest_page_line,
         columns = {task: 'VARCHAR', crawl: 'VARCHAR', run: 'VARCHAR'}
       ) where task is not null`,
-      { files: landed.map((segment) => pageFile(folder.landing, segment)) },
+      { files: pageFiles, longest_page_line: await longestPageLine(pageFiles) },
     );
   const rows = await database.rows<{ first: bigint; last: bigint }>(readSql('archive/spans.sql'));
   const spans = rows.map(({ first, last }) => ({ first: Number(first), last: Number(last) }));

@@ -4,6 +4,7 @@ import { isSegmentWhole } from '../landing/reader.ts';
 import { pageFile, recordFile, syncDirectory, syncFile } from '../landing/segment-files.ts';
 import { archivedPages, archivedRecords } from './archive-files.ts';
 import type { Database } from './database.ts';
+import { withRoom } from './memory.ts';
 import { readSql } from './sql-text.ts';
 
 /**
@@ -20,7 +21,9 @@ export async function restoreSegment(
 ): Promise<void> {
   const [records, pages] = [recordFile(landing, segment), pageFile(landing, segment)];
   try {
-    await database.run(readSql('archive/restored-pages.sql'), { pages: archivedPages(archive, segment) });
+    await withRoom(database, () =>
+      database.run(readSql('archive/restored-pages.sql'), { pages: archivedPages(archive, segment) }),
+    );
     const [changed] = await database.rows('from restored_page where md5(line) <> line_md5 limit 1');
     if (changed !== undefined) throw new Error('a page line is not what it was');
     await writeRecords(database, archive, `${records}.tmp`);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../src/api/api-errors.ts';
+import { BrokenCursor } from '../../src/crawl/crawl-failures.ts';
 import { freshTrust, resizePosition, restore, shrink } from '../../src/crawl/page-limit.ts';
 import { isEnded } from '../../src/landing/reader.ts';
 import { createRandom, readSeed } from '../crash/random.ts';
@@ -79,6 +80,39 @@ describe('answers that are too big', () => {
     const crawl = await newCrawl(list(8), weighed(cursorList(10), [1, 1, 1, 99], 50));
     expect(await crawl.run()).toMatchObject({ name: 'ApiError', kind: 'too_big' });
     expect(await crawl.landedIds()).toEqual(ids(3));
+  });
+
+  test('what stands beside the records makes an answer too big as well', async () => {
+    const around: Answer = (params, nth) => ({
+      ...(cursorList(10)(params, nth) as object),
+      more: 'x'.repeat(1_000_000 * Number(params.limit)),
+    });
+    const crawl = await newCrawl(list(8), around);
+    expect(await crawl.run()).toBe(null);
+    expect(crawl.asked.slice(0, 3).map(({ limit }) => limit)).toEqual([8, 4, 2]);
+    expect(await crawl.landedIds()).toEqual(ids(10));
+  });
+
+  test('and fails the target, with what was too big, where less does not help', async () => {
+    const around: Answer = (params, nth) => ({
+      ...(cursorList(10)(params, nth) as object),
+      more: 'x'.repeat(5_000_000),
+    });
+    const crawl = await newCrawl(list(8), around);
+    const error = await crawl.run();
+    expect(error).toMatchObject({ name: 'ApiError', kind: 'too_big' });
+    expect(error?.message).toContain('5.0 MB beside its records, at most 4.0 MB are taken');
+    expect(crawl.asked.map(({ limit }) => limit)).toEqual([8, 4, 2, 1]);
+    await expect(crawl.landed()).rejects.toThrow('nothing has landed');
+  });
+
+  test('a cursor that no request could carry fails its target at once', async () => {
+    const crawl = await newCrawl(list(8), () => ({ items: [{ id: 'a' }], cursor: 'c'.repeat(16_385) }));
+    const error = await crawl.run();
+    expect(error).toBeInstanceOf(BrokenCursor);
+    expect(error?.message).toContain('16385 characters, at most 16384 are taken');
+    expect(crawl.asked).toHaveLength(1);
+    await expect(crawl.landed()).rejects.toThrow('nothing has landed');
   });
 
   test('an operation that has no limit to lower fails', async () => {
