@@ -85,9 +85,12 @@ async function crawlPage(
       const known = await countKnown(start, { ...walk, position }, listed, page, deps);
       const line = known >= Math.min(knownRows, task.pageSize) ? endAsKnown(listed) : listed;
       if (asked < maxAsked && isBehind(task, facts, line.end, { ...walk, ...goal })) return null;
-      refuseLoop(task, page, position, walk.seen);
+      // What was seen, a walk that begins again forgets.
+      const beginning = walk.page > 1 && walk.seen.size === 0 ? { begins_walk: true } : {};
+      const marks = refuseLoop(task, page, position, walk.seen);
       refuseDeadEnd(task, page, line);
-      await landPage(deps, task, line, page);
+      const marked = line.end === null ? { ...line, marks, ...beginning } : line;
+      await landPage(deps, task, marked, page);
       size.came(position.limit);
       return { ...moved, known, position: line.end === null ? line.next : null };
     });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Task } from '../jobs/task.ts';
 import type { LandingRecord } from '../landing/landing-record.ts';
 import type { PageGroup, Position, Restart } from '../landing/page-line.ts';
@@ -28,7 +29,10 @@ export interface Walk extends SlotBounds {
   trust: LimitTrust;
   /** Incremental crawls: rows known at the end of what was walked. */
   known: number;
-  /** How often records and cursors were received since the walk last began, to find a server that pages in a circle. */
+  /**
+   * How often records and cursors (marks of them) were received since the walk last began, by any run: to find a server
+   * that pages in a circle.
+   */
   seen: Map<string, number>;
 }
 
@@ -49,7 +53,7 @@ export function beginWalk({ task, resume, from }: TaskStart): Walk {
     restart: last?.restart ?? { count: 0, depth, deepest: depth },
     trust: freshTrust,
     known: 0,
-    seen: new Map(),
+    seen: new Map(resume?.seen),
   };
 }
 
@@ -103,30 +107,34 @@ export function countPage({ count, depth, deepest }: Restart, reached: number): 
  * The same records or the same cursor twice in one walk is a circle: a server that ignores the cursor goes on for ever.
  * A walk by ids does not go by the cursors it is given. Pages that begin and end with the same ids have the same
  * records, whatever their bytes. By page number twice is none yet: as many records as a page has came in above.
+ * @returns the page's marks, now in `seen`
  */
 export function refuseLoop(
   { operation }: Task,
   page: ReceivedPage,
   position: Position,
   seen: Map<string, number>,
-): void {
+): string[] {
   const { records, more } = page;
   const cursor = isKeyPosition(position) ? null : page.cursor;
-  if (records.length === 0 && more !== true) return;
+  if (records.length === 0 && more !== true) return [];
   const ids = operation.idMember === undefined ? null : describeIds(records, operation.idMember);
   const most = position.page === undefined ? 1 : 2;
+  const marks: string[] = [];
   for (const [what, value] of [
     ['ids', ids],
     ['records', records.length === 0 || ids !== null ? null : hashContent(records)],
     ['cursor', cursor],
-  ]) {
+  ] as const) {
     if (value === null) continue;
-    const key = `${what} ${value}`;
-    const times = (seen.get(key) ?? 0) + 1;
+    const mark = `${what} ${createHash('sha256').update(value).digest('hex').slice(0, 16)}`;
+    const times = (seen.get(mark) ?? 0) + 1;
     if (times > most)
       throw new PagingLoop(`the API gave the same ${what} ${times} times: it pages in a circle`);
-    seen.set(key, times);
+    seen.set(mark, times);
+    marks.push(mark);
   }
+  return marks;
 }
 
 /** What a page's ids are, by its ends; null where fewer than two can be read. */

@@ -56,6 +56,10 @@ export interface PageLine {
   last_key?: string | null;
   /** Crawls whose cursor was refused: how the walk stands after its restarts. */
   restart?: Restart;
+  /** Crawls that go on: what would show that the walk came by here before. */
+  marks?: readonly string[];
+  /** On the first page after a restart: pages before it may come again. */
+  begins_walk?: boolean;
   /** Forms of records (`SplitRecord.form`) that the segment meets first on this page, by numbers of the segment. */
   forms?: readonly { form: number; like: string }[];
   /** Numbers of the records' forms, null for those that none is known of; without it, none is of any. */

@@ -36,6 +36,8 @@ export interface LandedCrawl {
   frozen: boolean;
   /** Why the crawl failed, or null. */
   failed: string | null;
+  /** How often its walk came by each mark so far; empty when it has ended. */
+  seen: Map<string, number>;
 }
 
 interface LinePlace {
@@ -199,6 +201,7 @@ function newCrawl(line: LandingLine): LandedCrawl {
     slices: new Map(),
     frozen: false,
     failed: null,
+    seen: new Map(),
   };
 }
 
@@ -215,6 +218,8 @@ function addPage(crawl: LandedCrawl, line: PageLine): void {
   }
   if (line.last_slot !== null)
     crawl.reachedSlot = Math.min(crawl.reachedSlot ?? line.last_slot, line.last_slot);
+  if (line.begins_walk === true || line.end !== null) crawl.seen.clear();
+  for (const mark of line.marks ?? []) crawl.seen.set(mark, (crawl.seen.get(mark) ?? 0) + 1);
   crawl.startedAt ??= line.received_at;
   crawl.finishedAt = line.received_at;
 }

@@ -228,3 +228,21 @@ test('garbage behind a whole segment is cut', async () => {
   expect(await readFile(recordFile(dir, segment!), 'utf8')).toBe(records);
   await log.close().catch(() => undefined);
 });
+
+test('marks of the pages since the walk last began are known to the run that goes on', async () => {
+  const dir = await makeLanding();
+  const log = createLandingLog({ dir });
+  const seen = async () => [...(await readLanding(dir)).get(key)!.seen];
+  await log.appendPage(newPage(1, { marks: ['ids a', 'cursor b'] }), []);
+  await log.appendPage(newPage(2, { marks: ['ids c', 'cursor b'] }), []);
+  expect(await seen()).toEqual([
+    ['ids a', 1],
+    ['cursor b', 2],
+    ['ids c', 1],
+  ]);
+  await log.appendPage(newPage(3, { marks: ['ids a'], begins_walk: true }), []);
+  expect(await seen()).toEqual([['ids a', 1]]);
+  await log.appendPage(newPage(4, { next: null, end: 'exhausted' }), []);
+  expect(await seen()).toEqual([]);
+  await log.close();
+});

@@ -67,6 +67,7 @@ function landed(job: Job, target: Target, crawl: string, fields: Partial<LandedC
       frozen: false,
     },
     failed: null,
+    seen: new Map(),
     ...rest,
   };
   return [whole.task, [whole]] as const;
