@@ -13,8 +13,8 @@ export interface ApiKey {
   authorize(transport: Transport, target: WireTarget): WireTarget;
   /** True when the bytes repeat the key, in any spelling of KeyEcho. */
   isIn(bytes: Buffer): boolean;
-  /** The text with every occurrence of the key, in any spelling of KeyEcho, replaced by `[key]`. */
-  redact(text: string): string;
+  /** The bytes as text, every occurrence of the key, in any spelling of KeyEcho, replaced by `[key]`. */
+  redact(bytes: Buffer, isCut?: boolean): string;
 }
 
 /** Path and headers of one request, as they go to the socket. */
@@ -76,6 +76,6 @@ function closeOver(value: string): ApiKey {
       return { path: `${path}${path.includes('?') ? '&' : '?'}api-key=${encoded}`, headers };
     },
     isIn: (bytes) => value.length >= minSecretLength && echo !== null && echo.isIn(bytes),
-    redact: (text) => echo?.redact(text) ?? text,
+    redact: (bytes, isCut) => echo?.redact(bytes, isCut) ?? bytes.toString(),
   };
 }

@@ -1,4 +1,5 @@
 import { ApiStopped, BrokenAnswer, TooBigAnswer } from './api-errors.ts';
+import type { ApiKey } from './api-key.ts';
 import type { Admission } from './breaker.ts';
 import { classify, type Outcome } from './classify.ts';
 import type { AttemptEntry, Session } from './client.ts';
@@ -173,8 +174,7 @@ function judgeAnswer<T extends { envelope: unknown }>(
     transport: operation.transport,
     status,
     retryAfter,
-    // Redacted before it is cut: at the cut a part of the key would be left.
-    text: page ? '' : key.redact(body.toString('utf8', 0, echoesKey ? body.length : judgedBytes)),
+    text: page ? '' : readText(key, body),
     sentId: operation.rest ? null : id,
     records: operation.records,
     now: timing.now(),
@@ -185,9 +185,14 @@ function judgeAnswer<T extends { envelope: unknown }>(
     return { outcome: judgement, status, bytes };
   }
   const refused = isSuccess && echoesKey ? 'the answer repeats the API key and was refused' : broken;
-  const said = refused ?? outcome.message;
-  const judged = { outcome: { ...outcome, message: oneLine(key.redact(said)) }, status, bytes };
+  const message = oneLine(readText(key, Buffer.from(refused ?? outcome.message)));
+  const judged = { outcome: { ...outcome, message }, status, bytes };
   return page && outcome.kind === 'ok' ? { ...judged, page } : judged;
+}
+
+/** The beginning of what the server said, without the key. */
+function readText(key: ApiKey, bytes: Buffer): string {
+  return key.redact(bytes.subarray(0, judgedBytes), bytes.length > judgedBytes);
 }
 
 /**

@@ -1,3 +1,4 @@
+import './mute-undici.ts';
 import { Pool } from 'undici';
 import { UsageError } from '../errors.ts';
 import type { ApiKey } from './api-key.ts';

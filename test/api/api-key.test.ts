@@ -68,13 +68,14 @@ describe('where it goes', () => {
 
 describe('echoes', () => {
   const key = readApiKey({ LEDGERLAKE_API_KEY: canary });
+  const redact = (text: string, isCut?: boolean, by = key) => by.redact(Buffer.from(text), isCut);
 
   test.each(Object.entries(echoesOf(canary)))('%s: is seen, and taken out of texts', (_, echo) => {
     for (const around of ['', 'x', '{"a":"', 'long before '.repeat(50)]) {
       expect(key.isIn(Buffer.from(`${around}${echo}"}`))).toBe(true);
       expect(key.isIn(Buffer.from(`%20\\u0041${around}${echo}`))).toBe(true);
     }
-    const clean = key.redact(`a ${echo} b ${echo}`);
+    const clean = redact(`a ${echo} b ${echo}`);
     expect(clean).toMatch(/^a .{0,16}\[key\].{0,16} b .{0,16}\[key\].{0,16}$/);
     expect(key.isIn(Buffer.from(clean))).toBe(false);
   });
@@ -83,7 +84,55 @@ describe('echoes', () => {
     const other = canary.replace('7f3a', '7f3b');
     for (const text of [...Object.values(echoesOf(other)), canary.slice(1), canary.slice(0, -1)]) {
       expect(key.isIn(Buffer.from(text))).toBe(false);
-      expect(key.redact(text)).toBe(text);
+      expect(redact(text)).toBe(text);
+    }
+  });
+
+  test.each(['ab"cdefgh\\ijklmnop"q', '\\"\\/b\\u0041%41n\\nZ0', '"/%25"/x\\\\y\\u005c7'])(
+    'a key with quotes, backslashes or what looks like an escape: %s',
+    (odd) => {
+      const oddKey = readApiKey({ LEDGERLAKE_API_KEY: odd });
+      for (const [name, echo] of Object.entries(echoesOf(odd))) {
+        const answer = `{"é":"yours is ${echo}","n":"é"}`;
+        expect(oddKey.isIn(Buffer.from(answer)), name).toBe(true);
+        expect(redact(answer, false, oddKey), name).toMatch(
+          /^{"é":"yours is .{0,16}\[key\].{0,16}","n":"é"}$/,
+        );
+      }
+      const quoted = JSON.stringify({ message: `yours is ${odd}` });
+      expect(JSON.parse(redact(quoted, false, oddKey))).toEqual({ message: 'yours is [key]' });
+    },
+  );
+
+  test('what was cut has no part of a key at its end, however it is spelled', () => {
+    for (const odd of [canary, 'ab"cdefgh\\ijklmnop"q'])
+      for (const [name, echo] of Object.entries(echoesOf(odd))) {
+        // Between any two of its characters there may be as many backslashes as there is room for.
+        for (const slashes of ['', '\\'.repeat(1000)])
+          for (let length = 0; length <= echo.length; length += 1) {
+            const text = `${'words '.repeat(30)}${echo.slice(0, length)}${slashes}`;
+            const clean = redact(text, true, readApiKey({ LEDGERLAKE_API_KEY: odd }));
+            expect(clean, `${name}, ${length}`).toMatch(/^(words )+(w|wo|wor|word|words)?(\[key\])?$/);
+          }
+      }
+  });
+
+  test('the time it takes grows with the length of the text only', () => {
+    const timeMs = (work: () => unknown) => {
+      const startedAt = performance.now();
+      work();
+      return performance.now() - startedAt;
+    };
+    for (const unit of ['\\', '%', '\\u00', '\\"', canary, canary.slice(0, -1), '%41', '\\u0041']) {
+      const bytes = Buffer.from(unit.repeat(Math.ceil(4e6 / unit.length)));
+      expect(
+        timeMs(() => key.isIn(bytes)),
+        unit,
+      ).toBeLessThan(2000);
+      expect(
+        timeMs(() => key.redact(bytes.subarray(0, 65_536), true)),
+        unit,
+      ).toBeLessThan(500);
     }
   });
 

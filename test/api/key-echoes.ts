@@ -10,6 +10,8 @@ export function echoesOf(key: string): Record<string, string> {
     'percent-encoded, lower case': encodeURIComponent(key).replace(/%../g, (hex) => hex.toLowerCase()),
     'every character percent-encoded': chars.map((char) => `%${code(char)}`).join(''),
     'JSON, slashes escaped': key.replaceAll('/', '\\/'),
+    JSON: JSON.stringify(key).slice(1, -1),
+    'JSON text in JSON': JSON.stringify(JSON.stringify(key)).slice(3, -3),
     'JSON, every character escaped': chars.map((char) => `\\u00${code(char)}`).join(''),
     'JSON, some characters escaped': chars
       .map((char, n) => (n % 3 === 1 ? `\\u00${code(char).toUpperCase()}` : char))

@@ -26,6 +26,22 @@ test('the result is printed byte for byte, and the request is what was asked', a
   expect(await readdir(root)).toEqual([]);
 });
 
+test.each(['undici', 'fetch', 'UNDICI,websocket', '*'])(
+  'NODE_DEBUG=%s does not show the key',
+  async (words) => {
+    const { url } = await startServer(({ id }, response) =>
+      reply(response, 200, { jsonrpc: '2.0', id, error: { code: -32602, message: 'no such group' } }),
+    );
+    const env = { LEDGERLAKE_RPC_URL: url, LEDGERLAKE_API_KEY: 'canary-key-17', NODE_DEBUG: words };
+    const { code, stderr } = await runCli(['call', 'getAssetsByGroup', group], { cwd: root, env });
+    expect(code).toBe(1);
+    expect(stderr).toContain('no such group');
+    expect(stderr).not.toContain('canary-key');
+    // What it is to be silent about: the variable reaches the program.
+    if (words === '*') expect(stderr).toMatch(/^NET /m);
+  },
+);
+
 test('a JSON-RPC error goes to stderr, exit 1, and the data folder counts the credits', async () => {
   const { url } = await startServer(({ id }, response) =>
     reply(response, 200, { jsonrpc: '2.0', id, error: { code: -32602, message: 'no such group' } }),

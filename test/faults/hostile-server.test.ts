@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { echoesOf } from '../api/key-echoes.ts';
 import { expectFailure } from '../crash/failure.ts';
 import { makePlace, type Place, runProgram, writeFiles } from '../crash/program.ts';
 
@@ -47,7 +48,7 @@ const tellMemory = `data:text/javascript,${encodeURIComponent(
 
 /** Runs the program; gives the peak of its memory in bytes besides, and how long the run took. */
 async function run(place: Place, url: string, ...args: string[]) {
-  const env = { LEDGERLAKE_RPC_URL: url, LEDGERLAKE_API_KEY: 'k', NODE_OPTIONS: `--import=${tellMemory}` };
+  const env = { LEDGERLAKE_RPC_URL: url, LEDGERLAKE_API_KEY: key, NODE_OPTIONS: `--import=${tellMemory}` };
   const startedAt = performance.now();
   const ended = await runProgram(args, { place, env });
   const ms = performance.now() - startedAt;
@@ -55,6 +56,7 @@ async function run(place: Place, url: string, ...args: string[]) {
   return { ...ended, stderr: ended.stderr.replace(line, ''), peak: Number(kilobytes) * 1024, ms };
 }
 
+const key = 'hostile-4f7a-91';
 const callOne = ['call', 'getAsset', '{"id":"11111111111111111111111111111111"}'] as const;
 
 /** What one small answer takes: the program's own share of memory and time. */
@@ -109,6 +111,29 @@ test.each<[string, (response: ServerResponse) => void]>([
   expect(asked, 'it is not asked for again').toHaveLength(1);
   expect((ended.peak - small.peak) / MB).toBeLessThan(100);
   expect(ended.ms - small.ms).toBeLessThan(1000);
+});
+
+test.each([
+  ['percent signs', '%41', 20e6],
+  ['JSON escapes', '\\u0041', 10e6],
+  ['backslashes', '\\', 60e6],
+  ['backslashes in pairs', '\\\\x', 20e6],
+])('a 400 of 60 MB of %s behind the key: told in seconds, with little memory', async (_, unit, times) => {
+  const place = await makePlace();
+  const small = await measureSmall(place);
+  // The key is escaped, too, or it would be found before any escape is read.
+  const echo = echoesOf(key)['every character percent-encoded'];
+  const body = gzipSync(
+    Buffer.concat([Buffer.from(`no: ${echo} `), Buffer.alloc(unit.length * times, unit)]),
+  );
+  const { url } = await startHostile((_asked, response) => {
+    response.writeHead(400, { 'content-encoding': 'gzip' }).end(body);
+  });
+  const ended = await run(place, url, ...callOne);
+  // What may be the first part of a key where the text was cut is not told: of nothing but backslashes, all.
+  expectFailure(ended, 1, unit === '\\' ? /HTTP 400\n/ : /getAsset at .*no: \[key\]/);
+  expect((ended.peak - small.peak) / MB).toBeLessThan(350);
+  expect(ended.ms - small.ms).toBeLessThan(10_000);
 });
 
 test('a list whose page would be 100 MB comes in halves', async () => {
