@@ -1,7 +1,10 @@
 import { access, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Names of the landing log's files. A segment's number is the millisecond it was opened at, so it is never reused. */
+/**
+ * Names of the landing log's files. A segment's number is the millisecond it was opened at, or one more than the newest
+ * has where the clock went back: it is never reused, and later segments have higher ones.
+ */
 export function recordFile(dir: string, segment: number): string {
   return join(dir, `${segment}.ndjson`);
 }

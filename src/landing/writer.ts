@@ -23,6 +23,8 @@ export interface LandingLog {
 
 export interface LandingOptions {
   dir: string;
+  /** The highest number that a segment has or had: later ones get higher numbers, also when the clock went back. */
+  newest?: number;
   /** A segment is sealed when its records pass this many bytes. Default 64 MiB. */
   rotateBytes?: number;
   /** … or its page lines these: all of them are in memory at once when they are archived. Default 16 MB. */
@@ -71,6 +73,7 @@ export const sealedLine = `${JSON.stringify({ kind: 'sealed' })}\n`;
 export function createLandingLog(options: LandingOptions): LandingLog {
   const {
     dir,
+    newest = 0,
     rotateBytes = 64 << 20,
     rotateLineBytes = 16_000_000,
     rotateMs = 600_000,
@@ -78,7 +81,7 @@ export function createLandingLog(options: LandingOptions): LandingLog {
     maxUnsyncedBytes = 32 << 20,
   } = options;
   const segments = new Map<string, OpenSegment>();
-  let lastNumber = 0;
+  let lastNumber = newest;
   let unsynced = 0;
   let failure: unknown;
   let tail: Promise<unknown> = Promise.resolve();

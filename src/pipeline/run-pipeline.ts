@@ -16,6 +16,7 @@ import type { Database } from '../warehouse/database.ts';
 import { openForJobSql, runJobSql } from '../warehouse/job-sql.ts';
 import { openKnownRows } from '../warehouse/known-rows.ts';
 import { addPublished, nothingPublished, type Published } from '../warehouse/published.ts';
+import { findNewestSegment } from '../warehouse/retention.ts';
 import { type BudgetLimits, createBudget } from './budget.ts';
 import { checkQueries, checkTargets } from './check-jobs.ts';
 import { freeBuffers } from './free-buffers.ts';
@@ -205,6 +206,7 @@ async function crawlWave(
   };
   const landing = createLandingLog({
     dir: session.folder.landing,
+    newest: await findNewestSegment(session.folder),
     onSealed: (segment) => loading?.add(segment),
   });
   try {

@@ -2,7 +2,7 @@ import { readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
 import { crawlKey, readLanding } from '../landing/reader.ts';
-import { exists, syncDirectory, writeSynced } from '../landing/segment-files.ts';
+import { exists, listSegments, syncDirectory, writeSynced } from '../landing/segment-files.ts';
 import { archivedPages, archivedRecords, listArchived } from './archive-files.ts';
 import { type Database, type DatabaseOptions, openDatabase } from './database.ts';
 import { planBatches } from './replay.ts';
@@ -104,6 +104,12 @@ export async function readRemoved(archive: string): Promise<number | null> {
   const note = removedNote(archive);
   if (!(await exists(note))) return null;
   return (JSON.parse(await readFile(note, 'utf8')) as { last: number }).last;
+}
+
+/** The highest number that a segment has or had, in the landing log or the archive; 0 where there is none. */
+export async function findNewestSegment({ landing, archive }: DataFolder): Promise<number> {
+  const [landed, archived] = [await listSegments(landing), await listArchived(archive)];
+  return Math.max(landed.at(-1) ?? 0, archived.at(-1) ?? 0, (await readRemoved(archive)) ?? 0);
 }
 
 function removedNote(archive: string): string {
