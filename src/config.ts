@@ -126,7 +126,7 @@ async function readConfigFile({ file, cwd }: ConfigOptions): Promise<YamlFile | 
     await refuseOtherName(cwd);
     return null;
   }
-  const yaml = await readYamlFile(place);
+  const yaml = await readYamlFile(place, file !== undefined);
   if (yaml.problems) throw configError(yaml.problems);
   // A file of comments only is a config file with nothing set.
   return { ...yaml.value, value: yaml.value.value ?? {} };

@@ -32,10 +32,11 @@ export type Checked<T> = { value: T; problems?: never } | { value?: never; probl
 
 /**
  * Reads a YAML file. Syntax errors and repeated keys come back as problems.
+ * @param mayBePipe as readText
  * @throws UsageError when the file cannot be read
  */
-export async function readYamlFile(file: string): Promise<Checked<YamlFile>> {
-  const text = await readText(file);
+export async function readYamlFile(file: string, mayBePipe = false): Promise<Checked<YamlFile>> {
+  const text = await readText(file, mayBePipe);
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { lineCounter, prettyErrors: false, logLevel: 'error' });
   const lineAt = (offset: number) => lineCounter.linePos(offset).line;
@@ -85,14 +86,16 @@ export function problemText({ file, line, field, message }: Problem): string {
 }
 
 /**
- * Reads a text file that a user wrote: strict UTF-8, without a byte order mark.
- * @throws UsageError when it cannot be read or is not UTF-8
+ * Reads a text file that a user wrote: strict UTF-8, without a byte order mark. Nothing may ever be written to a pipe that
+ * stands in a folder, and `/dev/zero` has no end.
+ * @param mayBePipe it was named on the command line: what a shell hands over, `<(…)`
+ * @throws UsageError when it is no such file, cannot be read or is not UTF-8
  */
-export async function readText(file: string): Promise<string> {
+export async function readText(file: string, mayBePipe = false): Promise<string> {
   let bytes: Buffer;
   try {
-    // Nothing may ever be written to a pipe, and `/dev/zero` has no end. What a shell hands over (`<(…)`) is read.
-    if (!(await stat(file)).isFile() && !file.startsWith('/dev/fd/'))
+    const kind = await stat(file);
+    if (!kind.isFile() && !(mayBePipe && kind.isFIFO()))
       throw Object.assign(new Error(), { code: 'no regular file' });
     bytes = await readFile(file);
   } catch (error) {
