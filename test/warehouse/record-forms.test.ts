@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { listSegments, pageFile, recordFile } from '../../src/landing/segment-files.ts';
+import { listSegments, longestPageLine, pageFile, recordFile } from '../../src/landing/segment-files.ts';
 import { splitPage } from '../../src/landing/split.ts';
 import { createLandingLog } from '../../src/landing/writer.ts';
 import { createWorld } from '../../src/sandbox/world.ts';
@@ -134,13 +134,13 @@ test.each(shapes)('forms change no row of shape $shape', async ({ shape, table, 
   const query = await shapeQuery(database, spec, shape);
   const records = recordFile(dir, segment!);
   const bytes = texts.map((text) => text.length);
-  const reading = readingOf({ longest: Math.max(...bytes), bytes: 3_000_000, count: 1000 });
-  await database.run(`create table told as ${query}`, {
-    pages: pageFile(dir, segment!),
-    records,
-    ...reading,
-  });
-  await database.run(`create table untold as ${query}`, { pages: older, records, ...reading });
+  const read = async (name: string, pages: string) =>
+    database.run(`create table ${name} as ${query}`, {
+      ...{ pages, longest_page_line: await longestPageLine([pages]), records },
+      ...readingOf({ longest: Math.max(...bytes), bytes: 3_000_000, count: 1000 }),
+    });
+  await read('told', pageFile(dir, segment!));
+  await read('untold', older);
   const differences = await database.rows(
     'select n, page from ((from told except all from untold) union all (from untold except all from told))',
   );
