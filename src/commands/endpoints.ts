@@ -43,8 +43,7 @@ const maxSlot = 10_000_000_000;
 export async function openEndpoints(context: Context, options: EndpointsOptions = {}): Promise<Endpoints> {
   const { config } = context;
   if (!config.sandbox) {
-    const urls = { rpc: config.rpcUrl, wallet: config.walletUrl, webhook: config.webhookUrl };
-    const given = Object.entries(urls).filter(([, url]) => url !== undefined);
+    const given = Object.entries(urlsOf(config)).filter(([, url]) => url !== undefined);
     return { endpoints: Object.fromEntries(given), sandbox: false, close: async () => undefined };
   }
   process.stderr.write(
@@ -65,10 +64,14 @@ export async function openEndpoints(context: Context, options: EndpointsOptions 
   };
 }
 
+function urlsOf({ rpcUrl, walletUrl, webhookUrl }: Config): Record<Transport, string | undefined> {
+  return { rpc: rpcUrl, wallet: walletUrl, webhook: webhookUrl };
+}
+
 /** Looks whether every job has somebody to ask, before one of them has. @throws UsageError naming the job */
 export function requireUrls(config: Config, jobs: readonly Job[]): void {
   if (config.sandbox) return;
-  const urls = { rpc: config.rpcUrl, wallet: config.walletUrl, webhook: config.webhookUrl };
+  const urls = urlsOf(config);
   for (const { file, operation } of jobs) {
     const { name, transport } = operation;
     if (urls[transport] !== undefined) continue;

@@ -55,18 +55,18 @@ export async function execute(args: SqlArgs): Promise<number> {
     throw new UsageError('Parquet goes to a file', 'Name it with --output <file>.');
   }
   // A pipe or a device stays what it is: it is written to, not replaced.
-  const draft = output?.isFile ? `${output.path}.${process.pid}.tmp` : (output?.path ?? null);
+  const written = output?.isFile ? `${output.path}.${process.pid}.tmp` : (output?.path ?? null);
   const { memoryLimit, threads } = config.warehouse;
   await untilStopped(async (signal) => {
-    const outputPath = format === 'parquet' ? { outputPath: draft! } : {};
+    const outputPath = format === 'parquet' ? { outputPath: written! } : {};
     const session = await openQuerySession(folder.snapshot, { memoryLimit, threads, signal, ...outputPath });
     try {
       signal.throwIfAborted();
       if (format === 'parquet') await session.copyToParquet(sql);
-      else await writeText(session, sql, { format, file: draft, signal });
-      if (output?.isFile) await keepFile(draft!, output.path);
+      else await writeText(session, sql, { format, file: written, signal });
+      if (output?.isFile) await keepFile(written!, output.path);
     } catch (error) {
-      if (output?.isFile) await rm(draft!, { force: true });
+      if (output?.isFile) await rm(written!, { force: true });
       signal.throwIfAborted();
       throw error;
     } finally {

@@ -59,7 +59,7 @@ async function reloadShapes(session: Session, shapes: ReadonlySet<string>): Prom
     addReloaded(total, one, segments.length);
     log.info({ segments: total.segments, of: published.size - total.gone }, 'reloaded');
   }
-  await session.withBuild((build) => noteMapping(build, shapes));
+  await session.withBuild((build) => build.transaction(() => noteMapping(build, shapes)));
   return total;
 }
 

@@ -10,7 +10,7 @@ export async function listRemapped(build: Database): Promise<string[]> {
   return noted.flatMap(({ shape, digest }) => (digest === digestOf(shape) ? [] : shape));
 }
 
-/** Notes that the rows of shapes are what the mapping in `sql/` makes of them now. */
+/** Notes, in the caller's transaction, that the rows of shapes are what the mapping in `sql/` makes of them now. */
 export async function noteMapping(build: Database, shapes: Iterable<string>): Promise<void> {
   for (const shape of shapes) {
     await build.run('delete from meta.mappings where shape = $shape', { shape });

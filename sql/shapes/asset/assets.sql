@@ -18,6 +18,8 @@ parsed as (
 typed as (
   select
     *,
+    as_slot(r.last_indexed_slot, page_slot) as own_slot,
+    as_slot(r.content.last_indexed_slot, page_slot) as own_content_slot,
     as_boolean(r.compression.compressed) as compressed,
     as_bigint(r.compression.seq) as seq_number,
     as_bigint(r.compression.leaf_id) as leaf_number,
@@ -43,8 +45,8 @@ valued as (
     -- Whether something may be in `misfits`: few records, which are looked at once more.
     not usable
       or facts.odd is not false
-      or unfit(r.last_indexed_slot, as_slot(r.last_indexed_slot, page_slot))
-      or unfit(r.content.last_indexed_slot, as_slot(r.content.last_indexed_slot, page_slot))
+      or unfit(r.last_indexed_slot, own_slot)
+      or unfit(r.content.last_indexed_slot, own_content_slot)
       or unfit(r.ownership.frozen, as_boolean(r.ownership.frozen))
       or unfit(r.ownership.delegated, as_boolean(r.ownership.delegated))
       or unfit(r.compression.compressed, compressed)
@@ -117,15 +119,15 @@ select
   n,
   run_id,
   seen_at,
-  coalesce(as_slot(r.last_indexed_slot, page_slot), as_slot(r.content.last_indexed_slot, page_slot), page_slot) as slot,
+  coalesce(own_slot, own_content_slot, page_slot) as slot,
   coalesce(list_contains(carries, 'content'), false) or coalesce(facts.content_shown, false) as carries_content,
-  coalesce(as_slot(r.last_indexed_slot, page_slot), as_slot(r.content.last_indexed_slot, page_slot), page_slot) as content_slot,
+  coalesce(own_slot, own_content_slot, page_slot) as content_slot,
   coalesce(list_contains(carries, 'token_info'), false) or coalesce(facts.token_info_shown, false) as carries_token_info,
-  coalesce(as_slot(r.last_indexed_slot, page_slot), page_slot) as token_info_slot,
+  coalesce(own_slot, page_slot) as token_info_slot,
   coalesce(list_contains(carries, 'inscription'), false) or r.inscription is not null as carries_inscription,
-  coalesce(as_slot(r.last_indexed_slot, page_slot), page_slot) as inscription_slot,
+  coalesce(own_slot, page_slot) as inscription_slot,
   r.spl20 is not null as carries_spl20,
-  coalesce(as_slot(r.last_indexed_slot, page_slot), page_slot) as spl20_slot,
+  coalesce(own_slot, page_slot) as spl20_slot,
   case when usable then r.id end as id,
   r.interface,
   r.content.metadata.name as name,
@@ -328,8 +330,8 @@ select
         misplaced('supply', objects[8]),
         misplaced('token_info', objects[9]),
         misplaced('price_info', objects[10]),
-        misfit('slot', r.last_indexed_slot, as_slot(r.last_indexed_slot, page_slot)),
-        misfit('content_slot', r.content.last_indexed_slot, as_slot(r.content.last_indexed_slot, page_slot)),
+        misfit('slot', r.last_indexed_slot, own_slot),
+        misfit('content_slot', r.content.last_indexed_slot, own_content_slot),
         misfit('frozen', r.ownership.frozen, as_boolean(r.ownership.frozen)),
         misfit('delegated', r.ownership.delegated, as_boolean(r.ownership.delegated)),
         misfit('compressed', r.compression.compressed, compressed),

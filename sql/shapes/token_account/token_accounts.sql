@@ -19,7 +19,8 @@ valued as (
     is_address(r.address) is true as usable,
     as_ubigint(r.amount) as amount,
     as_ubigint(r.delegated_amount) as delegated_amount,
-    as_boolean(r.frozen) as frozen
+    as_boolean(r.frozen) as frozen,
+    as_slot(r.last_indexed_slot, page_slot) as own_slot
   from parsed
 )
 select
@@ -29,7 +30,7 @@ select
   n,
   run_id,
   seen_at,
-  coalesce(as_slot(r.last_indexed_slot, page_slot), page_slot) as slot,
+  coalesce(own_slot, page_slot) as slot,
   case when usable then r.address end as address,
   nullif(r.mint, '') as mint,
   nullif(r.owner, '') as owner,
@@ -51,13 +52,13 @@ select
         'raw': coalesce(raw, nullif((line -> '$.record')::varchar, 'null'))
       }
     ]
-    when unfit(r.last_indexed_slot, as_slot(r.last_indexed_slot, page_slot))
+    when unfit(r.last_indexed_slot, own_slot)
       or unfit(r.amount, amount)
       or unfit(r.delegated_amount, delegated_amount)
       or unfit(r.frozen, frozen)
       then list_filter(
         [
-          misfit('slot', r.last_indexed_slot, as_slot(r.last_indexed_slot, page_slot)),
+          misfit('slot', r.last_indexed_slot, own_slot),
           misfit('amount', r.amount, amount),
           misfit('delegated_amount', r.delegated_amount, delegated_amount),
           misfit('frozen', r.frozen, frozen)
