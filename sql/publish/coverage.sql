@@ -1,4 +1,4 @@
--- Slots that each feed has covered, after the pages of the landing log.
+-- Slots that each feed has covered, after the pages of the landing log. Runs in one transaction with the other state files.
 -- grain: one row an interval of a feed
 -- A page covers from above its last record's slot (slots are shared: the next page may go on in it) up to the
 -- slot its cursor stood at. A page without a cursor is a head, the first one or one that a crawl began again at: it
@@ -140,3 +140,9 @@ from covered
 union all
 select job, target, low_slot, high_slot, 'gap', cursor, run
 from gap;
+
+delete from meta.coverage;
+
+insert into meta.coverage (job, target, low_slot, high_slot, state, cursor, run_id)
+select job, target, low_slot, high_slot, state, cursor, run_id
+from coverage;

@@ -35,21 +35,30 @@ export async function findVanished(
   await database.run('create or replace temp table judged (task varchar, crawl varchar)');
   const ready = await database.rows<{ operation: string }>('select distinct operation from ready');
   const operations = new Set(ready.map(({ operation }) => operation));
-  for (const list of readMemberLists().filter(({ operation }) => operations.has(operation))) {
-    const files = listFiles(folder, list.table, staged);
-    await makeMembers(database, list, files);
-    await addVanished(database, list, files);
-    if (list.lookup === null) await applyBrake(database, list, accepted);
+  const lists = readMemberLists().filter(({ operation }) => operations.has(operation));
+  for (const { table } of distinctTables(lists)) {
+    // A table without rows has none that could be missing: a first night.
+    if ((await database.rows(`select 1 from ${table.name} limit 1`)).length === 0) continue;
+    const files = listFiles(folder, table, staged);
+    await makeListed(database, table, files);
+    for (const list of lists.filter((other) => other.table === table)) {
+      await makeMembers(database, list);
+      await addVanished(database, list, files);
+      if (list.lookup === null) await applyBrake(database, list, accepted);
+    }
   }
 }
 
-/** Makes `listed`, the ready crawls that say what their targets do not have, and `member`, the rows of the targets. */
-async function makeMembers(database: Database, list: MemberList, files: readonly string[]): Promise<void> {
-  const key = list.table.key[0] as string;
+/** Makes `listed`, the ready crawls that say what their targets do not have, and `unread`. */
+async function makeListed(database: Database, { key }: TableSpec, files: readonly string[]): Promise<void> {
   if (files.length === 0)
     await database.run('create or replace temp table unread (task varchar, crawl varchar, key varchar)');
-  else await database.run(readSql('publish/unread.sql').replaceAll('{key}', key), { files });
+  else await database.run(readSql('publish/unread.sql').replaceAll('{key}', key[0] as string), { files });
   await database.run(readSql('publish/listed.sql'));
+}
+
+/** Makes `member`, the rows of the targets of a list. */
+async function makeMembers(database: Database, list: MemberList): Promise<void> {
   await database.run('insert into judged select task, crawl from listed where operation = $operation', {
     operation: list.operation,
   });

@@ -170,7 +170,8 @@ async function exportTable(
     fileBytes: options.fileBytes ?? defaultFileBytes,
   };
   const earlier = await openTableFolder(lake, table);
-  const facts = await withRoom(database, () => readTableFacts(database, lakeTable, layout), scanMemory);
+  const readFacts = () => readTableFacts(database, lakeTable, layout);
+  const facts = lakeTable.rows === 0 ? await readFacts() : await withRoom(database, readFacts, scanMemory);
   checkPartitionColumns(table, facts.columns, {
     partitionBy: layout.partitionBy,
     place: options.places.partitionBy,

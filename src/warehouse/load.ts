@@ -129,7 +129,7 @@ interface TableQuery {
 async function readQueries(database: Database, shape: string): Promise<TableQuery[]> {
   const queries: TableQuery[] = [];
   for (const spec of readTableSpecs().filter(({ shapes }) => shapes.includes(shape))) {
-    await database.script(spec.ddl);
+    await database.script(spec.create);
     queries.push({ spec, sql: await shapeQuery(database, spec, shape) });
   }
   return queries;

@@ -12,13 +12,12 @@ export async function listRemapped(build: Database): Promise<string[]> {
 
 /** Notes, in the caller's transaction, that the rows of shapes are what the mapping in `sql/` makes of them now. */
 export async function noteMapping(build: Database, shapes: Iterable<string>): Promise<void> {
-  for (const shape of shapes) {
-    await build.run('delete from meta.mappings where shape = $shape', { shape });
-    await build.run('insert into meta.mappings (shape, digest) values ($shape, $digest)', {
-      shape,
-      digest: digestOf(shape),
-    });
-  }
+  const noted = [...shapes];
+  await build.run('delete from meta.mappings where list_contains($noted, shape)', { noted });
+  await build.run('insert into meta.mappings (shape, digest) select unnest($noted), unnest($digests)', {
+    noted,
+    digests: noted.map(digestOf),
+  });
 }
 
 /** Notes the mapping of shapes of which nothing is noted yet: of a new build, or one that an older version made. */

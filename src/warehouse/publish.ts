@@ -85,7 +85,6 @@ async function publishReady(
         : await appendRows(database, spec, listFiles(folder, spec, toAppend));
     addCounts(result, spec.name, counts);
   }
-  await database.script(readSql('publish/coverage.sql'));
   const gone = await database.transaction(() => commitState(database, folder, staged));
   for (const [table, rows] of Object.entries(gone)) addCounts(result, table, { ...noRows, gone: rows });
   await database.run('checkpoint');
@@ -148,10 +147,8 @@ async function commitState(
   staged: readonly StagedSegment[],
 ): Promise<Record<string, number>> {
   await database.script(readSql('publish/checkpoints.sql'));
-  await database.script(`
-    delete from meta.coverage;
-    insert into meta.coverage (job, target, low_slot, high_slot, state, cursor, run_id)
-    select job, target, low_slot, high_slot, state, cursor, run_id from coverage;`);
+  const [feed] = await database.rows('from crawl where is_feed limit 1');
+  if (feed !== undefined) await database.script(readSql('publish/coverage.sql'));
   const gone = await settleAbsent(database, folder, staged);
   await quarantineMisfits(database, folder, staged);
   await database.script(
@@ -171,12 +168,14 @@ async function quarantineMisfits(
   await insertMisfits(database, folder, staged);
 }
 
-/** What the crawls in `ready` found that does not fit. */
+/** What the crawls in `ready` found that does not fit, after `misfit_count` of them is made. */
 export async function insertMisfits(
   database: Database,
   folder: DataFolder,
   staged: readonly StagedSegment[],
 ): Promise<void> {
+  const [misfits] = await database.rows('from misfit_count limit 1');
+  if (misfits === undefined) return;
   for (const spec of readTableSpecs()) {
     const files = listFiles(folder, spec, staged);
     if (files.length === 0) continue;

@@ -18,8 +18,10 @@ export interface TableSpec {
   volatile: readonly string[];
   /** Lists whose order means nothing. */
   unordered: readonly string[];
-  /** The statements below the header. */
+  /** The statements that make it, with what its columns mean. */
   ddl: string;
+  /** The first of them: the table alone, for where nobody asks what its columns mean. */
+  create: string;
 }
 
 let specs: readonly TableSpec[] | null = null;
@@ -62,6 +64,7 @@ export function parseTableSpec(text: string): TableSpec {
     volatile: splitList(fields.get('volatile') ?? ''),
     unordered: splitList(fields.get('unordered') ?? ''),
     ddl: text,
+    create: text.slice(0, text.search(/^comment on /m)),
   };
 }
 
