@@ -4,11 +4,13 @@
 --   does not go back to slot 0
 -- changes_seen_to: jobs with incremental crawls: changes up to this slot are in; says nothing of rows that left
 -- last_full: when the last full crawl of the target that waited longest ended
+-- empty: of the complete ones, those whose last full crawl brought no record: the address may be none
 -- covered_from, covered_to: of feeds, the slots that each of its targets covers, gaps between them aside
 select
   job,
   count(*) as targets,
   count(*) filter (where state = 'complete') as complete,
+  count(*) filter (where state = 'complete' and records = 0 and not is_incremental and covered_to is null) as empty,
   count(*) filter (where state = 'open') as open,
   count(*) filter (where state = 'failed') as failed,
   case when bool_and(was_complete and complete_as_of is not null) then min(complete_as_of) end as complete_as_of,

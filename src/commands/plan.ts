@@ -4,6 +4,7 @@ import { exists } from '../landing/segment-files.ts';
 import { checkLake } from '../pipeline/export-stage.ts';
 import { type JobPlan, planJobs } from '../pipeline/plan-jobs.ts';
 import { readRunning } from '../pipeline/read-status.ts';
+import { readMonthlyLeft } from '../pipeline/run-client.ts';
 import { readRunLog } from '../pipeline/run-log.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { isSnapshotMissing, requireSnapshot } from '../warehouse/open-snapshot.ts';
@@ -33,7 +34,8 @@ export async function execute(args: PlanArgs): Promise<number> {
   if (running === null && (await isSnapshotMissing(folder))) await requireSnapshot(folder.snapshot);
   const hasSnapshot = await exists(folder.snapshot);
   const plan = await untilStopped((signal) => planJobs(jobs, context.config, folder, hasSnapshot, signal));
-  context.print(renderPlan(plan), { jobs: plan, ...sumPlan(plan) });
+  const creditsLeft = await readMonthlyLeft(context);
+  context.print(renderPlan(plan, creditsLeft), { jobs: plan, ...sumPlan(plan), creditsLeft });
   return 0;
 }
 
@@ -55,8 +57,8 @@ function isLeast({ unknown, growsWith }: JobPlan): boolean {
   return unknown > 0 || growsWith.length > 0;
 }
 
-/** What a person reads. Pure. */
-export function renderPlan(plan: readonly JobPlan[]): string {
+/** What a person reads. Pure. @param creditsLeft of the billing month; null: no limit is configured */
+export function renderPlan(plan: readonly JobPlan[], creditsLeft: number | null): string {
   const lines = plan.map((job) => {
     if (job.waitsFor !== null)
       return `${job.job}: its targets are known when ${job.waitsFor} has been published`;
@@ -75,5 +77,10 @@ export function renderPlan(plan: readonly JobPlan[]): string {
   lines.push(
     `total: ${total.tasks} tasks, ${total.unknown.length > 0 ? 'at least ' : 'about '}${total.requests} requests, ${total.credits} credits`,
   );
+  if (creditsLeft !== null) {
+    const stops =
+      total.credits > creditsLeft ? ': the run stops when they are spent (exit 75), and goes on later' : '';
+    lines.push(`left of api.monthly_credits in this billing month: ${creditsLeft} credits${stops}`);
+  }
   return lines.join('\n');
 }

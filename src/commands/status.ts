@@ -83,7 +83,8 @@ export function renderStatus(status: Status): string {
         : `last run ${lastRun.run}: exit ${lastRun.exitCode} at ${lastRun.finishedAt}${lastRun.stoppedBy === null ? '' : ` (${oneLine(lastRun.stoppedBy)})`}`,
     );
   const saved = status.savedThisMonth > 0 ? `, ${status.savedThisMonth} requests saved` : '';
-  lines.push(`credits this billing month: ${status.creditsThisMonth}${saved}`);
+  const left = status.creditsLeft === null ? '' : `, ${status.creditsLeft} left`;
+  lines.push(`credits this billing month: ${status.creditsThisMonth}${left}${saved}`);
   return lines.join('\n');
 }
 
@@ -100,8 +101,9 @@ function describeJob(job: JobStatus, gaps: readonly Gap[]): string {
   return `${job.job}: ${states.join(', ')}`;
 }
 
-function describeCount({ targets, complete, former }: JobStatus): string {
-  if (targets > 0n) return `${complete}/${targets} targets complete`;
+function describeCount({ targets, complete, empty, former }: JobStatus): string {
+  if (targets > 0n)
+    return `${complete}/${targets} targets complete${empty > 0n ? `, ${empty} without any record` : ''}`;
   return former > 0n ? 'no targets now' : 'its targets are not known yet';
 }
 

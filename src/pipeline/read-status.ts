@@ -29,6 +29,8 @@ export interface JobStatus extends Covered {
   /** Targets that it does not have any more (listFormer). */
   former: bigint;
   complete: bigint;
+  /** Complete ones whose crawl brought no record: right for an owner without accounts, wrong for a misspelt address. */
+  empty: bigint;
   open: bigint;
   failed: bigint;
   /** Targets without a checkpoint: nothing of them was ever received in full. Null where they cannot be told. */
@@ -86,6 +88,8 @@ export interface Status {
   /** `data/run.json` of a run that is at work now, else null. */
   running: unknown;
   creditsThisMonth: number;
+  /** Of `api.monthly_credits`; null: no limit is configured. */
+  creditsLeft: number | null;
   /** Requests that were not needed in this billing month. */
   savedThisMonth: number;
 }
@@ -160,6 +164,7 @@ export async function readStatus(
     lastRun: runs.at(-1) ?? null,
     running,
     creditsThisMonth: spent.credits,
+    creditsLeft: config.monthlyCredits === null ? null : Math.max(0, config.monthlyCredits - spent.credits),
     savedThisMonth: spent.saved,
   };
 }
@@ -295,6 +300,7 @@ function nothingOf(job: string): PublishedJob {
     job,
     targets: 0n,
     complete: 0n,
+    empty: 0n,
     open: 0n,
     failed: 0n,
     complete_as_of: null,

@@ -14,11 +14,11 @@ export interface ApiPlace {
 
 type ClientContext = Pick<Session, 'config' | 'folder'>;
 
-/** Credits left of the billing month that it is; null: no limit is configured. */
+/** Credits left of the billing month that it is, none below 0; null: no limit is configured. */
 export async function readMonthlyLeft({ config, folder }: ClientContext): Promise<number | null> {
   if (config.monthlyCredits === null) return null;
   const since = billingPeriodStart(new Date(), config.billingDay);
-  return config.monthlyCredits - (await sumCredits(folder.requests, since));
+  return Math.max(0, config.monthlyCredits - (await sumCredits(folder.requests, since)));
 }
 
 /**

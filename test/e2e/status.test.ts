@@ -282,3 +282,24 @@ for_each: { owner: { file: wrong.txt } }
   expect(stdout).toMatch(/\nlast run [^\n]*: exit 2 at [^\n]*txt:1[^\n]*txt:2[^\n]*txt:3[^\n]*\)\n/);
   expect((await run('runs')).stdout.trim().split('\n').length).toBe(3);
 }, 120_000);
+
+test('targets that brought no record are told: an address may be misspelt', async () => {
+  const { sandbox, place } = await startTiny();
+  const [collection] = sandbox.world.truth().collections();
+  await writeFiles(place.jobs, {
+    'list.yaml': `
+describe: A collection, and one that is none
+method: getAssetsByGroup
+params: { groupKey: collection }
+for_each: { groupValue: { values: [${collection}, ${'1'.repeat(43)}A] } }
+`,
+  });
+  const env = environmentOf(sandbox);
+  expect((await runProgram(['run'], { place, env })).code).toBe(0);
+  const tell = async (...args: string[]) => (await runProgram(['status', ...args], { place, env })).stdout;
+  expect(await tell()).toMatch(/^list: 2\/2 targets complete, 1 without any record, /m);
+  expect(JSON.parse(await tell('--json'))).toMatchObject({
+    jobs: [{ job: 'list', complete: 2, empty: 1 }],
+    creditsLeft: null,
+  });
+});
