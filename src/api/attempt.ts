@@ -35,13 +35,16 @@ export interface FailedAttempt {
   decision: RetryDecision;
 }
 
-export type Attempted<T> = { ok: true; page: T; receivedAt: Date } | FailedAttempt;
+export type Attempted<T> =
+  /** `release`: once the page is kept. */
+  { ok: true; page: T; receivedAt: Date; release(): void } | FailedAttempt;
 
 interface Judged<T> {
   outcome: Omit<Outcome, 'kind'> & { kind: AttemptEntry['outcome'] };
   status: number | null;
   bytes: number;
   page?: T;
+  release(): void;
 }
 
 /**
@@ -92,9 +95,10 @@ async function makeAttempt<T extends { envelope: unknown }>(
   const sentAt = timing.now();
   const signal = request.signal ? { signal: request.signal } : {};
   const judged = await session.http.request({ ...wire, ...signal }).then(
-    (answer) => judgeAnswer(session, request, answer, id),
+    (answer) => ({ ...judgeAnswer(session, request, answer, id), release: answer.release }),
     (error) => judgeFailure<T>(error),
   );
+  if (judged.outcome.kind !== 'ok') judged.release();
   const receivedMs = timing.now();
   options.onAttempt({
     at: new Date(sentAt).toISOString(),
@@ -135,7 +139,7 @@ function settle<T>(
   { timing, retryBudget }: Session,
   limiter: Limiter,
   { attempt, signal, askLess }: AttemptRequest<T>,
-  { outcome, status, page }: Judged<T>,
+  { outcome, status, page, release }: Judged<T>,
   { sentAt, receivedMs, admission }: { sentAt: number; receivedMs: number; admission: Admission },
 ): Attempted<T> {
   const { kind, message, code, retryAfterMs } = outcome;
@@ -144,7 +148,7 @@ function settle<T>(
   else if (status !== null) limiter.settle('accepted', sentAt);
   // With a good answer the header means nothing, and must not keep the whole pool waiting.
   if (kind !== 'ok' && retryAfterMs !== null && retryAfterMs <= maxRetryAfterMs) limiter.hold(retryAfterMs);
-  if (kind === 'ok') return { ok: true, page: page!, receivedAt: new Date(receivedMs) };
+  if (kind === 'ok') return { ok: true, page: page!, receivedAt: new Date(receivedMs), release };
 
   const isSlow = kind === 'slow' || kind === 'timeout';
   const less = isSlow && askLess?.(admission === 'probe') === true;
@@ -164,7 +168,7 @@ function judgeAnswer<T extends { envelope: unknown }>(
   { operation, read }: AttemptRequest<T>,
   { status, retryAfter, body: received, bytes }: HttpAnswer,
   id: string,
-): Judged<T> {
+): Omit<Judged<T>, 'release'> {
   const { secretMember } = operation;
   const body = secretMember === undefined ? received : dropSecretMember(received, secretMember);
   const isSuccess = status >= 200 && status < 300;
@@ -224,7 +228,7 @@ function judgeFailure<T>(error: unknown): Judged<T> {
   if (!(error instanceof HttpFailure)) throw error;
   const kind = error.reason === 'broken' ? 'server' : error.reason;
   const outcome = { kind, message: error.message, code: null, retryAfterMs: null } as const;
-  return { outcome, status: null, bytes: error.bytes };
+  return { outcome, status: null, bytes: error.bytes, release() {} };
 }
 
 /** Server text for a terminal: control characters (escape sequences among them) become spaces. */

@@ -192,7 +192,12 @@ async function send<T extends { envelope: unknown }>(
         async () => {
           const request = { operation, params, read, attempt, signal, askLess };
           const attempted = await attemptRequest(session, limiter, request);
-          if (attempted.ok) await keep?.(attempted.page, attempted.receivedAt);
+          if (!attempted.ok) return attempted;
+          try {
+            await keep?.(attempted.page, attempted.receivedAt);
+          } finally {
+            attempted.release();
+          }
           return attempted;
         },
         {

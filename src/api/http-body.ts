@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { constants, createGunzip } from 'node:zlib';
+import type { BodyPlace } from './body-room.ts';
 
 /**
  * Why there is no answer to judge.
@@ -31,11 +32,21 @@ interface Encoded {
   body: Readable;
 }
 
+/** Where a body goes, and how large it may be. */
+interface Receipt {
+  /** `bytes` counts what arrived on the wire, also when it fails. */
+  wire: { bytes: number };
+  /** Most decoded bytes. */
+  maxBytes: number;
+  /** Gives the decoded body its place in the memory that all bodies share; that of a whole one is the caller's to release. */
+  enter(decoded: Readable): BodyPlace;
+}
+
 /**
- * Reads a whole body, decoding gzip on the way. `wire.bytes` counts what arrived, also when it fails.
+ * Reads a whole body, decoding gzip on the way.
  * @throws HttpFailure `too_big` as soon as more than maxBytes were decoded, `broken` for another encoding
  */
-export async function readBody(answer: Encoded, wire: { bytes: number }, maxBytes: number): Promise<Buffer> {
+export async function readBody(answer: Encoded, { wire, maxBytes, enter }: Receipt): Promise<Buffer> {
   const encoding = String(answer.headers['content-encoding'] ?? 'identity').toLowerCase();
   const isGzip = encoding === 'gzip' || encoding === 'x-gzip';
   if (!isGzip && encoding !== 'identity') {
@@ -48,14 +59,20 @@ export async function readBody(answer: Encoded, wire: { bytes: number }, maxByte
   const chunks: Buffer[] = [];
   let decoded = 0;
   const source = isGzip ? gunzip(answer.body) : answer.body;
+  const place = enter(source);
   source.on('data', (chunk: Buffer) => {
     decoded += chunk.length;
     chunks.push(chunk);
+    place.take(chunk.length);
     if (decoded > maxBytes)
       source.destroy(new HttpFailure('too_big', `more than ${maxBytes} bytes`, wire.bytes));
   });
   try {
     await finished(source, { writable: false });
+    place.received();
+  } catch (error) {
+    place.release();
+    throw error;
   } finally {
     // Leaving early must close the socket: an unread body would hold its connection for ever.
     answer.body.destroy();

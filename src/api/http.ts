@@ -2,6 +2,7 @@ import './mute-undici.ts';
 import { Pool } from 'undici';
 import { UsageError } from '../errors.ts';
 import type { ApiKey } from './api-key.ts';
+import { type BodyPlace, type BodyRoom, createBodyRoom } from './body-room.ts';
 import { asHttpFailure, HttpFailure, readBody } from './http-body.ts';
 import type { Transport } from './operation.ts';
 
@@ -25,12 +26,14 @@ export interface HttpAnswer {
   body: Buffer;
   /** Bytes on the wire, before decoding. */
   bytes: number;
+  /** Gives back the body's share of the memory that all bodies have: when its page is kept, or not needed. */
+  release(): void;
 }
 
 export interface HttpOptions {
   endpoints: Partial<Record<Transport, string>>;
   key: ApiKey;
-  /** One deadline for connect, headers and the whole body. */
+  /** One deadline for connect, headers and the whole body; while a body waits for others it stands still. */
   timeoutMs: number;
   /** Most open connections to one origin. */
   connections: number;
@@ -48,6 +51,9 @@ export interface Http {
 }
 
 const defaultMaxBytes = 64 * 1024 * 1024;
+
+/** Bytes of all bodies that are received or kept at once: of 50 requests a second, a hundred may be in flight. */
+const roomBytes = 96 * 1024 * 1024;
 const variables = {
   rpc: 'LEDGERLAKE_RPC_URL',
   wallet: 'LEDGERLAKE_WALLET_URL',
@@ -64,6 +70,7 @@ export function createHttp(options: HttpOptions): Http {
     const text = options.endpoints[transport];
     if (text) bases.set(transport, parseEndpoint(text, variables[transport]));
   }
+  const room = createBodyRoom(roomBytes);
   const connections = new Map<string, Pool>();
   for (const { origin } of bases.values()) {
     if (!connections.has(origin)) connections.set(origin, openPool(origin, options));
@@ -77,7 +84,7 @@ export function createHttp(options: HttpOptions): Http {
     origin: (transport) => baseOf(transport).origin,
     request: (request) => {
       const base = baseOf(request.transport);
-      return exchange(connections.get(base.origin)!, base, request, options);
+      return exchange(connections.get(base.origin)!, base, request, { ...options, room });
     },
     async close() {
       await Promise.all([...connections.values()].map((pool) => pool.destroy()));
@@ -100,11 +107,12 @@ async function exchange(
   pool: Pool,
   base: URL,
   request: HttpRequest,
-  options: HttpOptions,
+  options: HttpOptions & { room: BodyRoom },
 ): Promise<HttpAnswer> {
   if (request.signal?.aborted) throw new HttpFailure('aborted', 'interrupted before it was sent', 0);
   const deadline = startDeadline(options.timeoutMs, request.signal);
   const wire = { bytes: 0 };
+  let place: BodyPlace | undefined;
   try {
     const target = options.key.authorize(request.transport, {
       path: base.pathname.replace(/\/+$/, '') + request.path,
@@ -112,9 +120,17 @@ async function exchange(
     });
     const { method, body = null } = request;
     const answer = await pool.request({ ...target, method, body, signal: deadline.signal });
-    const decoded = await readBody(answer, wire, options.maxBytes ?? defaultMaxBytes);
+    const decoded = await readBody(answer, {
+      wire,
+      maxBytes: options.maxBytes ?? defaultMaxBytes,
+      enter(body) {
+        place = options.room.enter(body, deadline.hold);
+        return place;
+      },
+    });
     const retryAfter = [answer.headers['retry-after'] ?? []].flat()[0] ?? null;
-    return { status: answer.statusCode, retryAfter, body: decoded, bytes: wire.bytes };
+    const release = () => place?.release();
+    return { status: answer.statusCode, retryAfter, body: decoded, bytes: wire.bytes, release };
   } catch (error) {
     if (deadline.hasPassed()) {
       throw new HttpFailure('timeout', `no complete answer in ${options.timeoutMs} ms`, wire.bytes);
@@ -126,19 +142,27 @@ async function exchange(
   }
 }
 
-/** A signal that aborts with the caller's or after timeoutMs, whichever is first. */
+/** A signal that aborts with the caller's or after timeoutMs, whichever is first; `hold` stops the time, and lets it go on. */
 function startDeadline(timeoutMs: number, caller?: AbortSignal) {
   const stop = new AbortController();
   let passed = false;
-  const timer = setTimeout(() => {
-    passed = true;
-    stop.abort();
-  }, timeoutMs);
+  let [left, since] = [timeoutMs, performance.now()];
+  const start = () =>
+    setTimeout(() => {
+      passed = true;
+      stop.abort();
+    }, left);
+  let timer = start();
   const onAbort = () => stop.abort();
   caller?.addEventListener('abort', onAbort, { once: true });
   return {
     signal: stop.signal,
     hasPassed: () => passed,
+    hold(waits: boolean) {
+      clearTimeout(timer);
+      if (waits) left -= performance.now() - since;
+      else [since, timer] = [performance.now(), start()];
+    },
     clear() {
       clearTimeout(timer);
       caller?.removeEventListener('abort', onAbort);

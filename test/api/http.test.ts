@@ -79,6 +79,7 @@ describe('answers', () => {
       retryAfter: '7',
       body: Buffer.from('slow'),
       bytes: 4,
+      release: expect.any(Function),
     });
   });
 

@@ -55,7 +55,7 @@ export function simulateApi(clock: VirtualClock, options: SimulatedOptions): Sim
         retryAfter: null,
         body: Buffer.from(`{"jsonrpc":"2.0","id":"${id}","result":{"items":[]}}`),
       };
-      const answer = { bytes: 0, ...good, ...special };
+      const answer = { bytes: 0, release() {}, ...good, ...special };
       arrivals.push({ sent, at, status: answer.status, body: sentBody });
       await sleep(back);
       return answer;
