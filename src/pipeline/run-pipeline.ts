@@ -19,7 +19,7 @@ import { addPublished, nothingPublished, type Published } from '../warehouse/pub
 import { findNewestSegment } from '../warehouse/retention.ts';
 import { type BudgetLimits, createBudget } from './budget.ts';
 import { checkQueries, checkTargets } from './check-jobs.ts';
-import { freeBuffers } from './free-buffers.ts';
+import { freeMemory } from './free-memory.ts';
 import { startLoading } from './load-stage.ts';
 import { createNextSnapshot } from './next-snapshot.ts';
 import { planConfirm } from './plan-confirm.ts';
@@ -121,6 +121,7 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
         return isWaiting ? crawlWave(starts, { session, client, progress, savings, loads, shapes }) : null;
       });
       if (loads && isWaiting) {
+        freeMemory();
         addPublished(published, await publishStage(session, options.acceptVanished));
         isWaiting = false;
       }
@@ -221,7 +222,7 @@ async function crawlWave(
     throw error;
   } finally {
     await known.close();
-    freeBuffers();
+    freeMemory();
     await loading?.finish();
   }
 }
