@@ -1,6 +1,6 @@
 import { slotCeiling } from '../crawl/slot-ceiling.ts';
 import type { DataFolder } from '../data-folder.ts';
-import { type LandedCrawl, readLanding } from '../landing/reader.ts';
+import { crawlKey, isEnded, type LandedCrawl, readLanding } from '../landing/reader.ts';
 import type { Database } from '../warehouse/database.ts';
 import type { CoveredInterval, FeedGap } from './plan-feed.ts';
 import type { CompleteCheckpoint, CrawlState } from './plan-starts.ts';
@@ -15,11 +15,32 @@ export async function readCrawlState(database: Database, folder: DataFolder): Pr
     failed: await readFailed(database),
     coverage: await readCoverage(database),
     gaps: await readGaps(database),
-    landed: groupByTask(landed),
+    landed: groupByTask(await withoutEnded(database, landed)),
     slotCeiling: slotCeiling(await readHighestSlot(database, [...landed.values()])),
     runs: await readRunLog(folder.runs),
     now: Date.now(),
   };
+}
+
+/**
+ * Crawls whose last pages are in the archive already look open in the landing log, where another target's open crawl keeps
+ * their first ones. Gone on with, they would be asked and paid for every night, and dropped each time: what a checkpoint
+ * says has ended is left out, as sql/publish/crawl.sql takes it.
+ */
+async function withoutEnded(
+  database: Database,
+  landed: ReadonlyMap<string, LandedCrawl>,
+): Promise<Map<string, LandedCrawl>> {
+  const open = [...landed.values()].filter((crawl) => !isEnded(crawl) && crawl.failed === null);
+  const ended = await database.rows<{ task: string; crawl: string }>(
+    `select distinct open.task, open.crawl
+    from (select unnest($tasks) as task, unnest($crawls) as crawl) as open
+    join meta.checkpoints as c using (task)
+    where c.crawl = open.crawl and c.state <> 'open' or c.state = 'complete' and c.kind <> 'feed' and c.crawl > open.crawl`,
+    { tasks: open.map(({ task }) => task), crawls: open.map(({ crawl }) => crawl) },
+  );
+  const keys = new Set(ended.map(crawlKey));
+  return new Map([...landed].filter(([key]) => !keys.has(key)));
 }
 
 /** The highest slot that any answer said; null when none said one. */
