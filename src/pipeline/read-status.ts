@@ -73,7 +73,7 @@ export interface Gap {
 }
 
 export interface Status {
-  /** The snapshot is not there, but the build is, and no run is at work that would make it: nothing is told of jobs. */
+  /** The snapshot is not there though records were loaded, and no run is at work that would make it: nothing is told of jobs. */
   snapshotMissing: boolean;
   /** From the snapshot: what was published. Jobs without a file come last. */
   jobs: JobStatus[];

@@ -1,6 +1,6 @@
-import { access } from 'node:fs/promises';
+import { access, readdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { dataFolder } from '../data-folder.ts';
+import { type DataFolder, dataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
 import { exists } from '../landing/segment-files.ts';
 
@@ -11,17 +11,22 @@ export async function requireSnapshot(path: string): Promise<void> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ENOENT') throw error;
-    const { build } = dataFolder(dirname(path));
+    const folder = dataFolder(dirname(path));
     throw new UsageError(
       `there is no snapshot at ${path}`,
-      (await exists(build))
-        ? `Its tables are in ${build}: \`ledgerlake publish\` makes it again and asks the API nothing, and so does a run as it ends.`
+      (await isSnapshotMissing(folder))
+        ? `Its tables are in ${folder.build}: \`ledgerlake publish\` makes it again and asks the API nothing, and so does a run as it ends.`
         : 'Make one with `ledgerlake run` first, or name the folder that has one with --data-dir.',
     );
   }
 }
 
-/** Whether the snapshot is gone, or not there yet, though the build that it is a copy of is there. */
-export async function isSnapshotMissing(folder: { snapshot: string; build: string }): Promise<boolean> {
-  return !(await exists(folder.snapshot)) && (await exists(folder.build));
+/**
+ * Whether the snapshot is gone, or not there yet, though records were loaded. A first run that was refused, or only crawled,
+ * leaves a build without rows. The build itself is not asked: a run that opens it meanwhile would be refused.
+ */
+export async function isSnapshotMissing(folder: DataFolder): Promise<boolean> {
+  if ((await exists(folder.snapshot)) || !(await exists(folder.build))) return false;
+  const loaded = [folder.staging, folder.archive].map((dir) => readdir(dir).catch(() => ['not known']));
+  return (await Promise.all(loaded)).flat().length > 0;
 }

@@ -263,6 +263,26 @@ test('a snapshot that is missing is not taken for one without rows', async () =>
   expect(await lineOf('list')).toBe(before);
 }, 120_000);
 
+test('a first run that published nothing leaves no snapshot that is missing', async () => {
+  const { sandbox, place } = await startTiny();
+  await writeListJob(place, sandbox);
+  const { run } = openPlace(place, sandbox);
+  const wrong = `describe: test\nmethod: getAssetsByCreator\nfor_each: { sql: "select nothing as creatorAddress" }\n`;
+  await writeFiles(place.jobs, { 'wrong.yaml': wrong });
+  expect((await run('run')).code).toBe(2);
+  await rm(join(place.jobs, 'wrong.yaml'));
+  for (const open of [0, 1]) {
+    const [plan] = JSON.parse((await run('plan', '--json')).stdout).jobs;
+    expect(plan).toMatchObject({ job: 'list', tasks: 3, open });
+    const status = await run('status');
+    expect(status.stdout, status.stderr).toMatch(/^list: 0\/3 targets complete, 3 never complete/);
+    const asked = await run('sql', 'from assets');
+    expect(asked.stderr).toMatch(/there is no snapshot at .*Make one with `ledgerlake run` first/s);
+    // What only crawled is no snapshot's either.
+    expect((await run('crawl', '--max-requests', '1')).code).toBe(75);
+  }
+}, 120_000);
+
 test('a reason of several lines stands on one', async () => {
   const { sandbox, place } = await startTiny();
   await writeListJob(place, sandbox, 200);
