@@ -2,10 +2,13 @@ import { createHash } from 'node:crypto';
 import type { Database } from './database.ts';
 import { hasSql, listFolders, listSql, readSql } from './sql-text.ts';
 
-/** Shapes with published rows that another mapping made than the one in `sql/` now. */
+/**
+ * Shapes whose mapping is another one now than the one that is noted, also those of which nothing is published yet: what
+ * waits in staging is the former one's.
+ */
 export async function listRemapped(build: Database): Promise<string[]> {
   const noted = await build.rows<{ shape: string; digest: string }>(
-    'select shape, digest from meta.mappings where shape in (select shape from meta.segments) order by shape',
+    'select shape, digest from meta.mappings order by shape',
   );
   return noted.flatMap(({ shape, digest }) => (digest === digestOf(shape) ? [] : shape));
 }

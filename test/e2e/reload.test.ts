@@ -12,10 +12,12 @@ import {
   removePlace,
   runProgram,
   startProgram,
+  writeFiles,
 } from '../crash/program.ts';
 import { exportOnly, startSmallWorld, writeJobs } from '../crash/small-world.ts';
 import { readRows } from './night.ts';
 import { type Change, makeProgram } from './other-mapping.ts';
+import { startTiny, writeListJob } from './tiny.ts';
 
 vi.setConfig({ testTimeout: 400_000, hookTimeout: 120_000 });
 
@@ -184,6 +186,24 @@ test('a run with another mapping makes what is there again first: a version is a
   expect(await night(other)).toMatch(/"shapes":\["asset","signature","token_account"\][^\n]*made again/);
   expect(await versions()).toEqual([{ n: before!.n, loud: before!.n }]);
   // Once: nothing has changed since.
+  expect(await night(other)).not.toContain('made again');
+});
+
+test('a mapping that changed before the first record of its shape came made none of the rows', async () => {
+  const { sandbox, place } = await startTiny({ assets: 30, owners: 4 });
+  await writeListJob(place, sandbox, 200);
+  const night = async (program?: string) => {
+    const ended = await run(['run', '--log-level', 'warn'], place, program, environmentOf(sandbox));
+    expect(ended.code, ended.stderr).toBe(0);
+    return ended.stderr;
+  };
+  await night();
+  const other = await makeProgram(loud.slice(1, 2));
+  const [owner = ''] = sandbox.world.truth().owners();
+  await writeFiles(place.jobs, {
+    'owned.yaml': `describe: test\nmethod: getTokenAccounts\nparams: { owner: ${owner} }\n`,
+  });
+  await night(other);
   expect(await night(other)).not.toContain('made again');
 });
 
