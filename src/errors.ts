@@ -21,11 +21,6 @@ export class UsageError extends LedgerlakeError {
   readonly exitCode = 2;
 }
 
-/** Exit 4: an audit or the quarantine limit refused a task's rows; everything else was published. */
-export class AuditFailed extends LedgerlakeError {
-  readonly exitCode = 4;
-}
-
 /** Exit 74: the disk is full, or a file cannot be read or written. */
 export class DiskError extends LedgerlakeError {
   readonly exitCode = 74;
@@ -60,21 +55,15 @@ const diskErrorCodes = new Set([
   'ELOOP',
 ]);
 
-const rightsHint =
-  'Run it as the user that owns the files, or mend the permissions: nothing received is lost.';
+const noRights = {
+  what: 'may not be read or written by this user',
+  hint: 'Run it as the user that owns the files, or mend the permissions: nothing received is lost.',
+};
 
 /** What is said of a path that cannot be used whatever room there is, by the code of the file system's error. */
 const refusals: Readonly<Record<string, { what: string; hint: string; duckdb: string }>> = {
-  EACCES: {
-    what: 'may not be read or written by this user',
-    hint: rightsHint,
-    duckdb: 'Permission denied',
-  },
-  EPERM: {
-    what: 'may not be read or written by this user',
-    hint: rightsHint,
-    duckdb: 'Operation not permitted',
-  },
+  EACCES: { ...noRights, duckdb: 'Permission denied' },
+  EPERM: { ...noRights, duckdb: 'Operation not permitted' },
   EROFS: {
     what: 'may not be written: its file system is read-only',
     hint: 'Mount it writable, or name another folder: nothing received is lost.',

@@ -79,6 +79,5 @@ export function listFormer(
 
 function openSnapshot({ folder, config, signal }: SnapshotPlace): Promise<Database> {
   const { memoryLimit, threads } = config.warehouse;
-  const options = { memoryLimit, threads, tempDir: folder.temp, signal };
-  return openForJobSql({ ...folder, build: folder.snapshot }, options);
+  return openForJobSql(folder.snapshot, { memoryLimit, threads, tempDir: folder.temp, signal });
 }

@@ -64,7 +64,7 @@ export async function planJobs(
   const { memoryLimit, threads } = config.warehouse;
   const options = { memoryLimit, threads, tempDir: folder.temp, signal };
   const database = hasSnapshot
-    ? await openForJobSql({ ...folder, build: folder.snapshot }, options)
+    ? await openForJobSql(folder.snapshot, options)
     : await openDatabase(':memory:', options);
   try {
     if (hasSnapshot) await requireSchema(database);
@@ -77,9 +77,8 @@ export async function planJobs(
         continue;
       }
       const query = (sql: string) => runJobSql(database, sqlPlace(job), sql);
-      const isBatch = job.operation.paging === 'batch';
-      const targets = isBatch ? [{ name: '', params: {} }] : await resolveTargets(job, query);
-      const ids = isBatch ? await resolveIds(job, query) : null;
+      const targets = await resolveTargets(job, query);
+      const ids = await resolveIds(job, query);
       const plan = sumStarts(job, config, planStarts(job, targets, ids, state, 'plan'));
       plans.push({
         ...plan,

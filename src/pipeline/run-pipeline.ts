@@ -168,7 +168,7 @@ async function checkJobs(session: Session, jobs: readonly Job[]): Promise<void> 
   await checkTargets(jobs);
   if (listQueries(jobs).length === 0) return;
   session.closeBuild();
-  const reader = await openForJobSql(session.folder, session.databaseOptions);
+  const reader = await openForJobSql(session.folder.build, session.databaseOptions);
   try {
     await checkQueries(reader, jobs);
   } finally {
@@ -268,12 +268,11 @@ async function planWave(session: Session, wave: readonly Job[], progress: Progre
     const planJob = async (job: Job) => {
       const query = async (sql: string) => {
         session.closeBuild();
-        reader ??= await openForJobSql(folder, databaseOptions);
+        reader ??= await openForJobSql(folder.build, databaseOptions);
         return runJobSql(reader, sqlPlace(job), sql);
       };
-      const isBatch = job.operation.paging === 'batch';
-      const targets = isBatch ? [{ name: '', params: {} }] : await resolveTargets(job, query);
-      const ids = isBatch ? await resolveIds(job, query) : null;
+      const targets = await resolveTargets(job, query);
+      const ids = await resolveIds(job, query);
       if (targets.length === 0)
         session.log.warn({ job: job.name }, 'no targets: its SQL gave no rows; does it need `after:`?');
       return planStarts(job, targets, ids, state, session.run);

@@ -1,13 +1,12 @@
-import type { DataFolder } from '../data-folder.ts';
 import { LedgerlakeError, UsageError } from '../errors.ts';
 import { type Database, type DatabaseOptions, openDatabase, type SelectedColumn } from './database.ts';
 
 /** How long a job's query may take, ms. */
 const timeLimitMs = 60_000;
 
-/** Opens the build for the queries of job files: read-only, and confined. */
-export async function openForJobSql(folder: DataFolder, options: DatabaseOptions): Promise<Database> {
-  const database = await openDatabase(folder.build, { ...options, readOnly: true });
+/** Opens the build, or the snapshot, for the queries of job files: read-only, and confined. */
+export async function openForJobSql(path: string, options: DatabaseOptions): Promise<Database> {
+  const database = await openDatabase(path, { ...options, readOnly: true });
   try {
     await confineToTables(database);
     return database;
