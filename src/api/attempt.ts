@@ -174,6 +174,8 @@ function judgeAnswer<T extends { envelope: unknown }>(
   const isSuccess = status >= 200 && status < 300;
   const echoesKey = key.isIn(body);
   const { page, broken, tooBig } = isSuccess && !echoesKey ? tryRead(read, body) : {};
+  if (tooBig !== undefined)
+    return { outcome: { kind: 'too_big', message: tooBig, code: null, retryAfterMs: null }, status, bytes };
   const outcome = classify({
     transport: operation.transport,
     status,
@@ -184,10 +186,6 @@ function judgeAnswer<T extends { envelope: unknown }>(
     now: timing.now(),
     ...(page ? { envelope: envelopeOf(page, body) } : {}),
   });
-  if (tooBig !== undefined) {
-    const judgement = { kind: 'too_big', message: tooBig, code: null, retryAfterMs: null } as const;
-    return { outcome: judgement, status, bytes };
-  }
   const refused = isSuccess && echoesKey ? 'the answer repeats the API key and was refused' : broken;
   const message = oneLine(readText(key, Buffer.from(refused ?? outcome.message)));
   const judged = { outcome: { ...outcome, message }, status, bytes };
