@@ -21,7 +21,10 @@ export interface LoadStage {
  * Turns segments into typed rows one after another, while the crawl goes on; begins with what earlier runs left.
  * @param expected shapes that the crawl will bring: a mapping that cannot be read is told before anything is asked
  */
-export async function startLoading(session: Session, expected: readonly string[] = []): Promise<LoadStage> {
+export async function startLoading(
+  session: Pick<Session, 'folder' | 'databaseOptions' | 'log'>,
+  expected: readonly string[] = [],
+): Promise<LoadStage> {
   const { folder } = session;
   // On one thread, as it is in memory: the crawl has the other core.
   const database = await openDatabase(':memory:', {

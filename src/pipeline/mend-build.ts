@@ -1,28 +1,21 @@
-import type { Logger } from 'pino';
-import type { Config } from '../config.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
 import { listSegments } from '../landing/segment-files.ts';
 import { listArchived } from '../warehouse/archive-files.ts';
 import { openBuild } from '../warehouse/build.ts';
-import { type Database, type DatabaseOptions, openDatabase } from '../warehouse/database.ts';
+import { type Database, openDatabase } from '../warehouse/database.ts';
 import { publish, readSegments } from '../warehouse/publish.ts';
 import type { Published } from '../warehouse/published.ts';
 import { beginEmptyBuild, judgeSnapshot, recoverBuild } from '../warehouse/recover-build.ts';
 import { closeReplay, openReplay, planBatches } from '../warehouse/replay.ts';
 import { readRemoved } from '../warehouse/retention.ts';
-import { loaderMemory } from './load-stage.ts';
+import { loaderMemory, startLoading } from './load-stage.ts';
 import { publishOptions } from './publish-options.ts';
+import { reloadRemapped } from './reload-stage.ts';
 import type { Session } from './session.ts';
 
 /** What making a build again needs of the session it happens in. */
-export interface MendContext {
-  run: string;
-  config: Config;
-  folder: DataFolder;
-  log: Logger;
-  databaseOptions: Omit<DatabaseOptions, 'readOnly'>;
-}
+export type MendContext = Pick<Session, 'run' | 'config' | 'folder' | 'log' | 'databaseOptions'>;
 
 /** What was put into a build again. */
 export interface Replayed {
@@ -118,18 +111,23 @@ async function replaySegments(
     ...landed.filter((segment) => !all.has(segment)),
   ]);
   if (missing.size === 0) return total;
+  const withBuild: Session['withBuild'] = (work) => useBuild(context, work);
+  const remapped = await reloadRemapped({ ...context, withBuild, closeBuild: () => undefined });
+  if (remapped !== null) {
+    total.refused = remapped.refused;
+    // It dropped what was staged, which the work that goes on asks for.
+    await (await startLoading(context)).finish();
+  }
   const startedAt = performance.now();
   for (const batch of await planReplay(context, missing)) {
     const replay = await openReplay(folder, batch, { ...databaseOptions, memoryLimit: loaderMemory });
-    const build = await openBuild(folder, databaseOptions);
-    try {
-      const { tables, refused } = await publish(build, replay, publishOptions(context));
-      for (const { seen } of Object.values(tables)) total.rows += seen;
-      total.refused = total.refused.concat(refused);
+    const { tables, refused } = await withBuild(async (build) => {
+      const published = await publish(build, replay, publishOptions(context));
       await settleArchived(build, batch, archived);
-    } finally {
-      build.close();
-    }
+      return published;
+    });
+    for (const { seen } of Object.values(tables)) total.rows += seen;
+    total.refused = total.refused.concat(refused);
     await closeReplay(folder);
     total.segments += batch.length;
     log.info({ segments: total.segments, of: missing.size, rows: total.rows }, 'replayed');
@@ -157,16 +155,20 @@ async function settleArchived(
   );
 }
 
-async function readKnown({ folder, databaseOptions }: MendContext): Promise<{
-  all: ReadonlySet<number>;
-  settled: ReadonlySet<number>;
-}> {
+function readKnown(context: MendContext) {
+  return useBuild(context, async (build) => ({
+    all: await readSegments(build, 'from meta.segments'),
+    settled: await readSegments(build, 'from meta.segments where settled'),
+  }));
+}
+
+async function useBuild<T>(
+  { folder, databaseOptions }: MendContext,
+  work: (build: Database) => Promise<T>,
+): Promise<T> {
   const build = await openBuild(folder, databaseOptions);
   try {
-    return {
-      all: await readSegments(build, 'from meta.segments'),
-      settled: await readSegments(build, 'from meta.segments where settled'),
-    };
+    return await work(build);
   } finally {
     build.close();
   }

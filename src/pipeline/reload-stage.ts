@@ -9,6 +9,7 @@ import { type Reloaded, reload } from '../warehouse/reload.ts';
 import { closeReplay, openReplay, planBatches } from '../warehouse/replay.ts';
 import { readTableSpecs } from '../warehouse/table-spec.ts';
 import { loaderMemory } from './load-stage.ts';
+import type { MendContext } from './mend-build.ts';
 import { publishOptions } from './publish-options.ts';
 import type { Session } from './session.ts';
 
@@ -19,12 +20,15 @@ export interface ReloadReport extends Reloaded {
   gone: number;
 }
 
+/** What a reload needs of the session it happens in. */
+type Context = MendContext & Pick<Session, 'withBuild' | 'closeBuild'>;
+
 /**
  * Makes the rows of some tables again.
  * @param tables all when empty; tables that take their records from the same shapes come along
  * @throws UsageError for a table there is none of
  */
-export function reloadTables(session: Session, tables: readonly string[]): Promise<ReloadReport> {
+export function reloadTables(session: Context, tables: readonly string[]): Promise<ReloadReport> {
   return reloadShapes(session, listShapes(tables));
 }
 
@@ -32,7 +36,7 @@ export function reloadTables(session: Session, tables: readonly string[]): Promi
  * Makes rows again that another mapping made than the one there is now. Before anything new is typed: what its answers say
  * would else be compared with what the former mapping made of the same answers, and every difference kept as a version.
  */
-export async function reloadRemapped(session: Session): Promise<ReloadReport | null> {
+export async function reloadRemapped(session: Context): Promise<ReloadReport | null> {
   const shapes = await session.withBuild(listRemapped);
   if (shapes.length === 0) return null;
   session.log.warn({ shapes }, 'sql/shapes/ has changed: the rows that it made are made again first');
@@ -40,7 +44,7 @@ export async function reloadRemapped(session: Session): Promise<ReloadReport | n
 }
 
 /** Makes the rows of shapes again from every published segment that is still there, batch by batch. */
-async function reloadShapes(session: Session, shapes: ReadonlySet<string>): Promise<ReloadReport> {
+async function reloadShapes(session: Context, shapes: ReadonlySet<string>): Promise<ReloadReport> {
   const { folder, log, databaseOptions } = session;
   const total: ReloadReport = { ...nothingPublished(), segments: 0, gone: 0, amended: {} };
   const published = await readPublished(session, shapes);
@@ -75,14 +79,14 @@ function listShapes(tables: readonly string[]): ReadonlySet<string> {
   return new Set(chosen.flatMap((spec) => spec.shapes));
 }
 
-async function readPublished(session: Session, shapes: ReadonlySet<string>): Promise<ReadonlySet<number>> {
+async function readPublished(session: Context, shapes: ReadonlySet<string>): Promise<ReadonlySet<number>> {
   const rows = await session.withBuild((build) =>
     build.rows<{ segment: bigint; shape: string }>('select segment, shape from meta.segments'),
   );
   return new Set(rows.flatMap(({ segment, shape }) => (shapes.has(shape) ? Number(segment) : [])));
 }
 
-async function readBatches({ folder, databaseOptions }: Session): Promise<number[][]> {
+async function readBatches({ folder, databaseOptions }: Context): Promise<number[][]> {
   const database = await openDatabase(':memory:', databaseOptions);
   return planBatches(database, folder).finally(() => database.close());
 }

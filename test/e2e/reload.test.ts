@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { compareEverything } from '../crash/content.ts';
@@ -205,6 +205,20 @@ test('a mapping that changed before the first record of its shape came made none
   });
   await night(other);
   expect(await night(other)).not.toContain('made again');
+});
+
+test('a build that is made again with another mapping: what it begins with is made again first', async () => {
+  const { sandbox, place } = await startTiny({ assets: 60, owners: 10 });
+  await writeListJob(place, sandbox, 200);
+  const env = environmentOf(sandbox);
+  expect((await run(['run'], place, undefined, env)).code).toBe(0);
+  expect((await run(['crawl'], place, undefined, env)).code).toBe(0);
+  await rm(join(place.data, 'build.duckdb'));
+  const mended = await run(['run'], place, await makeProgram(loud.slice(0, 1)), env);
+  expect(mended.code, mended.stderr).toBe(0);
+  expect(
+    await readRows(snapshotOf(place), 'select count(*) = count(distinct id) as same from assets_history'),
+  ).toEqual([{ same: true }]);
 });
 
 test('a reload that was killed is run again', async () => {
