@@ -33,8 +33,9 @@ export function reloadTables(session: Context, tables: readonly string[]): Promi
 }
 
 /**
- * Makes rows again that another mapping made than the one there is now. Before anything new is typed: what its answers say
- * would else be compared with what the former mapping made of the same answers, and every difference kept as a version.
+ * Makes rows again that another mapping made than the one there is now. Before anything new is typed or asked: what its
+ * answers say would else be compared with what the former mapping made of the same answers, every difference kept as a
+ * version, and an incremental crawl would know no row and walk to the end.
  */
 export async function reloadRemapped(session: Context): Promise<ReloadReport | null> {
   const shapes = await session.withBuild(listRemapped);

@@ -79,7 +79,7 @@ export async function runPipeline(options: RunOptions): Promise<RunReport> {
 async function runSession(session: Session, options: RunOptions): Promise<RunReport> {
   const { folder } = options;
   await session.mending(() => checkJobs(session, options.jobs));
-  const remapped = options.verb === 'run' ? await reloadRemapped(session) : null;
+  const remapped = await reloadRemapped(session);
   const requests = openRequestLog(folder.requests, session.run);
   const budget = createBudget({ ...options.limits, monthlyLeft: await readMonthlyLeft(options) });
   const { stopping } = session.stop;

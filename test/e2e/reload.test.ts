@@ -207,6 +207,29 @@ test('a mapping that changed before the first record of its shape came made none
   expect(await night(other)).not.toContain('made again');
 });
 
+test('an incremental crawl with another mapping still knows the rows', async () => {
+  const { sandbox, place } = await startTiny();
+  const [collection = ''] = sandbox.world.truth().collections();
+  await writeFiles(place.jobs, {
+    'list.yaml': `
+describe: test
+method: getAssetsByGroup
+mode: incremental
+params: { groupKey: collection, groupValue: ${collection} }
+page_size: 5
+`,
+  });
+  const count = async (verb: string, program?: string) => {
+    const before = sandbox.requests.length;
+    const ended = await run([verb], place, program, environmentOf(sandbox));
+    expect(ended.code, ended.stderr).toBe(0);
+    return sandbox.requests.length - before;
+  };
+  expect(await count('run')).toBeGreaterThan(5);
+  expect(await count('run')).toBe(1);
+  expect(await count('crawl', await makeProgram(loud.slice(0, 1)))).toBe(1);
+});
+
 test('a build that is made again with another mapping: what it begins with is made again first', async () => {
   const { sandbox, place } = await startTiny({ assets: 60, owners: 10 });
   await writeListJob(place, sandbox, 200);
