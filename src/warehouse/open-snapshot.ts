@@ -15,7 +15,7 @@ export async function requireSnapshot(path: string): Promise<void> {
     throw new UsageError(
       `there is no snapshot at ${path}`,
       (await isSnapshotMissing(folder))
-        ? `Its tables are in ${folder.build}: \`ledgerlake publish\` makes it again and asks the API nothing, and so does a run as it ends.`
+        ? 'What it held was received: `ledgerlake publish` makes it again and asks the API nothing, and so does a run as it ends.'
         : 'Make one with `ledgerlake run` first, or name the folder that has one with --data-dir.',
     );
   }
@@ -26,7 +26,9 @@ export async function requireSnapshot(path: string): Promise<void> {
  * leaves a build without rows. The build itself is not asked: a run that opens it meanwhile would be refused.
  */
 export async function isSnapshotMissing(folder: DataFolder): Promise<boolean> {
-  if ((await exists(folder.snapshot)) || !(await exists(folder.build))) return false;
-  const loaded = [folder.staging, folder.archive].map((dir) => readdir(dir).catch(() => ['not known']));
+  if (await exists(folder.snapshot)) return false;
+  const loaded = [folder.staging, folder.archive].map((dir) =>
+    readdir(dir).catch((error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? [] : ['not known'])),
+  );
   return (await Promise.all(loaded)).flat().length > 0;
 }
