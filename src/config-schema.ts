@@ -71,7 +71,7 @@ const api = z
       .min(0)
       .optional()
       .describe(
-        'Credits that may be spent in a billing month, every attempt counted, since the provider may; left out, no budget',
+        'Credits that may be spent in a billing month, every attempt that reached the API counted, since the provider may; left out, no budget',
       ),
     billing_day: z
       .int()

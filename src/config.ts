@@ -83,7 +83,7 @@ type UrlName = keyof typeof urls;
 
 /**
  * Reads the environment and the config file; the environment wins, empty variables count as unset. The key is
- * not read here, only missed: a URL without LEDGERLAKE_API_KEY or LEDGERLAKE_API_KEY_FILE is an error.
+ * not read here, only missed: a URL without LEDGERLAKE_API_KEY or LEDGERLAKE_API_KEY_FILE is an error, and the other way round.
  * @throws UsageError (exit 2) with everything that is wrong with the file, or with the first wrong variable
  */
 export async function readConfig(options: ConfigOptions): Promise<Config> {
@@ -91,7 +91,7 @@ export async function readConfig(options: ConfigOptions): Promise<Config> {
   const file = yaml === null ? configSchema.parse({}) : validateConfig(yaml);
   const endpoints = readUrls(options.env, file);
   const sandbox = Object.values(endpoints).every((url) => url === undefined);
-  if (!sandbox && options.asks !== false) requireKey(options.env, endpoints);
+  if (options.asks !== false) requireBoth(options.env, endpoints, sandbox);
   const { api, warehouse, lake } = file;
   return {
     ...endpoints,
@@ -197,9 +197,21 @@ function urlFault(text: string): { what: string; remedy: string } | null {
   return { what: 'is not https', remedy: 'use https://, plain http is for this machine only' };
 }
 
-function requireKey(env: NodeJS.ProcessEnv, endpoints: Record<UrlName, string | undefined>): void {
-  const given = (name: string) => (env[name]?.trim() ?? '') !== '';
-  if (given('LEDGERLAKE_API_KEY') || given('LEDGERLAKE_API_KEY_FILE')) return;
+/** A key and no URL is a mistake in the environment too: the first night of a new folder would be sample data. */
+function requireBoth(
+  env: NodeJS.ProcessEnv,
+  endpoints: Record<UrlName, string | undefined>,
+  sandbox: boolean,
+): void {
+  const key = ['LEDGERLAKE_API_KEY', 'LEDGERLAKE_API_KEY_FILE'].find(
+    (name) => (env[name]?.trim() ?? '') !== '',
+  );
+  if (sandbox && key !== undefined)
+    throw new UsageError(
+      `${key} is set, but no URL`,
+      'Set LEDGERLAKE_RPC_URL, or LEDGERLAKE_WALLET_URL or LEDGERLAKE_WEBHOOK_URL; unset the key for the sandbox.',
+    );
+  if (sandbox || key !== undefined) return;
   const name = (Object.keys(urls) as UrlName[]).find((url) => endpoints[url] !== undefined)!;
   throw new UsageError(
     `${urls[name].variable} (or api.${urls[name].field}) is set, but no API key`,

@@ -72,6 +72,13 @@ describe('without a file', () => {
     expect(config).toMatchObject({ rpcUrl: 'https://api.example.com', sandbox: false });
   });
 
+  test.each(['LEDGERLAKE_API_KEY', 'LEDGERLAKE_API_KEY_FILE'])('%s needs a URL', async (name) => {
+    expect(await refusal(read(null, { [name]: 'canary-8f3a-11' }))).toEqual({
+      message: `${name} is set, but no URL`,
+      hint: 'Set LEDGERLAKE_RPC_URL, or LEDGERLAKE_WALLET_URL or LEDGERLAKE_WEBHOOK_URL; unset the key for the sandbox.',
+    });
+  });
+
   test.each(['LEDGERLAKE_RPC_URL', 'LEDGERLAKE_WALLET_URL', 'LEDGERLAKE_WEBHOOK_URL'])(
     '%s needs a key',
     async (name) => {

@@ -1,11 +1,12 @@
--- Records of the ready crawls that were quarantined whole, with the key their text mentions, if it does.
--- grain: one row a record
+-- Records of the ready crawls that were quarantined whole, with every key their text mentions: one of them is its own, and
+-- what is in question is not taken for gone. NULL where it mentions none.
+-- grain: one row a record and key
 -- $files: staging files of the table; {key} its key
 create or replace temp table unread as
 select
   task,
   crawl,
-  mentioned_key(misfits[1].raw) as key
+  unnest(mentioned_keys(misfits[1].raw)) as key
 from read_parquet($files)
 semi join ready using (task, crawl)
 where {key} is null;

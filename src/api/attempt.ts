@@ -99,13 +99,16 @@ async function makeAttempt<T extends { envelope: unknown }>(
     (error) => judgeFailure<T>(error),
   );
   if (judged.outcome.kind !== 'ok') judged.release();
+  const { kind } = judged.outcome;
+  // Without a connection nothing was sent: days of a network that is down would use up the month.
+  if (kind === 'unreachable') options.budget?.giveBack(credits);
   const receivedMs = timing.now();
   options.onAttempt({
     at: new Date(sentAt).toISOString(),
     operation: operation.name,
     pool: operation.pool,
-    credits,
-    outcome: judged.outcome.kind,
+    credits: kind === 'unreachable' ? 0 : credits,
+    outcome: kind,
     status: judged.status,
     latencyMs: receivedMs - sentAt,
     bytes: judged.bytes,

@@ -25,7 +25,7 @@ export interface ClientOptions {
   /** api.param_names: operation → our parameter name → the provider's. */
   paramNames: Record<string, Record<string, string>>;
   /** Asked before every attempt; throws StoppedEarly when the run may not spend more. */
-  budget?: { takeAttempt(credits: number): void };
+  budget?: { takeAttempt(credits: number): void; giveBack(credits: number): void };
   /** Told of every attempt that was sent, whatever came of it. */
   onAttempt(entry: AttemptEntry): void;
   userAgent: string;

@@ -28,10 +28,10 @@ export function describeOptions(command: Command): Command {
     .argument('[query]', 'SQL; several statements: the last result is shown')
     .option('-f, --file <path>', 'Read the SQL from this file', readPath)
     .addOption(
-      new Option('--format <name>', 'Default: table on a terminal, else csv').choices([
-        ...textFormats,
-        'parquet',
-      ]),
+      new Option(
+        '--format <name>',
+        'Default: what the name of --output says, table on a terminal, else csv',
+      ).choices([...textFormats, 'parquet']),
     )
     .option('-o, --output <path>', 'Write to this file instead of stdout', readPath);
   return addExamples(
@@ -99,9 +99,13 @@ async function findOutput(given: string, dataFolder: string): Promise<Output> {
   return { path, isFile: stats === null || stats.isFile() };
 }
 
-function defaultFormat({ json, output }: SqlArgs): Format {
+function defaultFormat({ json, output = '' }: SqlArgs): Format {
   if (json) return 'json';
-  return process.stdout.isTTY && output === undefined ? 'table' : 'csv';
+  const named = [...textFormats, 'parquet' as const].find((format) =>
+    output.toLowerCase().endsWith(`.${format}`),
+  );
+  if (named !== undefined) return named;
+  return process.stdout.isTTY && output === '' ? 'table' : 'csv';
 }
 
 async function readQuery({ query, file }: SqlArgs): Promise<string> {

@@ -2,7 +2,7 @@ import type { IdsLine } from '../landing/page-line.ts';
 import { type LandedCrawl, readSlice } from '../landing/reader.ts';
 import type { CrawlDeps, TaskStart } from './crawl-task.ts';
 import { asksTooMuch, freshTrust, type LimitTrust, restore, shrink } from './page-limit.ts';
-import { describePage, landPage, sendPage } from './send-page.ts';
+import { describePage, isNoData, landPage, sendPage } from './send-page.ts';
 
 /**
  * A batch's slices are independent, so several are asked for at once, and a resume asks for the missing ones. One that
@@ -96,8 +96,8 @@ async function crawlSlice(
     } catch (error) {
       if (error instanceof SizeGivenUp) {
         most = size.limit;
-      } else if (asksTooMuch(error) && ids.length > 1) {
-        giveUp(size, ids.length);
+      } else if ((asksTooMuch(error) || isNoData(error)) && ids.length > 1) {
+        if (asksTooMuch(error)) giveUp(size, ids.length);
         most = Math.min(size.limit, Math.floor(ids.length / 2));
       } else throw error;
     }

@@ -135,9 +135,9 @@ function endAsKnown(line: NewPage): NewPage {
 }
 
 function readFacts(task: Task, walk: Walk, position: Position, page: ReceivedPage): PageFacts {
-  const { cursor, more, slot, records } = page;
+  const { cursor, more, slot, records, nulls } = page;
   return {
-    ...{ records: records.length, cursor, more, slot, ...readLast(task, page) },
+    ...{ records: records.length, nulls, cursor, more, slot, ...readLast(task, page) },
     lastKey: readLastKey(task, walk, position, page),
     page: walk.page,
     depth: walk.restart.depth + position.limit / task.pageSize,

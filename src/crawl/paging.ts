@@ -6,6 +6,8 @@ import type { EndReason, Position } from '../landing/page-line.ts';
 /** What one page tells about how to go on. */
 export interface PageFacts {
   records: number;
+  /** Records that are null. */
+  nulls: number;
   cursor: string | null;
   more: boolean | null;
   slot: number | null;
@@ -112,8 +114,9 @@ function endReason(
   page: PageFacts,
   goal: PagingGoal,
 ): EndReason | null {
-  // A filtered history may give an empty page, a cursor and the word that there is more: that is no end.
-  const isEmpty = page.records === 0 && (page.more !== true || page.cursor === null);
+  // A filtered history may give an empty page, a cursor and the word that there is more: that is no end. Nor is a page of
+  // records that are all null, with a cursor.
+  const isEmpty = page.records === 0 && (page.cursor === null || (page.more !== true && page.nulls === 0));
   if (operation.paging === 'none' || isEmpty || page.more === false) return 'exhausted';
   if (operation.paging === 'pages') return null;
   const walksByCursor = operation.paging !== 'keyset' || position.cursor !== undefined;

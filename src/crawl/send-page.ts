@@ -53,12 +53,19 @@ export async function sendPage<T>(
     });
   } catch (error) {
     // "Nothing under this id" is an answer: it lands as an empty page, so it is not asked for again in this round.
-    if (!(error instanceof ApiError && error.kind === 'no_data')) throw error;
+    if (!isNoData(error)) throw error;
+    // Said of many ids at once, it may be true of one of them: they are asked for in parts.
+    if (operation.transport === 'rpc' && operation.paging === 'batch' && size.count > 1) throw error;
     // In the middle of a list it is none.
     if ((operation.cursorParam ?? 'cursor') in asked) throw error;
     kept.push(await keep(noData, new Date()));
   }
   return kept[0] as T;
+}
+
+/** Whether the API said that there is nothing under what was asked for. */
+export function isNoData(error: unknown): boolean {
+  return error instanceof ApiError && error.kind === 'no_data';
 }
 
 /** @throws MalformedPage, BrokenAnswer for what has to be asked for again; TooBigAnswer for what no page line can hold */

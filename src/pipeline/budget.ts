@@ -14,6 +14,8 @@ export interface BudgetLimits {
 export interface Budget {
   /** Counts one attempt before it is sent. @throws StoppedEarly when it may not be */
   takeAttempt(credits: number): void;
+  /** Takes back the credits of an attempt that never reached the API: nobody can have counted it. It stays an attempt. */
+  giveBack(credits: number): void;
   /** Lets nothing more be sent, for this reason. */
   stop(reason: string): void;
   readonly spent: { requests: number; credits: number };
@@ -33,6 +35,9 @@ export function createBudget(limits: BudgetLimits, now: () => number = Date.now)
     spent,
     stop: (reason) => {
       stopped ??= reason;
+    },
+    giveBack(credits) {
+      spent.credits -= credits;
     },
     takeAttempt(credits) {
       if (stopped !== null) refuse(stopped);

@@ -4,7 +4,7 @@ import { listArchived } from '../warehouse/archive-files.ts';
 import { openDatabase } from '../warehouse/database.ts';
 import { listStaged, removeStaged } from '../warehouse/load.ts';
 import { listRemapped, noteMapping } from '../warehouse/mapping.ts';
-import { addPublished, nothingPublished } from '../warehouse/published.ts';
+import { addPublished, nothingPublished, type Published } from '../warehouse/published.ts';
 import { type Reloaded, reload } from '../warehouse/reload.ts';
 import { closeReplay, openReplay, planBatches } from '../warehouse/replay.ts';
 import { readTableSpecs } from '../warehouse/table-spec.ts';
@@ -66,6 +66,16 @@ async function reloadShapes(session: Context, shapes: ReadonlySet<string>): Prom
   }
   await session.withBuild((build) => build.transaction(() => noteMapping(build, shapes)));
   return total;
+}
+
+/** A reload as a run's report tells of it: the rows that it made again were amended. */
+export function asPublished(report: ReloadReport): Published {
+  const tables = Object.entries(report.tables).map(([table, counts]) => {
+    const amended = report.amended[table] ?? 0;
+    const seen = counts.inserted + counts.changed + amended;
+    return [table, { ...counts, seen, amended, confirmed: 0, stale: 0 }];
+  });
+  return { ...report, tables: Object.fromEntries(tables) };
 }
 
 function listShapes(tables: readonly string[]): ReadonlySet<string> {

@@ -27,7 +27,7 @@ import { orderStarts, type PlannedStart, planStarts } from './plan-starts.ts';
 import { createProgress, type JobProgress, type Progress } from './progress.ts';
 import { publishStage, snapshotStage } from './publish-stage.ts';
 import { readCrawlState } from './read-state.ts';
-import { reloadRemapped } from './reload-stage.ts';
+import { asPublished, reloadRemapped } from './reload-stage.ts';
 import { openRequestLog } from './request-log.ts';
 import { type ApiPlace, keepRates, openClient, readMonthlyLeft } from './run-client.ts';
 import { createSavings, type Savings } from './savings.ts';
@@ -96,7 +96,7 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
   });
   const savings = createSavings(requests);
   const published = nothingPublished();
-  if (remapped !== null) addPublished(published, remapped);
+  if (remapped !== null) addPublished(published, asPublished(remapped));
   const nextSnapshot = createNextSnapshot(folder, session.stop.stopping);
   const report = (stopped: StoppedEarly | null, failed = false): RunReport => {
     const refused = published.refused.length > 0;

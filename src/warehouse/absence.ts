@@ -179,8 +179,12 @@ async function countAnswers(
     files.length === 0
       ? 'create or replace temp table answered (task varchar, crawl varchar, key varchar)'
       : `create or replace temp table answered as
-        select task, crawl, coalesce(${keyText(answers, 's')}, mentioned_key(misfits[1].raw), '') as key
-        from read_parquet($files) s semi join ready using (task, crawl)`,
+        select task, crawl, coalesce(key, '') as key
+        from (
+          select task, crawl,
+            unnest(if(${keyText(answers, 's')} is null, mentioned_keys(misfits[1].raw), [${keyText(answers, 's')}])) as key
+          from read_parquet($files) s semi join ready using (task, crawl)
+        )`,
     files.length === 0 ? {} : { files },
   );
   await database.run(readSql('publish/lookups.sql'), { table: table.name, operation });

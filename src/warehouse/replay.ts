@@ -1,4 +1,4 @@
-import { link, mkdir, rm } from 'node:fs/promises';
+import { copyFile, link, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
 import { listSegments, longestPageLine, pageFile, recordFile } from '../landing/segment-files.ts';
@@ -99,8 +99,14 @@ export async function closeReplay(folder: DataFolder): Promise<void> {
   await rm(folder.replay, { recursive: true, force: true });
 }
 
-/** A sealed segment's files are never written again, so one more name for them is as good as a copy. */
+/**
+ * A sealed segment's files are never written again, so one more name for them is as good as a copy, which is made where the
+ * landing log is a link to another disk.
+ */
 async function linkSegment(from: string, to: string, segment: number): Promise<void> {
-  await link(recordFile(from, segment), recordFile(to, segment));
-  await link(pageFile(from, segment), pageFile(to, segment));
+  for (const nameOf of [recordFile, pageFile])
+    await link(nameOf(from, segment), nameOf(to, segment)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EXDEV') throw error;
+      return copyFile(nameOf(from, segment), nameOf(to, segment));
+    });
 }

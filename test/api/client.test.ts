@@ -342,7 +342,7 @@ describe('down, or one bad page?', () => {
       left -= 1;
       if (left < 0) throw new StoppedEarly('--max-requests reached', 'Run again.');
     };
-    const { client } = clientOf(server.url, { budget: { takeAttempt } });
+    const { client } = clientOf(server.url, { budget: { takeAttempt, giveBack() {} } });
     for (let n = 0; n < 5; n += 1) await errorOf(client.send(operation(), {}, readJson));
     const waiting = [1, 2, 3].map(() => errorOf(client.send(operation(), {}, readJson)));
     for (const error of await Promise.all(waiting)) expect(error.message).toBe('--max-requests reached');
@@ -381,7 +381,8 @@ describe('budget, credits, signals', () => {
       if (taken.length === 2) throw stopped;
       taken.push(credits);
     };
-    const { client, attempts } = clientOf(server.url, { budget: { takeAttempt }, credits: { getAsset: 7 } });
+    const budget = { takeAttempt, giveBack() {} };
+    const { client, attempts } = clientOf(server.url, { budget, credits: { getAsset: 7 } });
     expect(await errorOf(client.send(operation(), {}, readJson))).toBe(stopped);
     expect([taken, attempts.length, server.seen.length]).toEqual([[7, 7], 2, 2]);
   });

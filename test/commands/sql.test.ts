@@ -129,6 +129,22 @@ test('--output leaves links and devices what they are', async () => {
   });
 });
 
+test('the name of --output says the format where --format does not', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ledgerlake-output-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const written = async (name: string, ...more: string[]) => {
+    expect(await sql('-o', join(folder, name), ...more, 'select 1 as n')).toMatchObject({
+      code: 0,
+      stderr: '',
+    });
+    return readFile(join(folder, name), 'utf8');
+  };
+  expect((await written('rows.parquet')).slice(0, 4)).toBe('PAR1');
+  expect(await written('rows.NDJSON')).toBe('{"n":1}\n');
+  expect(await written('rows.txt')).toBe('n\n1\n');
+  expect(await written('other.parquet', '--format', 'csv')).toBe('n\n1\n');
+});
+
 test('arguments that cannot be meant are refused', async () => {
   expect((await sql('--data-dir', 'none', 'select 1')).stderr).toContain(
     'Make one with `ledgerlake run` first',

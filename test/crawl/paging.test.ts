@@ -9,7 +9,7 @@ const single = { ...keyset, paging: 'none' as const };
 const cursorOnly = { ...keyset, paging: 'cursor' as const };
 
 const page = (facts: Partial<PageFacts> = {}): PageFacts => ({
-  ...{ records: 10, cursor: null, more: null, slot: 100, lastSlot: null, lastTime: null },
+  ...{ records: 10, nulls: 0, cursor: null, more: null, slot: 100, lastSlot: null, lastTime: null },
   ...{ lastKey: null, page: 1, depth: facts.page ?? 1 },
   ...facts,
 });

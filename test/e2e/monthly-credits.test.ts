@@ -37,3 +37,17 @@ test('monthly credits hold across runs, and start anew with the billing month', 
   expect(sandbox.requests).toHaveLength(20);
   expect(askedTwice(sandbox), 'it went on where it stopped').toEqual([]);
 });
+
+test('an API that cannot be reached costs no credits', async () => {
+  const { sandbox, place } = await startTiny();
+  await writeListJob(place, sandbox, 10);
+  await writeFiles(place.root, { 'ledgerlake.yaml': 'api: {monthly_credits: 105}\n' });
+  // A port that is free: nobody listens at it.
+  const env = { LEDGERLAKE_RPC_URL: 'http://127.0.0.1:9', LEDGERLAKE_API_KEY: 'sandbox' };
+  const { code, stdout } = await runProgram(['crawl', '--json'], { place, env });
+  expect([code, JSON.parse(stdout)]).toEqual([75, expect.objectContaining({ credits: 0 })]);
+  const lines = (await readFile(join(place.data, 'requests.ndjson'), 'utf8')).trim().split('\n');
+  expect(lines.map((line) => JSON.parse(line))).toEqual(
+    lines.map(() => expect.objectContaining({ outcome: 'unreachable', credits: 0 })),
+  );
+});

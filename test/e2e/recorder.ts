@@ -44,14 +44,32 @@ export interface CannedApi {
 // biome-ignore lint/suspicious/noExplicitAny: a test reads the parameters it expects
 export type Answer = (method: string, params: any) => string;
 
-/** @param answer gives the `result` of a request as JSON text */
+/** What an answer throws that is a JSON-RPC error. */
+export class CannedError extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** @param answer gives the `result` of a request as JSON text, or throws a CannedError */
 export async function startCannedApi(answer: Answer): Promise<CannedApi> {
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString());
     response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${answer(method, params)}}`);
+    const said = () => {
+      try {
+        return `"result":${answer(method, params)}`;
+      } catch (error) {
+        if (!(error instanceof CannedError)) throw error;
+        return `"error":${JSON.stringify({ code: error.code, message: error.message })}`;
+      }
+    };
+    response.end(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},${said()}}`);
   });
   return { url: await listen(server), close: () => stop(server) };
 }
