@@ -1,12 +1,12 @@
 import type { DataFolder } from '../data-folder.ts';
-import { UsageError } from '../errors.ts';
+import { StoppedEarly, UsageError } from '../errors.ts';
 import { listSegments } from '../landing/segment-files.ts';
 import { listArchived } from '../warehouse/archive-files.ts';
 import { openBuild } from '../warehouse/build.ts';
 import { type Database, openDatabase } from '../warehouse/database.ts';
 import { publish, readSegments } from '../warehouse/publish.ts';
 import type { Published } from '../warehouse/published.ts';
-import { beginEmptyBuild, judgeSnapshot, recoverBuild } from '../warehouse/recover-build.ts';
+import { beginEmptyBuild, judgeSnapshot, putBack, recoverBuild } from '../warehouse/recover-build.ts';
 import { closeReplay, openReplay, planBatches } from '../warehouse/replay.ts';
 import { readRemoved } from '../warehouse/retention.ts';
 import { loaderMemory, startLoading } from './load-stage.ts';
@@ -78,7 +78,13 @@ export async function rebuild(
   await refuseShortArchive(context, new Set([...archived, ...landed]));
   const setAside = await beginEmptyBuild(folder, databaseOptions);
   log.warn({ set_aside: setAside }, 'the build is made again from nothing and every segment ever received');
-  return replaySegments(context, archived, landed);
+  try {
+    return await replaySegments(context, archived, landed);
+  } catch (error) {
+    // Stopped, it goes on the next time; an archive that cannot be read must not cost the build that there is.
+    if (!(error instanceof StoppedEarly)) await putBack(folder, setAside);
+    throw error;
+  }
 }
 
 /** @throws UsageError when a segment that was published is neither archived nor landed any more */

@@ -144,3 +144,10 @@ export async function beginEmptyBuild(folder: DataFolder, options: Options): Pro
   await syncDirectory(folder.root);
   return aside.filter((name) => name !== null);
 }
+
+/** Puts back the build that `beginEmptyBuild` set aside. Killed in between, the next session begins with the snapshot. */
+export async function putBack(folder: DataFolder, setAside: readonly string[]): Promise<void> {
+  for (const path of [folder.build, `${folder.build}.wal`]) await rm(path, { force: true });
+  for (const name of setAside) await rename(name, name.replace(/\.set-aside-[^/]*$/, ''));
+  await syncDirectory(folder.root);
+}

@@ -1,4 +1,4 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openCannedPlace, type Workplace } from './night.ts';
@@ -72,4 +72,21 @@ test('what was received is not taken for a folder in which nothing was crawled w
   ledger.asked = [];
   expect((await place.cli('publish')).code).toBe(0);
   expect([await amounts(place), ledger.asked]).toEqual([before, []]);
+});
+
+test('an archive that cannot be read does not cost the build that there is', async () => {
+  const { place, ledger } = await openOwners();
+  await place.mustRun();
+  const before = await amounts(place);
+  const archive = join(place.data, 'archive');
+  const records = (await readdir(archive)).find((name) => /^\d+\.parquet$/.test(name))!;
+  await writeFile(join(archive, records), 'no Parquet at all');
+  const rebuilt = await place.cli('rebuild', '--from-archive');
+  expect([rebuilt.code, rebuilt.stderr]).toEqual([74, expect.stringContaining(records)]);
+  ledger.slot = 2000;
+  await place.mustRun();
+  expect(await amounts(place)).toEqual(
+    before.map(({ amount }) => ({ amount: `${Number(amount) + 1000}`, slot: '2000' })),
+  );
+  expect((await readdir(place.data)).filter((name) => name.includes('set-aside'))).toEqual([]);
 });
