@@ -20,6 +20,7 @@ with grouped as (
     min(received_at) as started_at,
     max(coalesce(received_at, failed_at)) as finished_at,
     max(run) as run_id,
+    max_by(wave, received_at) as wave,
     count(distinct page) filter (where kind = 'ids') as slices,
     coalesce(bool_or(last), false) as frozen,
     coalesce(bool_or(feed), false) as is_feed,

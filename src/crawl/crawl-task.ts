@@ -37,6 +37,8 @@ export interface CrawlDeps {
   client: ApiClient;
   landing: LandingLog;
   run: string;
+  /** Number of the run's wave, from 1. */
+  wave: number;
   /** Slices of one batch task asked for at once. */
   batchConcurrency: number;
   /** What the run has learnt of its source. */

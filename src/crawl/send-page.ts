@@ -98,7 +98,7 @@ export function positionParams({ operation }: Task, position: Position): Record<
 /** What a page's line says of the task and the answer. */
 export function describePage(
   { task, crawl, from }: TaskStart,
-  { run }: CrawlDeps,
+  { run, wave }: CrawlDeps,
   page: ReceivedPage,
   receivedAt: Date,
 ): Omit<NewPage, 'page' | 'position' | 'next' | 'end' | 'last_slot'> {
@@ -106,6 +106,7 @@ export function describePage(
     task: task.id,
     crawl,
     run,
+    wave,
     job: task.job,
     target: task.target,
     operation: task.operation.name,

@@ -10,6 +10,8 @@ export interface PageLine {
   crawl: string;
   /** The run that received this page. */
   run: string;
+  /** … and in which of its waves, from 1: what comes in one is published before the next is asked for. */
+  wave?: number;
   job: string;
   target: string;
   operation: string;

@@ -110,7 +110,9 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
     const shapes = options.jobs.map(({ operation }) => operation.shape);
     // Also what earlier runs landed.
     let isWaiting = true;
+    let wave = 0;
     const crawlAndPublish = async (plan: () => Promise<PlannedStart[]>) => {
+      wave += 1;
       // A build that turns out to be damaged while it is crawled is made again, and the wave planned anew goes on.
       const stopped = await session.mending(async () => {
         const starts = await plan();
@@ -118,7 +120,9 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
         savings.expect(starts);
         isWaiting ||= starts.length > 0;
         if (loads && isWaiting) nextSnapshot.begin();
-        return isWaiting ? crawlWave(starts, { session, client, progress, savings, loads, shapes }) : null;
+        return isWaiting
+          ? crawlWave(starts, { session, wave, client, progress, savings, loads, shapes })
+          : null;
       });
       if (loads && isWaiting) {
         freeMemory();
@@ -178,6 +182,8 @@ async function checkJobs(session: Session, jobs: readonly Job[]): Promise<void> 
 
 interface WaveDeps {
   session: Session;
+  /** Its number in the run, from 1. */
+  wave: number;
   client: ApiClient;
   progress: Progress;
   savings: Savings;
@@ -196,7 +202,7 @@ const taskConcurrency = 64;
  */
 async function crawlWave(
   starts: readonly PlannedStart[],
-  { session, client, progress, savings, loads, shapes }: WaveDeps,
+  { session, wave, client, progress, savings, loads, shapes }: WaveDeps,
 ): Promise<StoppedEarly | null> {
   session.closeBuild();
   const loading = loads ? await startLoading(session, shapes) : null;
@@ -212,7 +218,7 @@ async function crawlWave(
   });
   try {
     await crawlTasks(starts, {
-      ...{ client, landing, run: session.run, batchConcurrency: 8, concurrency: taskConcurrency },
+      ...{ client, landing, run: session.run, wave, batchConcurrency: 8, concurrency: taskConcurrency },
       ...{ timing: realTiming, isKnown: known.ask, onPage, onTaskEnd: progress.onTaskEnd },
       sizes: createLearntSizes(),
     }).finally(() => landing.close());

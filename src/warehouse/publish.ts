@@ -24,7 +24,7 @@ export interface PublishOptions {
 
 /**
  * Applies staging to the tables: complete crawls to merge tables, every new segment to append-only ones. Crawls go in
- * run by run, in the order the runs finished them, so that what several nights left behind (or a rebuild replays)
+ * run by run and wave by wave, in the order they finished them, so that what several nights left behind (or a rebuild replays)
  * makes the same history as publishing every night. Killed at any point and run again, it changes nothing twice.
  */
 export async function publish(
@@ -45,15 +45,16 @@ async function publishCrawls(
   const files = readTableSpecs().flatMap((spec) => listFiles(folder, spec, staged));
   await database.useThreads([folder.build, ...files]);
   const result = nothingPublished();
-  // A run's look-ups are about what its other crawls missed.
-  const steps = await database.rows<{ run_id: string | null; confirms: boolean }>(
-    `select run_id, job = '_confirm' as confirms from crawl where state = 'ready' group by all order by all`,
+  // A run's look-ups are about what its other crawls missed. Lines of older versions name no wave.
+  const steps = await database.rows<{ run_id: string | null; confirms: boolean; wave: bigint | null }>(
+    `select run_id, job = '_confirm' as confirms, wave from crawl where state = 'ready' group by all order by all`,
   );
   // Without a ready crawl there is still what append-only tables have received, and the state of open crawls.
-  for (const step of steps.length === 0 ? [{ run_id: null, confirms: false }] : steps) {
+  for (const step of steps.length === 0 ? [{ run_id: null, confirms: false, wave: null }] : steps) {
     await database.run(
       `create or replace temp table ready as
-      select * from crawl where state = 'ready' and run_id = $run_id and (job = '_confirm') = $confirms`,
+      select * from crawl
+      where state = 'ready' and run_id = $run_id and (job = '_confirm') = $confirms and wave is not distinct from $wave`,
       step,
     );
     await publishReady(database, folder, { ...options, staged, result });

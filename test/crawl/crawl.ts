@@ -67,6 +67,7 @@ export async function newCrawl(
         client,
         landing,
         run: `run-${runs}`,
+        wave: 1,
         batchConcurrency: 2,
         sizes: createLearntSizes(),
         timing: jumpingTime(),

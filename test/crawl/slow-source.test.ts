@@ -31,7 +31,7 @@ async function crawlAll(
     goal: { lastCompleteSlot: null, seenSlot: null, coveredSlot: null },
   }));
   const stopped = await crawlTasks(starts, {
-    ...{ client: clientOf(url).client, landing, run: 'run-1', batchConcurrency: 8, concurrency: 64 },
+    ...{ client: clientOf(url).client, landing, run: 'run-1', wave: 1, batchConcurrency: 8, concurrency: 64 },
     ...{
       sizes: createLearntSizes(),
       timing: jumpingTime(),

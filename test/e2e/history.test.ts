@@ -136,3 +136,38 @@ test('nights published together make the history of nights published one by one'
   expect(await place.cli('publish')).toMatchObject({ code: 0 });
   expect(await versions(place)).toHaveLength(3);
 }, 60_000);
+
+test('a rebuild from nothing makes the versions between the waves of one night', async () => {
+  const [group, id] = ['Group', 'Asset'].map((name) => name.padEnd(40, '1'));
+  const record = (owner: string, more: string) =>
+    `{"id":"${id}","interface":"V1_NFT",${more},"ownership":{"owner":"${owner.padEnd(40, '1')}"},"grouping":[{"group_key":"collection","group_value":"${group}"}],"burnt":false}`;
+  const place = await openCannedPlace(
+    (method, { cursor }) =>
+      method === 'getAssetBatch'
+        ? `[${record('Bea', '"last_indexed_slot":1010,"content":{"metadata":{"name":"n"}}')}]`
+        : `{"last_indexed_slot":1000,"limit":1000,"items":[${cursor ? '' : record('Ann', '"content":{}')}]${cursor ? '' : ',"cursor":"1"'}}`,
+    {
+      'ledgerlake.yaml': 'lake: {tables: [webhooks]}\n',
+      'jobs/list.yaml': `describe: test
+method: getAssetsByGroup
+params: {groupKey: collection}
+for_each: {groupValue: {values: [${group}]}}
+`,
+      'jobs/content.yaml': `describe: test
+method: getAssetBatch
+after: [list]
+for_each: {ids: {sql: select id from assets}}
+`,
+    },
+  );
+  await place.mustRun();
+  const versions = () =>
+    place.rows('select owner[:3] as owner, valid_from_slot, valid_to_slot from assets_history order by 2');
+  const both = [
+    { owner: 'Ann', valid_from_slot: '1000', valid_to_slot: '1010' },
+    { owner: 'Bea', valid_from_slot: '1010', valid_to_slot: null },
+  ];
+  expect(await versions()).toEqual(both);
+  expect((await place.cli('rebuild', '--from-archive')).code).toBe(0);
+  expect(await versions()).toEqual(both);
+});
