@@ -12,6 +12,7 @@ import { readRemoved } from '../warehouse/retention.ts';
 import { loaderMemory, startLoading } from './load-stage.ts';
 import { publishOptions } from './publish-options.ts';
 import { reloadRemapped } from './reload-stage.ts';
+import { readRunLog } from './run-log.ts';
 import type { Session } from './session.ts';
 
 /** What making a build again needs of the session it happens in. */
@@ -124,11 +125,13 @@ async function replaySegments(
     // It dropped what was staged, which the work that goes on asks for.
     await (await startLoading(context)).finish();
   }
+  const runs = await readRunLog(folder.runs);
+  const acceptedBy = new Map(runs.map(({ run, acceptVanished = [] }) => [run, acceptVanished]));
   const startedAt = performance.now();
   for (const batch of await planReplay(context, missing)) {
     const replay = await openReplay(folder, batch, { ...databaseOptions, memoryLimit: loaderMemory });
     const { tables, refused } = await withBuild(async (build) => {
-      const published = await publish(build, replay, publishOptions(context));
+      const published = await publish(build, replay, { ...publishOptions(context), acceptedBy });
       await settleArchived(build, batch, archived);
       return published;
     });

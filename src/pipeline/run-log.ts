@@ -9,6 +9,8 @@ export interface RunEntry {
   verb: string;
   /** Names of the jobs it was for. */
   jobs: string[];
+  /** Jobs and targets that it was told may lose more rows at once than the brake lets pass, where it was. */
+  acceptVanished?: readonly string[];
   startedAt: string;
   finishedAt: string | null;
   exitCode: number | null;
@@ -16,7 +18,7 @@ export interface RunEntry {
 }
 
 type Line =
-  | { run: string; verb: string; jobs: string[]; started_at: string }
+  | { run: string; verb: string; jobs: string[]; accept_vanished?: readonly string[]; started_at: string }
   | { run: string; finished_at: string; exit_code: number; stopped_by: string | null };
 
 /**
@@ -46,11 +48,12 @@ export async function readRunLog(path: string): Promise<RunEntry[]> {
     const entry = parseLine(line);
     if (entry === null) continue;
     if ('verb' in entry) {
-      const { run, verb, jobs, started_at } = entry;
+      const { run, verb, jobs, accept_vanished: acceptVanished, started_at } = entry;
       runs.set(run, {
         run,
         verb,
         jobs,
+        ...(acceptVanished === undefined ? {} : { acceptVanished }),
         startedAt: started_at,
         finishedAt: null,
         exitCode: null,

@@ -70,10 +70,9 @@ export interface RunReport extends Ended {
 export async function runPipeline(options: RunOptions): Promise<RunReport> {
   const { config, folder, log, verb } = options;
   const jobs = options.jobs.map(({ name }) => name);
-  const { origins } = options;
-  return withSession({ config, folder, log, verb, jobs, origins, drainMs: 7_000 }, (session) =>
-    runSession(session, options),
-  );
+  const { origins, acceptVanished } = options;
+  const described = { config, folder, log, verb, jobs, origins, acceptVanished, drainMs: 7_000 };
+  return withSession(described, (session) => runSession(session, options));
 }
 
 async function runSession(session: Session, options: RunOptions): Promise<RunReport> {

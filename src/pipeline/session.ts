@@ -52,6 +52,8 @@ export interface SessionOptions {
   log: Logger;
   verb: string;
   jobs: readonly string[];
+  /** Jobs and targets that may lose more rows at once than the brake lets pass. */
+  acceptVanished?: readonly string[];
   /** Origins by transport that the folder is, or gets, bound to; empty for verbs that ask nothing. */
   origins: Readonly<Record<string, string>>;
   /** How long what was begun may take after a signal to stop, ms; default 0. */
@@ -87,7 +89,7 @@ export async function withSession<T extends Ended>(
 
 /** A session whose end is the caller's. @throws as withSession */
 export async function openSession(options: SessionOptions): Promise<Session> {
-  const { config, folder, log, verb, jobs } = options;
+  const { config, folder, log, verb, jobs, acceptVanished = [] } = options;
   await makeDataFolder(folder);
   const lock = await takeRunLock(folder.lock, folder.temp);
   const stop = stopOnSignals(options.drainMs ?? 0);
@@ -111,7 +113,11 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     await closeReplay(folder);
     await build.withBuild((database) => prepareBuild(database, options));
     if (!(await build.withBuild((database) => holdsArchive(database, folder)))) await build.mend();
-    await appendRunLog(folder.runs, { run, verb, jobs: [...jobs], started_at: now.toISOString() });
+    await appendRunLog(folder.runs, {
+      ...{ run, verb, jobs: [...jobs], started_at: now.toISOString() },
+      // A build that is made again is to accept what this run does.
+      ...(acceptVanished.length === 0 ? {} : { accept_vanished: acceptVanished }),
+    });
     return {
       ...{ run, config, folder, log, databaseOptions, stop },
       ...{ withBuild: build.withBuild, closeBuild: build.closeBuild, mending: build.mending },

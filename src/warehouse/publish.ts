@@ -20,6 +20,8 @@ export interface PublishOptions {
   quarantineLimit: number;
   /** Jobs and targets (`job/target`) that may lose more rows at once than the brake lets pass. */
   acceptVanished: readonly string[];
+  /** The same, as former runs were told it for what they received: a replay is told nothing. */
+  acceptedBy?: ReadonlyMap<string, readonly string[]>;
 }
 
 /**
@@ -57,7 +59,9 @@ async function publishCrawls(
       where state = 'ready' and run_id = $run_id and (job = '_confirm') = $confirms and wave is not distinct from $wave`,
       step,
     );
-    await publishReady(database, folder, { ...options, staged, result });
+    const accepted = options.acceptedBy?.get(step.run_id ?? '') ?? [];
+    const acceptVanished = [...options.acceptVanished, ...accepted];
+    await publishReady(database, folder, { ...options, acceptVanished, staged, result });
   }
   const [absent] = await database.rows<{ n: bigint }>(
     'select count(*) as n from meta.absent where asked_run is distinct from $run',
