@@ -7,27 +7,27 @@ const maxGroupLength = 1024;
 /**
  * Where a page stands in the groups of its list (transfers: the rows of one signature, which a page may end in the
  * middle of). `before` is what the page before it said. Only a page's first record and those of its last group are
- * parsed. Null where records name no group. An empty page ends none: the list may go on in the middle of it.
+ * parsed, also those that DuckDB cannot read: they have their places. Records without a group have none, and end none.
  */
 export function readPageGroup(
   groupBy: string,
   records: readonly LandingRecord[],
   before: PageGroup | null,
 ): PageGroup | null {
-  if (records.length === 0) return before;
-  const first = groupOf(records[0], groupBy);
-  const last = groupOf(records.at(-1), groupBy);
-  if (last === null) return null;
-  const carried = before !== null && before.last === first ? before.count : 0;
-  const others = records.findLastIndex((record) => groupOf(record, groupBy) !== last);
-  const count = records.length - 1 - others + (others === -1 ? carried : 0);
-  return { before: carried, last, count };
+  const first = records.find((record) => groupOf(record, groupBy) !== null);
+  const last = records.findLast((record) => groupOf(record, groupBy) !== null);
+  // The list may go on in the middle of the group.
+  if (first === undefined || last === undefined) return before;
+  const [begins, ends] = [groupOf(first, groupBy), groupOf(last, groupBy) as string];
+  const carried = before !== null && before.last === begins ? before.count : 0;
+  const others = records.findLastIndex((record) => ![null, ends].includes(groupOf(record, groupBy)));
+  const own = records.slice(others + 1).filter((record) => groupOf(record, groupBy) === ends);
+  return { before: carried, last: ends, count: own.length + (others === -1 ? carried : 0) };
 }
 
-function groupOf(record: LandingRecord | undefined, groupBy: string): string | null {
-  if (record === undefined || record.refusal !== undefined) return null;
-  const value: unknown = JSON.parse(record.bytes.toString('utf8'));
+function groupOf({ bytes }: LandingRecord, groupBy: string): string | null {
+  const value: unknown = JSON.parse(bytes.toString('utf8'));
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, groupBy)) return null;
   const group = (value as Record<string, unknown>)[groupBy];
-  return typeof group === 'string' && group.length <= maxGroupLength ? group : null;
+  return typeof group === 'string' && group !== '' && group.length <= maxGroupLength ? group : null;
 }

@@ -41,6 +41,17 @@ test('records that name no group have none', () => {
   expect(readPageGroup('signature', newRecords('[1]'), null)).toBeNull();
 });
 
+test('a record that cannot be read has its place in its group; one without a group has none and ends none', () => {
+  const refused = Object.assign(newRecord('{"signature":"b","symbol":"\\ud800"}'), {
+    refusal: 'half a surrogate',
+  });
+  const before = readPageGroup('signature', [...['a', 'b'].map(record), refused, record('')], null);
+  expect(before).toEqual({ before: 0, last: 'b', count: 2 });
+  expect(readPageGroup('signature', [record(''), record(null)], before)).toEqual(before);
+  const after = [record(''), refused, record('b'), record('')];
+  expect(readPageGroup('signature', after, before)).toEqual({ before: 2, last: 'b', count: 4 });
+});
+
 test('an empty page between the rows of a group does not end it', () => {
   const before = readPageGroup('signature', ['a', 'b', 'b'].map(record), null);
   expect(readPageGroup('signature', [], before)).toEqual({ before: 0, last: 'b', count: 2 });

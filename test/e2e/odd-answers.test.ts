@@ -1,5 +1,9 @@
-import { expect, test } from 'vitest';
-import { openCannedPlace } from './night.ts';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { makePlace, runProgram, writeFiles } from '../crash/program.ts';
+import { openCannedPlace, readRows } from './night.ts';
 import { CannedError } from './recorder.ts';
 
 const config = { 'ledgerlake.yaml': 'lake: {tables: [webhooks]}\n' };
@@ -72,4 +76,41 @@ for_each: {sql: "select unnest([${ids.map((id) => `'${id}'`).join(', ')}]) as ad
   );
   expect(jobs.proofs).toMatchObject({ records: 4, failed: 0 });
   expect(asked.length, 'by halves').toBeLessThanOrEqual(7);
+});
+
+test('a transfer that cannot be read, or has no signature, costs none of the others, and takes its place when it can', async () => {
+  const [wallet, signature] = ['Who'.padEnd(40, '1'), 'Sig'.padEnd(80, '1')];
+  let symbol = '\\ud800';
+  const transfer = (amount: number, more: { signature?: string; symbol?: string } = {}) =>
+    `{"signature":"${more.signature ?? signature}","timestamp":1700000000,"direction":"in","counterparty":"${address('Cp')}","mint":"${address('Mint')}","symbol":"${more.symbol ?? 'T'}","amount":1.5,"amountRaw":"${amount}","decimals":2}`;
+  const pages = () => [
+    [transfer(100), transfer(101, { symbol }), transfer(102)],
+    [transfer(1, { signature: '' }), transfer(103, { symbol }), transfer(104)],
+  ];
+  const server = createServer((request, response) => {
+    const page = Number(new URL(request.url!, 'http://x').searchParams.get('cursor') ?? '0');
+    const more = page === 0 ? '"hasMore":true,"nextCursor":"1"' : '"hasMore":false';
+    response.setHeader('content-type', 'application/json');
+    response.end(`{"data":[${pages()[page]!.join(',')}],"pagination":{${more}}}`);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const place = await makePlace();
+  await writeFiles(place.jobs, {
+    'transfers.yaml': `describe: test\nmethod: walletTransfers\nfor_each: {wallet: {values: [${wallet}]}}\n`,
+  });
+  const { port } = server.address() as AddressInfo;
+  const env = { LEDGERLAKE_WALLET_URL: `http://127.0.0.1:${port}`, LEDGERLAKE_API_KEY: 'sandbox' };
+  const night = async () => {
+    const ended = await runProgram(['run'], { place, env });
+    expect(ended.code, ended.stderr).toBe(0);
+    const rows = await readRows<{ said: string }>(
+      join(place.data, 'warehouse.duckdb'),
+      "select position || ': ' || amount_raw as said from wallet_transfers order by position",
+    );
+    return rows.map(({ said }) => said);
+  };
+  expect(await night()).toEqual(['0: 100', '2: 102', '4: 104']);
+  symbol = 'T';
+  expect(await night()).toEqual(['0: 100', '1: 101', '2: 102', '3: 103', '4: 104']);
 });

@@ -37,14 +37,25 @@ valued as (
     as_integer(r.decimals) as decimals
   from parsed
 ),
+-- A transfer that cannot be read has its place too: once it can be, the others stay where they are.
+named as (
+  select *, nullif(coalesce(r.signature, regexp_extract(raw, '"signature" *: *"([^"]+)"', 1)), '') as of_signature
+  from valued
+),
 placed as (
   select
     *,
     (
-      row_number() over (partition by task, crawl, page, r.signature order by n) - 1
-      + if(r.signature = first_value(r.signature) over (partition by task, crawl, page order by n), group_before, 0)
+      row_number() over (partition by task, crawl, page, of_signature order by n) - 1
+      + if(
+        of_signature = first_value(of_signature ignore nulls) over (
+          partition by task, crawl, page order by n rows between unbounded preceding and unbounded following
+        ),
+        group_before,
+        0
+      )
     )::integer as position
-  from valued
+  from named
 )
 select
   task,
