@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { access, constants, mkdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { DiskError } from './errors.ts';
 import { makeSharedFolder } from './file-modes.ts';
@@ -54,6 +54,9 @@ export async function makeDataFolder(folder: DataFolder): Promise<void> {
     if (topmost !== undefined) await syncNames(resolve(folder.root), resolve(topmost));
     for (const dir of [folder.landing, folder.staging, folder.archive, folder.temp])
       await mkdir(dir, { recursive: true, mode: 0o700 });
+    // Before a request is paid for, not where the first page of it lands.
+    for (const dir of [folder.root, folder.landing, folder.staging, folder.archive, folder.temp])
+      await access(dir, constants.W_OK);
   } catch (error) {
     throw new DiskError(
       `cannot write the data folder ${folder.root} (${(error as NodeJS.ErrnoException).code})`,

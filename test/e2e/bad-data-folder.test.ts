@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { appendFile, chmod, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, chown, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { openDatabase } from '../../src/warehouse/database.ts';
@@ -79,6 +79,28 @@ describe('a data folder', () => {
       expect(ended.stderr).not.toContain('space');
     }
   });
+
+  test.each(['.', 'landing'])(
+    'that may not be written to (%s): 74 before anything is asked',
+    async (name) => {
+      const { sandbox, place } = await startTiny();
+      await writeListJob(place, sandbox);
+      const env = environmentOf(sandbox);
+      expect((await runProgram(['run'], { place, env })).code).toBe(0);
+      const asked = sandbox.requests.length;
+      await chmod(place.root, 0o755);
+      const isRoot = process.getuid?.() === 0;
+      if (isRoot)
+        for (const path of await readdir(place.data, { recursive: true }))
+          await chown(join(place.data, path), 65_534, 65_534);
+      if (isRoot) await chown(place.data, 65_534, 65_534);
+      await chmod(join(place.data, name), 0o500);
+      const ended = await runProgram(['run'], { place, env, ...(isRoot ? { uid: 65_534 } : {}) });
+      await chmod(join(place.data, name), 0o700);
+      expectFailure(ended, 74, /cannot write the data folder \S+ \(EACCES\)/);
+      expect(sandbox.requests).toHaveLength(asked);
+    },
+  );
 
   test('with a file in the place of a folder: 74 with the path', async () => {
     const { sandbox, place } = await startTiny();
