@@ -155,7 +155,13 @@ const lake = z
       .describe(
         'Folder (relative to this file) or object store of the exports; left out, `lake` in the data folder',
       ),
-    tables: z.array(name).min(1).optional().describe('Tables to export; left out, all'),
+    tables: z
+      .array(name)
+      .min(1)
+      .optional()
+      .describe(
+        'Tables to export; left out, all. Those left out of it later keep their last set in the lake, unrefreshed',
+      ),
     partition_by: z
       .record(name, z.array(name).min(1))
       .default({})

@@ -79,6 +79,10 @@ export function renderReport(report: RunReport, { folder }: Pick<Context, 'folde
       lines.push(`  ${job}: left out: ${leftOut}`);
       continue;
     }
+    if (tasks === 0) {
+      lines.push(`  ${job}: nothing to ask for now: it has no targets, or all are complete in its round`);
+      continue;
+    }
     const failures = failed > 0 ? `, ${failed} failed` : '';
     lines.push(`  ${job}: ${done}/${tasks} tasks${failures}, ${pages} pages, ${records} records`);
   }
