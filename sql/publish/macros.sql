@@ -6,5 +6,4 @@ coalesce(
 );
 
 -- The id that the text of a refused record mentions; NULL when it mentions none.
-create or replace temp macro mentioned_key(raw) as
-nullif(regexp_extract(raw, '"(?:id|address|signature)" *: *"([^"]+)"', 1), '');
+create or replace temp macro mentioned_key(raw) as mentioned_keys(raw)[1];

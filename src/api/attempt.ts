@@ -98,8 +98,8 @@ async function makeAttempt<T extends { envelope: unknown }>(
     (answer) => ({ ...judgeAnswer(session, request, answer, id), release: answer.release }),
     (error) => judgeFailure<T>(error),
   );
-  if (judged.outcome.kind !== 'ok') judged.release();
   const { kind } = judged.outcome;
+  if (kind !== 'ok') judged.release();
   // Without a connection nothing was sent: days of a network that is down would use up the month.
   if (kind === 'unreachable') options.budget?.giveBack(credits);
   const receivedMs = timing.now();

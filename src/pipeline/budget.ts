@@ -57,6 +57,11 @@ export function createBudget(limits: BudgetLimits, now: () => number = Date.now)
   };
 }
 
+/** What is left of the month's credits, none below 0; null: no limit is configured. */
+export function leftOf(monthlyCredits: number | null, spent: number): number | null {
+  return monthlyCredits === null ? null : Math.max(0, monthlyCredits - spent);
+}
+
 /**
  * Start of the billing month that a moment is in, Unix ms.
  * @param billingDay 1 to 31, UTC; in a shorter month its last day

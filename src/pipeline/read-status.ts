@@ -9,7 +9,7 @@ import { requireSchema } from '../warehouse/build.ts';
 import { type Database, openDatabase } from '../warehouse/database.ts';
 import { isSnapshotMissing } from '../warehouse/open-snapshot.ts';
 import { readSql } from '../warehouse/sql-text.ts';
-import { billingPeriodStart } from './budget.ts';
+import { billingPeriodStart, leftOf } from './budget.ts';
 import { type CrawledTarget, listFormer, nameTargets } from './current-targets.ts';
 import { sumRequests } from './request-log.ts';
 import { type RunEntry, readRunLog } from './run-log.ts';
@@ -164,7 +164,7 @@ export async function readStatus(
     lastRun: runs.at(-1) ?? null,
     running,
     creditsThisMonth: spent.credits,
-    creditsLeft: config.monthlyCredits === null ? null : Math.max(0, config.monthlyCredits - spent.credits),
+    creditsLeft: leftOf(config.monthlyCredits, spent.credits),
     savedThisMonth: spent.saved,
   };
 }

@@ -2,7 +2,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import type { ApiKey } from '../api/api-key.ts';
 import { type ApiClient, type ClientOptions, createClient } from '../api/client.ts';
 import type { Pool, Transport } from '../api/operation.ts';
-import { type Budget, billingPeriodStart } from './budget.ts';
+import { type Budget, billingPeriodStart, leftOf } from './budget.ts';
 import { type RequestLog, sumCredits } from './request-log.ts';
 import type { Session } from './session.ts';
 
@@ -18,7 +18,7 @@ type ClientContext = Pick<Session, 'config' | 'folder'>;
 export async function readMonthlyLeft({ config, folder }: ClientContext): Promise<number | null> {
   if (config.monthlyCredits === null) return null;
   const since = billingPeriodStart(new Date(), config.billingDay);
-  return Math.max(0, config.monthlyCredits - (await sumCredits(folder.requests, since)));
+  return leftOf(config.monthlyCredits, await sumCredits(folder.requests, since));
 }
 
 /**

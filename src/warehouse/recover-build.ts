@@ -145,9 +145,9 @@ export async function beginEmptyBuild(folder: DataFolder, options: Options): Pro
   return aside.filter((name) => name !== null);
 }
 
-/** Puts back the build that `beginEmptyBuild` set aside. Killed in between, the next session begins with the snapshot. */
+/** Puts back, in the place of the build there is, the one that `beginEmptyBuild` set aside. */
 export async function putBack(folder: DataFolder, setAside: readonly string[]): Promise<void> {
-  for (const path of [folder.build, `${folder.build}.wal`]) await rm(path, { force: true });
-  for (const name of setAside) await rename(name, name.replace(/\.set-aside-[^/]*$/, ''));
+  await rm(`${folder.build}.wal`, { force: true });
+  for (const name of setAside.toReversed()) await rename(name, name.replace(/\.set-aside-[^/]*$/, ''));
   await syncDirectory(folder.root);
 }
