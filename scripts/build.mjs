@@ -20,6 +20,7 @@ await build({
   target: 'node20.19',
   // It loads a library that is built for one machine.
   external: ['@duckdb/node-bindings'],
+  alias: { undici: './scripts/undici-pool.cjs' },
   // What is still CommonJS among the packages requires Node's own modules.
   banner: {
     js: `import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);`,
