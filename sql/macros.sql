@@ -1,11 +1,13 @@
 -- Macros that the shapes share. They live only in the loader's connection.
 
 -- A whole number as HUGEINT, exactly; NULL when the text is anything else. `5.0` and `1e3` are whole numbers,
--- `1.5` is not (a plain cast would round it), nor is what a plain cast would also take (`0x10`, `1_000`, ` 5`).
+-- `1.5` is not (a plain cast would round it), nor is what a plain cast would also take (`0x10`, `1_000`, ` 5`). With an
+-- exponent only up to 15 digits: a double holds no more of them.
 create or replace temp macro whole_number(text) as
   case
-    when regexp_full_match(text, '-?[0-9]{1,38}') then try_cast(text as hugeint)
-    when regexp_full_match(text, '-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?')
+    when regexp_full_match(text, '-?[0-9]{1,38}(\.0+)?') then try_cast(text as hugeint)
+    when regexp_full_match(text, '-?[0-9.]{1,16}[eE][+-]?[0-9]+')
+      and regexp_full_match(text, '-?[0-9]+(\.[0-9]+)?[eE].*')
       and try_cast(text as double) = trunc(try_cast(text as double))
       and abs(try_cast(text as double)) < 9007199254740992
       then try_cast(try_cast(text as double) as hugeint)
