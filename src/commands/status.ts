@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { UsageError } from '../errors.ts';
 import { listJobNames, readJobs } from '../jobs/job-file.ts';
+import type { Gap } from '../pipeline/published-status.ts';
 import {
-  type Gap,
   type JobFiles,
   type JobStatus,
   readStatus,

@@ -1,8 +1,8 @@
-import { rename, writeFile } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import type { TaskFailure } from '../crawl/crawl-tasks.ts';
 import type { UsageError } from '../errors.ts';
 import type { Task } from '../jobs/task.ts';
+import { writeRunState } from './run-state.ts';
 
 /** How far one job is in this run. */
 export interface JobProgress {
@@ -54,8 +54,13 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
   };
   const startedAt = new Date();
   const terminal = options.onTerminal ? (await import('log-update')).createLogUpdate(process.stderr) : null;
-  // Only a display: a full disk is the landing log's to report.
-  const writeState = () => writeRunState(options, startedAt, jobs).catch(() => undefined);
+  const writeState = () =>
+    writeRunState(options.stateFile, {
+      run: options.run,
+      started_at: startedAt.toISOString(),
+      ...options.spent,
+      jobs: Object.fromEntries(jobs),
+    });
   const timers = [
     setInterval(() => void writeState(), stateEveryMs),
     terminal === null
@@ -116,21 +121,4 @@ export function renderProgress(jobs: ReadonlyMap<string, JobProgress>, elapsedMs
 function logProgress(log: Logger, jobs: ReadonlyMap<string, JobProgress>): void {
   for (const [job, progress] of jobs)
     if (progress.done < progress.tasks) log.info({ job, ...progress }, 'crawling');
-}
-
-async function writeRunState(
-  { run, stateFile, spent }: ProgressOptions,
-  startedAt: Date,
-  jobs: ReadonlyMap<string, JobProgress>,
-): Promise<void> {
-  const state = {
-    run,
-    pid: process.pid,
-    started_at: startedAt.toISOString(),
-    updated_at: new Date().toISOString(),
-    ...spent,
-    jobs: Object.fromEntries(jobs),
-  };
-  await writeFile(`${stateFile}.tmp`, `${JSON.stringify(state)}\n`, { mode: 0o600 });
-  await rename(`${stateFile}.tmp`, stateFile);
 }

@@ -1,8 +1,8 @@
 import type { DataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
-import { readRunning } from './read-status.ts';
 import { type Spent, sumRequestsByRun } from './request-log.ts';
 import { type RunEntry, readRunLog } from './run-log.ts';
+import { readRunning } from './run-state.ts';
 
 /** One run and what it cost. */
 export interface RunSummary extends Spent {

@@ -1,75 +1,38 @@
-import { readFile } from 'node:fs/promises';
 import type { Config } from '../config.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
 import { type Job, requireJob } from '../jobs/job-file.ts';
-import { crawlKey, isEnded, readLanding } from '../landing/reader.ts';
+import { isEnded, readLanding } from '../landing/reader.ts';
 import { exists } from '../landing/segment-files.ts';
-import { requireSchema } from '../warehouse/build.ts';
-import { type Database, openDatabase } from '../warehouse/database.ts';
 import { isSnapshotMissing } from '../warehouse/open-snapshot.ts';
-import { readSql } from '../warehouse/sql-text.ts';
 import { billingPeriodStart, leftOf } from './budget.ts';
-import { type CrawledTarget, listFormer, nameTargets } from './current-targets.ts';
+import { nameTargets } from './current-targets.ts';
+import {
+  type Gap,
+  type KnownTarget,
+  type Published,
+  type PublishedJob,
+  type PublishedTarget,
+  readPublished,
+} from './published-status.ts';
 import { sumRequests } from './request-log.ts';
 import { type RunEntry, readRunLog } from './run-log.ts';
-
-/** What a feed covers: the lowest and highest slot that are in, gaps between them aside. Null for all else. */
-interface Covered {
-  covered_from: bigint | null;
-  covered_to: bigint | null;
-}
+import { type RunState, readRunning } from './run-state.ts';
 
 /** How far a job is with the targets that it has now: all but `former` is about these. */
-export interface JobStatus extends Covered {
-  job: string;
+export interface JobStatus extends PublishedJob {
   /** False: renamed or removed, it is crawled no more. Null: built in, or there is no folder of job files. */
   has_file: boolean | null;
-  targets: bigint;
   /** Targets that it does not have any more (listFormer). */
   former: bigint;
-  complete: bigint;
-  /** Complete ones whose crawl brought no record: right for an owner without accounts, wrong for a misspelt address. */
-  empty: bigint;
-  open: bigint;
-  failed: bigint;
   /** Targets without a checkpoint: nothing of them was ever received in full. Null where they cannot be told. */
   never_complete: bigint | null;
-  /** All data up to this slot is in: of feeds only where each is covered from slot 0 on. */
-  complete_as_of: bigint | null;
-  /** Incremental jobs: changes up to this slot are in, which says nothing of rows that left. */
-  changes_seen_to: bigint | null;
-  last_complete: Date | null;
-  /** When the last full crawl of the target that waited longest ended. */
-  last_full: Date | null;
   /** Incremental jobs whose file is there: when the next crawl is a full one. */
   next_full_due: Date | null;
-  quarantined: bigint;
 }
 
-export interface TargetStatus extends Covered {
-  target: string;
-  /** Whether its job does not have it any more. */
-  former: boolean;
-  state: string;
-  complete_as_of: bigint | null;
-  changes_seen_to: bigint | null;
-  last_full: Date | null;
+export interface TargetStatus extends PublishedTarget {
   next_full_due: Date | null;
-  pages: bigint;
-  records: bigint;
-  quarantined: bigint;
-  finished_at: Date | null;
-  reason: string | null;
-}
-
-export interface Gap {
-  job: string;
-  target: string;
-  low_slot: bigint;
-  high_slot: bigint;
-  /** Where the next run asks again; null where only the head leads there. */
-  cursor: string | null;
 }
 
 export interface Status {
@@ -86,7 +49,7 @@ export interface Status {
   landed: { crawls: number; open: number; records: number };
   lastRun: RunEntry | null;
   /** `data/run.json` of a run that is at work now, else null. */
-  running: unknown;
+  running: RunState | null;
   creditsThisMonth: number;
   /** Of `api.monthly_credits`; null: no limit is configured. */
   creditsLeft: number | null;
@@ -196,98 +159,11 @@ function nextFull(last: Date | null, everyMs: number | null): Date | null {
   return last === null || everyMs === null ? null : new Date(last.getTime() + everyMs);
 }
 
-type Undated<T> = Omit<T, 'next_full_due'>;
-type PublishedJob = Omit<JobStatus, 'next_full_due' | 'never_complete' | 'has_file' | 'former'>;
-
-/** A target that has a checkpoint. */
-interface KnownTarget {
-  job: string;
-  target: string;
-  former: boolean;
-}
-
-/** What the snapshot says; what is missing and what is due stands in the job files. */
-interface Published {
-  jobs: PublishedJob[];
-  /** Of the job asked for; empty without one. */
-  targets: Undated<TargetStatus>[];
-  /** Of the job asked for; without one, all. */
-  gaps: Gap[];
-  absent: number;
-  done: ReadonlySet<string>;
-  /** By job. */
-  known: KnownTarget[];
-}
-
-/** What is asked of the snapshot, and what is known of the targets without it. */
-interface Asked {
-  job: string | null;
-  files: readonly Job[];
-  named: ReadonlyMap<string, ReadonlySet<string> | null>;
-}
-
-async function readPublished(folder: DataFolder, config: Config, asked: Asked): Promise<Published> {
-  const { memoryLimit, threads } = config.warehouse;
-  const database = await openDatabase(folder.snapshot, {
-    memoryLimit,
-    threads,
-    tempDir: folder.temp,
-    readOnly: true,
-  });
-  const { job } = asked;
-  try {
-    await requireSchema(database);
-    await database.script(readSql('status/target-status.sql'));
-    const known = await readKnown(database, asked);
-    const former = known.filter(({ former }) => former);
-    await database.run(readSql('status/former.sql'), {
-      jobs: former.map(({ job }) => job),
-      targets: former.map(({ target }) => target),
-    });
-    const done = await database.rows<{ task: string; crawl: string }>(
-      `select task, crawl from meta.checkpoints where state = 'complete'`,
-    );
-    const [absent] = await database.rows<{ n: bigint }>('select count(*) as n from meta.absent');
-    return {
-      absent: Number(absent?.n ?? 0n),
-      done: new Set(done.map(crawlKey)),
-      known,
-      jobs: await database.rows<PublishedJob>(readSql('status/jobs.sql')),
-      targets:
-        job === null
-          ? []
-          : await database.rows<Undated<TargetStatus>>(readSql('status/targets.sql'), { job }),
-      gaps: await database.rows<Gap>(readSql('status/gaps.sql'), { job }),
-    };
-  } finally {
-    database.close();
-  }
-}
-
-/** The runs are those of the snapshot: what later ones crawled is not in its checkpoints. */
-async function readKnown(database: Database, { files, named }: Asked): Promise<KnownTarget[]> {
-  const runs = await database.rows<RunEntry>(readSql('status/runs.sql'));
-  const rows = await database.rows<CrawledTarget & { job: string }>(
-    'select job, target, last_run as "lastRun" from target_status order by job, target',
-  );
-  const byJob = new Map<string, CrawledTarget[]>();
-  for (const row of rows) {
-    const own = byJob.get(row.job);
-    if (own === undefined) byJob.set(row.job, [row]);
-    else own.push(row);
-  }
-  return [...byJob].flatMap(([job, crawled]) => {
-    const file = files.find(({ name }) => name === job) ?? null;
-    const former = listFormer(job, file, named.get(job) ?? null, crawled, runs);
-    return crawled.map(({ target }) => ({ job, target, former: former.has(target) }));
-  });
-}
-
 /** A job with the targets that have no checkpoint; null: how many those are cannot be told. */
 function withMissing(
   one: PublishedJob,
   never: number | null,
-): Omit<JobStatus, 'next_full_due' | 'has_file' | 'former'> {
+): PublishedJob & Pick<JobStatus, 'never_complete'> {
   if (never === null) return { ...one, never_complete: null };
   const targets = one.targets + BigInt(never);
   const known = { ...one, targets, never_complete: BigInt(never) };
@@ -311,17 +187,4 @@ function nothingOf(job: string): PublishedJob {
     covered_from: null,
     covered_to: null,
   };
-}
-
-/** The state file of the last run, when that has not ended and its process is alive. */
-export async function readRunning(folder: DataFolder, last: RunEntry | undefined): Promise<unknown> {
-  if (last === undefined || last.finishedAt !== null) return null;
-  try {
-    const state = JSON.parse(await readFile(folder.runState, 'utf8')) as { run: string; pid: number };
-    process.kill(state.pid, 0);
-    return state.run === last.run ? state : null;
-  } catch {
-    // No such file or no such process: the run was killed.
-    return null;
-  }
 }

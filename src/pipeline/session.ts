@@ -16,6 +16,7 @@ import { takeIncomingPages } from './incoming-pages.ts';
 import { holdsArchive, type MendContext, mendBuild } from './mend-build.ts';
 import { mendRequestLog } from './request-log.ts';
 import { appendRunLog, makeRunId, readRunLog } from './run-log.ts';
+import { writeRunState } from './run-state.ts';
 
 /** A data folder that this process alone works on, and the run it works for. */
 export interface Session {
@@ -113,8 +114,11 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     await closeReplay(folder);
     await build.withBuild((database) => prepareBuild(database, options));
     if (!(await build.withBuild((database) => holdsArchive(database, folder)))) await build.mend();
+    const started_at = now.toISOString();
+    // Before the log: a run that stands there and has no state counts as killed.
+    await writeRunState(folder.runState, { run, started_at, requests: 0, credits: 0, jobs: {} });
     await appendRunLog(folder.runs, {
-      ...{ run, verb, jobs: [...jobs], started_at: now.toISOString() },
+      ...{ run, verb, jobs: [...jobs], started_at },
       // A build that is made again is to accept what this run does.
       ...(acceptVanished.length === 0 ? {} : { accept_vanished: acceptVanished }),
     });

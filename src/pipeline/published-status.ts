@@ -1,0 +1,143 @@
+import type { Config } from '../config.ts';
+import type { DataFolder } from '../data-folder.ts';
+import type { Job } from '../jobs/job-file.ts';
+import { crawlKey } from '../landing/reader.ts';
+import { requireSchema } from '../warehouse/build.ts';
+import { type Database, openDatabase } from '../warehouse/database.ts';
+import { readSql } from '../warehouse/sql-text.ts';
+import { type CrawledTarget, listFormer } from './current-targets.ts';
+import type { RunEntry } from './run-log.ts';
+
+/** What a feed covers: the lowest and highest slot that are in, gaps between them aside. Null for all else. */
+interface Covered {
+  covered_from: bigint | null;
+  covered_to: bigint | null;
+}
+
+/** What the snapshot says of a job, and of the targets that it has now. */
+export interface PublishedJob extends Covered {
+  job: string;
+  targets: bigint;
+  complete: bigint;
+  /** Complete ones whose crawl brought no record: right for an owner without accounts, wrong for a misspelt address. */
+  empty: bigint;
+  open: bigint;
+  failed: bigint;
+  /** All data up to this slot is in: of feeds only where each is covered from slot 0 on. */
+  complete_as_of: bigint | null;
+  /** Incremental jobs: changes up to this slot are in, which says nothing of rows that left. */
+  changes_seen_to: bigint | null;
+  last_complete: Date | null;
+  /** When the last full crawl of the target that waited longest ended. */
+  last_full: Date | null;
+  quarantined: bigint;
+}
+
+export interface PublishedTarget extends Covered {
+  target: string;
+  /** Whether its job does not have it any more. */
+  former: boolean;
+  state: string;
+  complete_as_of: bigint | null;
+  changes_seen_to: bigint | null;
+  last_full: Date | null;
+  pages: bigint;
+  records: bigint;
+  quarantined: bigint;
+  finished_at: Date | null;
+  reason: string | null;
+}
+
+export interface Gap {
+  job: string;
+  target: string;
+  low_slot: bigint;
+  high_slot: bigint;
+  /** Where the next run asks again; null where only the head leads there. */
+  cursor: string | null;
+}
+
+/** A target that has a checkpoint. */
+export interface KnownTarget {
+  job: string;
+  target: string;
+  former: boolean;
+}
+
+/** What the snapshot says; what is missing and what is due stands in the job files. */
+export interface Published {
+  jobs: PublishedJob[];
+  /** Of the job asked for; empty without one. */
+  targets: PublishedTarget[];
+  /** Of the job asked for; without one, all. */
+  gaps: Gap[];
+  /** Rows that left their lists and wait to be looked up once more. */
+  absent: number;
+  /** Crawls that are in the tables. */
+  done: ReadonlySet<string>;
+  /** By job. */
+  known: KnownTarget[];
+}
+
+/** What is asked of the snapshot, and what is known of the targets without it. */
+interface Asked {
+  job: string | null;
+  files: readonly Job[];
+  named: ReadonlyMap<string, ReadonlySet<string> | null>;
+}
+
+/** Reads the snapshot, which must be there. @throws UsageError as requireSchema */
+export async function readPublished(folder: DataFolder, config: Config, asked: Asked): Promise<Published> {
+  const { memoryLimit, threads } = config.warehouse;
+  const database = await openDatabase(folder.snapshot, {
+    memoryLimit,
+    threads,
+    tempDir: folder.temp,
+    readOnly: true,
+  });
+  const { job } = asked;
+  try {
+    await requireSchema(database);
+    await database.script(readSql('status/target-status.sql'));
+    const known = await readKnown(database, asked);
+    const former = known.filter(({ former }) => former);
+    await database.run(readSql('status/former.sql'), {
+      jobs: former.map(({ job }) => job),
+      targets: former.map(({ target }) => target),
+    });
+    const done = await database.rows<{ task: string; crawl: string }>(
+      `select task, crawl from meta.checkpoints where state = 'complete'`,
+    );
+    const [absent] = await database.rows<{ n: bigint }>('select count(*) as n from meta.absent');
+    return {
+      absent: Number(absent?.n ?? 0n),
+      done: new Set(done.map(crawlKey)),
+      known,
+      jobs: await database.rows<PublishedJob>(readSql('status/jobs.sql')),
+      targets:
+        job === null ? [] : await database.rows<PublishedTarget>(readSql('status/targets.sql'), { job }),
+      gaps: await database.rows<Gap>(readSql('status/gaps.sql'), { job }),
+    };
+  } finally {
+    database.close();
+  }
+}
+
+/** The runs are those of the snapshot: what later ones crawled is not in its checkpoints. */
+async function readKnown(database: Database, { files, named }: Asked): Promise<KnownTarget[]> {
+  const runs = await database.rows<RunEntry>(readSql('status/runs.sql'));
+  const rows = await database.rows<CrawledTarget & { job: string }>(
+    'select job, target, last_run as "lastRun" from target_status order by job, target',
+  );
+  const byJob = new Map<string, CrawledTarget[]>();
+  for (const row of rows) {
+    const own = byJob.get(row.job);
+    if (own === undefined) byJob.set(row.job, [row]);
+    else own.push(row);
+  }
+  return [...byJob].flatMap(([job, crawled]) => {
+    const file = files.find(({ name }) => name === job) ?? null;
+    const former = listFormer(job, file, named.get(job) ?? null, crawled, runs);
+    return crawled.map(({ target }) => ({ job, target, former: former.has(target) }));
+  });
+}

@@ -1,0 +1,43 @@
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import type { DataFolder } from '../data-folder.ts';
+import type { JobProgress } from './progress.ts';
+import type { RunEntry } from './run-log.ts';
+
+/** `data/run.json`: the run that is at work, every few seconds. */
+export interface RunState {
+  run: string;
+  pid: number;
+  started_at: string;
+  updated_at: string;
+  requests: number;
+  credits: number;
+  jobs: Record<string, JobProgress>;
+}
+
+/** Only a display, so it never fails: a full disk is the landing log's to report. */
+export async function writeRunState(
+  file: string,
+  state: Omit<RunState, 'pid' | 'updated_at'>,
+): Promise<void> {
+  const { run, started_at, ...rest } = state;
+  const text = JSON.stringify({
+    ...{ run, pid: process.pid, started_at, updated_at: new Date().toISOString() },
+    ...rest,
+  });
+  await writeFile(`${file}.tmp`, `${text}\n`, { mode: 0o600 })
+    .then(() => rename(`${file}.tmp`, file))
+    .catch(() => undefined);
+}
+
+/** The state of the last run, when that has not ended and its process is alive. */
+export async function readRunning(folder: DataFolder, last: RunEntry | undefined): Promise<RunState | null> {
+  if (last === undefined || last.finishedAt !== null) return null;
+  try {
+    const state = JSON.parse(await readFile(folder.runState, 'utf8')) as RunState;
+    process.kill(state.pid, 0);
+    return state.run === last.run ? state : null;
+  } catch {
+    // No such file or no such process: the run was killed.
+    return null;
+  }
+}
