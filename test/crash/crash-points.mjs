@@ -7,7 +7,7 @@
 //
 // CRASH_POINTS is JSON: { root: the data folder, trace: file that gets a line a point, shadows: folder for
 //   durable-state.mjs, at: number of the point to die at (0: none), images: null, or the folder that gets what a death at
-//   each point, or at that one, leaves: <n>, and with a power loss <n>-undone and <n>-torn }
+//   each point, or at that one, leaves: <n>, and with a power loss <n>-undone and <n>-torn; losses: which of the three }
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import promises from 'node:fs/promises';
@@ -67,9 +67,11 @@ function keepImages(n, halve) {
   last = now;
   if (now.content !== before.content) copy(image);
   else if (now.fsyncs === before.fsyncs) return;
-  copy(`${image}-torn`);
-  durable.torn(`${image}-torn`, n % 2 === 0);
-  durable.undone(`${image}-undone`);
+  if (plan.losses.includes('torn')) {
+    copy(`${image}-torn`);
+    durable.torn(`${image}-torn`, n % 2 === 0);
+  }
+  if (plan.losses.includes('undone')) durable.undone(`${image}-undone`);
 }
 
 /** Names, modes and checksums of everything below a folder; without what only shows progress. */

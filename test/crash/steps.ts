@@ -40,7 +40,7 @@ function watch(command: Command, plan: object): Promise<Ended> {
   const trace = join(place.root, 'trace.ndjson');
   for (const path of [shadows, trace]) rmSync(path, { recursive: true, force: true });
   const root = place.data;
-  const points = { root, trace, shadows, at: 0, images: null, ...plan };
+  const points = { root, trace, shadows, at: 0, images: null, losses: ['kill'], ...plan };
   return runProgram(args, { place, preload, env: { ...env, CRASH_POINTS: JSON.stringify(points) } });
 }
 
@@ -51,24 +51,30 @@ function readTrace({ root }: Place): Point[] {
 
 /**
  * Runs the program to its end and keeps what a death at each of its points would leave: each different data folder
- * once. @returns every point, and the folders
+ * once, and one with a draft of `run.json`, which comes whenever its time has come and is no other state.
+ * @param losses what deaths take along
+ * @returns every point, and the folders
  */
 export async function recordSteps(
   command: Command,
+  losses: readonly Loss[],
 ): Promise<{ ended: Ended; points: Point[]; images: Image[] }> {
   const { place } = command;
   const images = join(place.root, 'images');
   rmSync(images, { recursive: true, force: true });
   mkdirSync(images);
-  const ended = await watch(command, { images });
+  const ended = await watch(command, { images, losses });
   const points = readTrace(place);
   const known = new Set<string>();
+  let hasDraft = false;
   const kept = points.flatMap((point) =>
-    (['kill', 'undone', 'torn'] as const).flatMap((loss) => {
+    losses.flatMap((loss) => {
       const folder = join('images', loss === 'kill' ? `${point.n}` : `${point.n}-${loss}`);
       if (!existsSync(join(place.root, folder))) return [];
       const digest = digestFolder(join(place.root, folder));
-      if (!known.has(digest)) {
+      const isFirstDraft = !hasDraft && existsSync(join(place.root, folder, 'run.json.tmp'));
+      if (isFirstDraft || !known.has(digest)) {
+        hasDraft ||= isFirstDraft;
         known.add(digest);
         return [{ point, loss, folder }];
       }
@@ -105,11 +111,12 @@ export async function dieAt(
   return { ended, point, isAsShown };
 }
 
-/** Two folders with the same digest have the same files; `run.json` shows progress only and does not count. */
+/** Two folders with the same digest have the same files; `run.json` shows progress only and does not count, nor its draft. */
 function digestFolder(folder: string): string {
-  const lines = readdirSync(folder, { recursive: true, withFileTypes: true }).map((entry) => {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const counted = entries.filter(({ name }) => !name.startsWith('run.json'));
+  const lines = counted.map((entry) => {
     const path = join(entry.parentPath, entry.name);
-    if (entry.name.startsWith('run.json')) return '';
     const hash = createHash('sha1');
     if (entry.isFile()) hash.update(readFileSync(path));
     if (entry.isSymbolicLink()) hash.update(readlinkSync(path));
@@ -132,8 +139,20 @@ export async function readSeen(data: string): Promise<Seen> {
   return { snapshot: await readSnapshot(join(data, 'warehouse.duckdb')), lake: readLake(join(data, 'lake')) };
 }
 
+/** What was found in snapshots by the digest of their bytes: most deaths leave the one that was there. */
+const known = new Map<string, string[]>();
+
 async function readSnapshot(path: string): Promise<string[]> {
   if (!existsSync(path)) return [];
+  // A log beside it is part of what opens.
+  if (existsSync(`${path}.wal`)) return readTables(path);
+  const digest = createHash('sha1').update(readFileSync(path)).digest('hex');
+  const found = known.get(digest) ?? (await readTables(path));
+  known.set(digest, found);
+  return found;
+}
+
+async function readTables(path: string): Promise<string[]> {
   const options = { memoryLimit: '256MB', threads: 1, tempDir: '', readOnly: true };
   const database = await openDatabase(path, options);
   try {
