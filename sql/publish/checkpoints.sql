@@ -22,14 +22,13 @@ where not exists (from arrived as a where a.task = r.task and a.crawl = r.crawl)
     where c.task = r.task and c.state = 'complete'
   );
 
+-- One a task and slot. The crawls of a feed stand beside each other: by its checkpoint publish tells that a crawl is in.
 delete from meta.checkpoints
 where state = 'complete'
   and exists (
     from arrived as a
-    where a.job = meta.checkpoints.job
-      and a.target = meta.checkpoints.target
-      and a.kind = meta.checkpoints.kind
-      and a.range_name = meta.checkpoints.range
+    where a.task = meta.checkpoints.task
+      and not a.is_feed
       and a.min_slot is not distinct from meta.checkpoints.last_indexed_slot
   );
 
@@ -57,7 +56,7 @@ select
   end_reason
 from arrived
 left join misfit_count using (task, crawl)
-qualify row_number() over (partition by job, target, range_name, kind, min_slot order by crawl desc) = 1;
+qualify row_number() over (partition by task, min_slot, if(is_feed, crawl, null) order by crawl desc) = 1;
 
 -- What an earlier publish said of crawls that are still in the log.
 create or replace temp table said as

@@ -271,3 +271,20 @@ test('a crawl that ended where another went down leaves a gap when that one goes
     'covered 351–400',
   ]);
 });
+
+test('two crawls of a feed that end at one slot are each published once', async () => {
+  await receive('a', [{ page: 1, slot: 100, last: 60 }]);
+  await receive('b', [{ page: 1, slot: 100, last: 60, end: 'covered' }]);
+  await receive('a', [{ page: 2, slot: 100, last: 10, end: 'exhausted' }]);
+  const again = await publishLoaded(folder, 'c', async (build, { crawls }) => ({
+    crawls,
+    checkpoints: await build.rows('select crawl, reason from meta.checkpoints order by crawl'),
+  }));
+  expect(again).toEqual({
+    crawls: 0,
+    checkpoints: [
+      { crawl: 'a', reason: 'exhausted' },
+      { crawl: 'b', reason: 'covered' },
+    ],
+  });
+});
