@@ -15,7 +15,7 @@ export interface Bar {
 /**
  * How much each of the large tests does. The nightly numbers were to fit into ninety minutes on two idle cores, reckoned in
  * seconds of a core apiece: a kill 3, a damage 3.5, a step's state 1.5, a real death 2.6, a hundred seeds 35, a thousand
- * mutants 4. docs/guarantees.md prints what a run of `make test-nightly` did.
+ * mutants 4, a sequence 35. docs/guarantees.md prints what a run of `make test-nightly` did.
  */
 export const bars = {
   kills: {
@@ -59,6 +59,13 @@ export const bars = {
     shownBy: 'test/properties/moving-ledger.test.ts',
     test: 300,
     nightly: 10_000,
+  },
+  sequences: {
+    promise: 'whatever happens between nights, the tables end as the ledger is',
+    counts: 'random sequences of nights',
+    shownBy: 'test/sequences/sequences.test.ts',
+    test: 2,
+    nightly: 100,
   },
   amounts: {
     promise: '64-bit numbers are exact',

@@ -1,0 +1,184 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { cp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import {
+  type Ended,
+  environmentOf,
+  makePlace,
+  type Started,
+  startProgram,
+  writeFiles,
+} from '../crash/program.ts';
+import { createDraw } from '../properties/draw.ts';
+import { allowedCodes, type FolderFacts } from './exit-codes.ts';
+import { installationFiles, type JobSettings } from './job-settings.ts';
+import type { Ledger } from './ledger.ts';
+import { calm, isCalm, type LedgerServer } from './ledger-server.ts';
+import { createRoundWatch } from './round-watch.ts';
+import type { CommandStep, FolderEvent, Stop } from './steps.ts';
+
+const clock = fileURLToPath(new URL('clock.mjs', import.meta.url));
+
+/** However busy the machine is, no command here takes so long. */
+const mostMs = 120_000;
+
+/** How a command of a sequence ended. */
+export interface CommandEnded extends Ended {
+  /** What is wrong with that, a sentence each. */
+  problems: string[];
+}
+
+/** The program as one user has it: jobs, a config and a data folder, for one ledger. */
+export interface Installation {
+  /** Where the data folder is now. */
+  data(): string;
+  writeJobs(settings: JobSettings): Promise<void>;
+  command(step: CommandStep): Promise<CommandEnded>;
+  /** @returns whether it could happen */
+  disturb(event: FolderEvent, seed: number): Promise<boolean>;
+  pass(days: number): void;
+}
+
+export async function openInstallation(ledger: Ledger, server: LedgerServer): Promise<Installation> {
+  const place = await makePlace();
+  const watch = createRoundWatch();
+  let data = place.data;
+  let daysAhead = 0;
+  let copies = 0;
+  const start = (args: readonly string[]) =>
+    startProgram([...args, '--data-dir', data, '--no-progress'], {
+      place,
+      preload: clock,
+      env: { ...environmentOf(server), TEST_DAYS_AHEAD: String(daysAhead) },
+    });
+  return {
+    data: () => data,
+    async writeJobs(settings) {
+      await rm(place.jobs, { recursive: true, force: true });
+      await writeFiles(place.root, installationFiles(settings, ledger));
+      watch.forget();
+    },
+    async command(step) {
+      const facts = readFacts(data);
+      const from = server.answered.length;
+      server.setWeather(step.weather);
+      const run = start(step.args);
+      const { ended, inTime } = await stopAndWait(run, step.stop, server);
+      server.setWeather(calm);
+      const problems = inTime ? checkEnded(step, ended, facts) : [`it did not end within ${mostMs} ms`];
+      if (['run', 'crawl'].includes(step.args[0]!))
+        problems.push(
+          ...watch.see({
+            answered: server.answered.slice(from),
+            died: ended.code === null && !hasNotedItsEnd(data),
+            stopped: ended.code === 75,
+            isSound: isCalm({ ...step.weather, moves: 0 }),
+          }),
+        );
+      return { ...ended, problems };
+    },
+    async disturb(event, seed) {
+      if (!existsSync(data)) return false;
+      if (event !== 'copied to another place') return removePart(data, event, seed);
+      copies += 1;
+      const copy = join(place.root, `data-${copies}`);
+      await cp(data, copy, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
+      await rm(data, { recursive: true });
+      data = copy;
+      return true;
+    },
+    pass(days) {
+      daysAhead += days;
+    },
+  };
+}
+
+/** Sends the signal when its moment has come, unless the program has ended by then. */
+async function stopAndWait(
+  run: Started,
+  stop: Stop | null,
+  server: LedgerServer,
+): Promise<{ ended: Ended; inTime: boolean }> {
+  let isOver = false;
+  const ended = run.ended.finally(() => {
+    isOver = true;
+  });
+  const late = setTimeout(() => run.child.kill('SIGKILL'), mostMs);
+  const startedAt = Date.now();
+  if (stop !== null) {
+    const { what, count } = stop.after;
+    const from = server.answered.length;
+    const reached = {
+      start: () => true,
+      requests: () => server.answered.length - from >= count,
+      lines: () => run.stderr().split('\n').length > count,
+    };
+    while (!isOver && !reached[what]()) await sleep(2);
+    await Promise.race([sleep(stop.ms), ended]);
+    run.child.kill(stop.signal);
+  }
+  const how = await ended;
+  clearTimeout(late);
+  return { ended: how, inTime: Date.now() - startedAt < mostMs };
+}
+
+function readFacts(data: string): FolderFacts {
+  return {
+    exists: existsSync(data),
+    hasSnapshot: existsSync(join(data, 'warehouse.duckdb')),
+    isArchiveShort: existsSync(join(data, 'archive/removed.json')),
+  };
+}
+
+/** Whether the last run had noted how it ended before it was killed: the next one begins a new round. */
+function hasNotedItsEnd(data: string): boolean {
+  const log = join(data, 'runs.ndjson');
+  return existsSync(log) && readFileSync(log, 'utf8').trimEnd().split('\n').at(-1)!.includes('"exit_code"');
+}
+
+function checkEnded(step: CommandStep, ended: Ended, facts: FolderFacts): string[] {
+  const { code, signal, stdout } = ended;
+  if (code === null) return signal === step.stop?.signal ? checkDeath(ended) : [`it ended with ${signal}`];
+  const allowed = allowedCodes(step, facts);
+  const problems = allowed.includes(code) ? [] : [`it ended with ${code}, ${allowed} may be`];
+  if (code === 4 && !/brake: /.test(`${stdout}${ended.stderr}`))
+    problems.push('it was no brake that refused');
+  if (!step.args.includes('--json') || code === 2) return problems;
+  // Stopped before it had a result, it has none to print.
+  if (stdout === '' && code === 75) return problems;
+  return isJson(stdout) ? problems : [...problems, `it printed no JSON: ${stdout.slice(0, 200)}`];
+}
+
+/** SIGTERM is a kill as long as Node only loads the program. */
+function checkDeath({ signal, stderr }: Ended): string[] {
+  return signal === 'SIGKILL' || stderr === '' ? [] : ['SIGTERM killed it in the middle of its work'];
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Removes what the program can make again. Of build and snapshot one is left: together they are the data. */
+async function removePart(data: string, event: FolderEvent, seed: number): Promise<boolean> {
+  const [build, snapshot] = [join(data, 'build.duckdb'), join(data, 'warehouse.duckdb')];
+  const staging = join(data, 'staging');
+  const staged = existsSync(staging) ? readdirSync(staging) : [];
+  const parts: Record<FolderEvent, string[]> = {
+    'copied to another place': [],
+    'without its build': existsSync(snapshot) ? [build, `${build}.wal`] : [],
+    'without its snapshot': existsSync(build) ? [snapshot] : [],
+    'without a staged segment': staged.length > 0 ? [join(staging, createDraw(seed).pick(staged))] : [],
+    'without its lake': [join(data, 'lake')],
+    'without its rates': [join(data, 'rates.json')],
+  };
+  const there = parts[event].filter((path) => existsSync(path));
+  for (const path of there) await rm(path, { recursive: true });
+  return there.length > 0;
+}
