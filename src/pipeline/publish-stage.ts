@@ -1,5 +1,5 @@
 import { listSegments } from '../landing/segment-files.ts';
-import { archiveSegments } from '../warehouse/archive.ts';
+import { archiveSegments, removeLanded } from '../warehouse/archive.ts';
 import { openDatabase } from '../warehouse/database.ts';
 import { removeDamagedStaging } from '../warehouse/load.ts';
 import { publish, readSegments } from '../warehouse/publish.ts';
@@ -54,8 +54,8 @@ export async function publishLoaded(
 }
 
 /**
- * Notes the run in `meta`, replaces the readers' snapshot, archives the segments that it holds and nothing waits for,
- * and removes what is older than `warehouse.keep_raw_days` and not needed.
+ * Notes the run in `meta`, replaces the readers' snapshot and archives the segments that it holds and nothing waits for,
+ * which then leave the landing log, and removes what is older than `warehouse.keep_raw_days` and not needed.
  * @param next the copy that it begins with
  */
 export async function snapshotStage(
@@ -75,25 +75,30 @@ export async function snapshotStage(
       : entry,
   );
   // Together, because a build that turns out to be damaged as it is copied is made again without these rows.
-  const { settled, setAside } = await session.mending(async () => {
+  const { settled, segments, setAside } = await session.mending(async () => {
     const settled = await session.withBuild(async (build) => {
       await publishRuns(build, folder, runs);
       await thinCheckpoints(build, session);
       return readSegments(build, 'from meta.segments where settled');
     });
     session.closeBuild();
+    const segments = (await listSegments(folder.landing)).filter((segment) => settled.has(segment));
     const begun = (await next?.take()) ?? null;
     const { fileMode } = session.config.warehouse;
-    return { settled, setAside: await replaceSnapshot(folder, fileMode, session.databaseOptions, begun) };
+    // Side by side: the one copies blocks, the other keeps DuckDB busy with text.
+    const [setAside] = await bothDone(
+      replaceSnapshot(folder, fileMode, session.databaseOptions, begun),
+      archive(session, segments),
+    );
+    return { settled, segments, setAside };
   });
   for (const file of setAside)
     log.warn({ file }, 'somebody opened the snapshot for writing: its log was set aside, open it read-only');
-  await archiveSettled(session, settled);
+  await removeLanded(folder, segments);
   await removeExpired(session, await findExpired(session, settled));
 }
 
-async function archiveSettled(session: Session, settled: ReadonlySet<number>): Promise<void> {
-  const segments = (await listSegments(session.folder.landing)).filter((segment) => settled.has(segment));
+async function archive(session: Session, segments: readonly number[]): Promise<void> {
   if (segments.length === 0) return;
   const database = await openDatabase(':memory:', session.databaseOptions);
   try {
@@ -102,4 +107,10 @@ async function archiveSettled(session: Session, settled: ReadonlySet<number>): P
     database.close();
   }
   session.log.debug({ segments: segments.length }, 'archived');
+}
+
+/** What both give; where one fails, only after the other has ended too. */
+async function bothDone<A, B>(one: Promise<A>, other: Promise<B>): Promise<[A, B]> {
+  await Promise.allSettled([one, other]);
+  return Promise.all([one, other]);
 }

@@ -9,10 +9,9 @@ import { withRoom } from './memory.ts';
 import { readSql } from './sql-text.ts';
 
 /**
- * Moves settled segments, which a snapshot holds, from the landing log to the archive: `<n>.parquet` (the record
- * lines) and `<n>.pages.parquet` (the page lines), each line's exact text. `read_ndjson_objects` keeps bytes; typed
- * reading would reformat decimals. A page whose records are archived already is kept as a reference to them.
- * The log's files go only after both are durable, so a kill in between archives again.
+ * Writes segments of the landing log that are not in the archive yet to it: `<n>.parquet` (the record lines) and
+ * `<n>.pages.parquet` (the page lines), each line's exact text, durable when it resolves. `read_ndjson_objects` keeps
+ * bytes; typed reading would reformat decimals. A page whose records are archived already is kept as a reference to them.
  */
 export async function archiveSegments(
   database: Database,
@@ -22,10 +21,13 @@ export async function archiveSegments(
   await database.useThreads(segments.map((segment) => recordFile(folder.landing, segment)));
   const archived = await listArchived(folder.archive);
   await readKept(database, folder.archive, archived);
-  for (const segment of segments) {
+  for (const segment of segments)
     if (!archived.includes(segment)) await writeSegment(database, folder, segment);
-    await removeLanded(folder, segment);
-  }
+}
+
+/** Removes archived segments, which a snapshot holds, from the landing log and from staging. */
+export async function removeLanded(folder: DataFolder, segments: readonly number[]): Promise<void> {
+  for (const segment of segments) await removeSegment(folder, segment);
 }
 
 async function writeSegment(
@@ -62,7 +64,7 @@ async function writeSegment(
   );
 }
 
-async function removeLanded(folder: DataFolder, segment: number): Promise<void> {
+async function removeSegment(folder: DataFolder, segment: number): Promise<void> {
   const { landing, staging } = folder;
   await removeStaged(folder, segment);
   // Staged rows that come back after a power loss have a segment to be archived with; without one they would stay.

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type DataFolder, dataFolder, makeDataFolder } from '../../src/data-folder.ts';
 import { listSegments } from '../../src/landing/segment-files.ts';
 import { createLandingLog } from '../../src/landing/writer.ts';
-import { archiveSegments } from '../../src/warehouse/archive.ts';
+import { archiveSegments, removeLanded } from '../../src/warehouse/archive.ts';
 import { type Database, openDatabase } from '../../src/warehouse/database.ts';
 import { newRecords } from '../landing/pages.ts';
 
@@ -55,6 +55,7 @@ async function landAndArchive(crawl: string, pages: readonly (readonly string[])
   await landing.close();
   const [segment] = await listSegments(folder.landing);
   await archiveSegments(database, folder, [segment as number]);
+  await removeLanded(folder, [segment as number]);
   return segment as number;
 }
 

@@ -3,7 +3,7 @@ import type { DataFolder } from '../../src/data-folder.ts';
 import { maxEnvelopeBytes } from '../../src/landing/page-line.ts';
 import { listSegments } from '../../src/landing/segment-files.ts';
 import { createLandingLog } from '../../src/landing/writer.ts';
-import { archiveSegments } from '../../src/warehouse/archive.ts';
+import { archiveSegments, removeLanded } from '../../src/warehouse/archive.ts';
 import { openDatabase } from '../../src/warehouse/database.ts';
 import { restoreSegment } from '../../src/warehouse/restore-segment.ts';
 import { newPage, newRecords } from '../landing/pages.ts';
@@ -41,6 +41,7 @@ test.each([
     });
     try {
       await archiveSegments(database, folder, landed);
+      await removeLanded(folder, landed);
       expect(await listSegments(folder.landing)).toEqual([]);
       for (const segment of landed) await restoreSegment(database, folder.archive, folder.landing, segment);
     } finally {

@@ -7,7 +7,7 @@ import { type DataFolder, dataFolder, makeDataFolder } from '../../src/data-fold
 import { LandingRecord } from '../../src/landing/landing-record.ts';
 import { listSegments } from '../../src/landing/segment-files.ts';
 import { createLandingLog } from '../../src/landing/writer.ts';
-import { archiveSegments } from '../../src/warehouse/archive.ts';
+import { archiveSegments, removeLanded } from '../../src/warehouse/archive.ts';
 import { archivedPages, archivedRecords } from '../../src/warehouse/archive-files.ts';
 import { type Database, openDatabase } from '../../src/warehouse/database.ts';
 import { restoreSegment } from '../../src/warehouse/restore-segment.ts';
@@ -93,7 +93,9 @@ test('archived segments restore to the files they were', async () => {
   for (let night = 0; night < 5; night += 1) {
     await landNight(folder, `run-${night}`, random);
     Object.assign(before, await hashFiles(folder.landing));
-    await archiveSegments(database, folder, await listSegments(folder.landing));
+    const landed = await listSegments(folder.landing);
+    await archiveSegments(database, folder, landed);
+    await removeLanded(folder, landed);
   }
   expect(await readdir(folder.landing)).toEqual([]);
   const segments = Object.keys(before).flatMap((name) => /^(\d+)\.ndjson$/.exec(name)?.[1] ?? []);
@@ -106,11 +108,14 @@ test('archived segments restore to the files they were', async () => {
 test('most of the pages of a second night are references, and restore all the same', async () => {
   const { folder, database } = await makeFolder();
   await landNight(folder, 'run-1', createRandom(1));
-  await archiveSegments(database, folder, await listSegments(folder.landing));
+  const landed = await listSegments(folder.landing);
+  await archiveSegments(database, folder, landed);
+  await removeLanded(folder, landed);
   await landNight(folder, 'run-2', createRandom(1));
   const before = await hashFiles(folder.landing);
   const segments = await listSegments(folder.landing);
   await archiveSegments(database, folder, segments);
+  await removeLanded(folder, segments);
   const archived = new Set(await readdir(folder.archive));
   expect(segments.filter((segment) => archived.has(`${segment}.pages.parquet`))).toEqual(segments);
   const sizes = await database.rows<{ n: bigint }>(
@@ -127,6 +132,7 @@ test('a damaged or missing archive file is named, and nothing is left of it in t
   await landNight(folder, 'run-1', createRandom(2));
   const segments = await listSegments(folder.landing);
   await archiveSegments(database, folder, segments);
+  await removeLanded(folder, segments);
   const [segment] = segments as [number];
   for (const file of [archivedPages(folder.archive, segment), archivedRecords(folder.archive, segment)]) {
     const whole = await readFile(file);
