@@ -1,11 +1,19 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/server.ts';
 import { bar, showFigure } from '../bars.ts';
 import { compareContent, readCheckpoints, readCounts, readCoverage } from './content.ts';
-import { environmentOf, makePlace, type Place, runProgram, startProgram } from './program.ts';
+import {
+  type Ended,
+  environmentOf,
+  makePlace,
+  type Place,
+  runProgram,
+  type Started,
+  startProgram,
+} from './program.ts';
 import { createRandom, readSeed } from './random.ts';
 import { exportOnly, startSmallWorld, writeJobs } from './small-world.ts';
 
@@ -14,66 +22,100 @@ const seed = readSeed();
 /** Concurrency of the two pools in use; loopback APIs get 8 requests at once each. */
 const inFlight = 2 * 8;
 /** Hundreds of kills take a ledger that is crawled in a second; most of a run is then what comes after the crawl. */
-const size = { assets: 400, owners: 40, latencyMs: 6 };
+const size = { assets: 240, owners: 24, latencyMs: 8 };
 /** Ledgers whose uninterrupted run is known. */
 const worlds = 3;
+/** Every third ledger is crawled in waves, each planned from what the one before it published: twice the work after a crawl. */
+const wavesOf = (worldSeed: number) => (worldSeed % worlds === 0 ? 3 : 1);
 
 /** An uninterrupted run: what the others must equal. */
 interface Uninterrupted {
   place: Place;
   ms: number;
   requests: number;
+  waves: number;
 }
 
 /** Every step of an export has its death in every-step.test.ts: here two tables are enough to be killed in. */
-async function writeKilledJobs(place: Place, sandbox: Sandbox): Promise<void> {
-  await writeJobs(place, sandbox);
+async function writeKilledJobs(place: Place, sandbox: Sandbox, worldSeed: number): Promise<void> {
+  await writeJobs(place, sandbox, wavesOf(worldSeed));
   await exportOnly(place, 'assets', 'token_accounts');
 }
 
 async function runUninterrupted(worldSeed: number): Promise<Uninterrupted> {
   const place = await makePlace();
   const sandbox = await startSmallWorld(worldSeed, size);
-  await writeKilledJobs(place, sandbox);
+  await writeKilledJobs(place, sandbox, worldSeed);
   const startedAt = Date.now();
   const ended = await runProgram(['run'], { place, env: environmentOf(sandbox) });
   const ms = Date.now() - startedAt;
   await sandbox.close();
   expect(ended.code, ended.stderr).toBe(0);
-  return { place, ms, requests: sandbox.requests.length };
+  return { place, ms, requests: sandbox.requests.length, waves: wavesOf(worldSeed) };
 }
 
-/** Waits for the moment at which a run is to be killed; one of three kinds, so that every stage gets its share. */
+const countPublished = (run: Started) => run.stderr().split('"msg":"published"').length - 1;
+
+/**
+ * Waits for the moment at which a run is to be killed; one of three kinds, so that every stage gets its share.
+ * @returns the moment, or how the run ended before it came
+ */
 async function waitForMoment(
   random: () => number,
   { requests }: Sandbox,
-  run: { stderr(): string },
+  run: Started,
   whole: Uninterrupted,
-): Promise<string> {
+): Promise<string | Ended> {
   const kind = random();
   const share = random();
   const delay = random();
+  let ended = false;
+  void run.ended.then(() => {
+    ended = true;
+  });
+  const until = async (holds: () => boolean) => {
+    while (!holds() && !ended) await sleep(2);
+  };
+  const waited = async (ms: number) => Promise.race([sleep(ms), run.ended]);
+  let what: string;
   if (kind < 0.4) {
     const ms = Math.round(50 + share * whole.ms);
-    await sleep(ms);
-    return `after ${ms} ms`;
-  }
-  if (kind < 0.65) {
+    what = `after ${ms} ms`;
+    await waited(ms);
+  } else if (kind < 0.65) {
     const from = requests.length;
-    const count = 1 + Math.floor(share * 150);
+    const count = 1 + Math.floor(share * 1.25 * whole.requests);
+    what = `after ${count} requests`;
     await until(() => requests.length - from >= count);
-    await sleep(delay * 15);
-    return `after ${count} requests`;
+    await waited(delay * 15);
+  } else {
+    const count = 1 + Math.floor(share * whole.waves);
+    // What comes after the last publish takes about as long.
+    const ms = Math.round(delay * 0.35 * whole.ms);
+    what = `${ms} ms after publish ${count}`;
+    await until(() => countPublished(run) >= count);
+    await waited(ms);
   }
-  const count = 1 + Math.floor(share * 3);
-  await until(() => run.stderr().split('"msg":"published"').length > count);
-  const ms = Math.round(delay * 400);
-  await sleep(ms);
-  return `${ms} ms after publish ${count}`;
+  return ended ? run.ended : what;
 }
 
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await sleep(2);
+const snapshotOf = ({ data }: Place) => join(data, 'warehouse.duckdb');
+const inodeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.ino;
+
+/** What a killed run was at. @param asked requests before it @param former inode of the snapshot before it */
+function nameStage(
+  run: Started,
+  { requests }: Sandbox,
+  asked: number,
+  place: Place,
+  former?: number,
+): string {
+  if (inodeOf(snapshotOf(place)) !== former) return 'archive and export';
+  const published = countPublished(run);
+  if (published === 0 && requests.length === asked) return 'start';
+  // A crawl is never silent for so long.
+  if (Date.now() - requests.at(-1)!.at < 10 * size.latencyMs) return 'crawl';
+  return published === 0 ? 'load and first publish' : 'later publish and snapshot';
 }
 
 /** Identity of a request; a feed's newest page is asked for by every run, on purpose. */
@@ -98,7 +140,7 @@ function countAskedAgain(sandbox: Sandbox, starts: readonly number[]): number[] 
 }
 
 async function expectOpens(place: Place, history: string): Promise<void> {
-  const snapshot = join(place.data, 'warehouse.duckdb');
+  const snapshot = snapshotOf(place);
   if (!existsSync(snapshot)) return;
   const { twice } = await readCounts(snapshot);
   expect(twice, history).toEqual([]);
@@ -110,29 +152,39 @@ function hasCompleted({ data }: Place): boolean {
   return existsSync(log) && readFileSync(log, 'utf8').trimEnd().split('\n').at(-1)!.includes('"exit_code":0');
 }
 
-/** Kills runs over a new ledger until one completes. @returns how many, and the pages asked for again */
+interface Killed {
+  /** What each was at. */
+  stages: string[];
+  /** How many pages were asked for again after each. */
+  again: number[];
+}
+
+/** Kills runs over a new ledger until one completes. */
 async function killUntilComplete(
   random: () => number,
   worldSeed: number,
   whole: Uninterrupted,
   most: number,
-): Promise<{ killed: number; again: number[] }> {
+): Promise<Killed> {
   const place = await makePlace();
   const sandbox = await startSmallWorld(worldSeed, size);
-  await writeKilledJobs(place, sandbox);
+  await writeKilledJobs(place, sandbox, worldSeed);
   const starts: number[] = [];
   const moments: string[] = [];
+  const stages: string[] = [];
   for (;;) {
-    starts.push(sandbox.requests.length);
+    const asked = sandbox.requests.length;
+    starts.push(asked);
+    const former = inodeOf(snapshotOf(place));
     const run = startProgram(['run'], { place, env: environmentOf(sandbox) });
     const isLast = moments.length >= most;
-    const moment = isLast ? null : waitForMoment(random, sandbox, run, whole);
-    const first = await Promise.race([run.ended, ...(moment === null ? [] : [moment])]);
+    const first = isLast ? await run.ended : await waitForMoment(random, sandbox, run, whole);
     if (typeof first !== 'string') {
       expect(first.code, `seed ${seed}, killed ${moments.join('; ')}\n${first.stderr}`).toBe(0);
       break;
     }
     run.child.kill('SIGKILL');
+    stages.push(nameStage(run, sandbox, asked, place, former));
     await run.ended;
     moments.push(first);
     await expectOpens(place, `seed ${seed}, killed ${moments.join('; ')}`);
@@ -143,12 +195,12 @@ async function killUntilComplete(
   await expectEqual(place, whole.place, history);
   const again = countAskedAgain(sandbox, starts);
   for (const count of again) expect(count, `${again} ${history}`).toBeLessThanOrEqual(inFlight);
-  return { killed: moments.length, again };
+  return { stages, again };
 }
 
 async function expectEqual(place: Place, whole: Place, history: string): Promise<void> {
-  const snapshot = join(place.data, 'warehouse.duckdb');
-  const expected = join(whole.data, 'warehouse.duckdb');
+  const snapshot = snapshotOf(place);
+  const expected = snapshotOf(whole);
   expect(await compareContent(snapshot, expected), history).toEqual([]);
   expect((await readCounts(snapshot)).twice, history).toEqual([]);
   expect(await readCheckpoints(snapshot), history).toEqual(await readCheckpoints(expected));
@@ -157,20 +209,26 @@ async function expectEqual(place: Place, whole: Place, history: string): Promise
     expect(readdirSync(join(place.data, folder)), `${folder}: ${history}`).toEqual([]);
 }
 
-/** Kills `quota` runs over one ledger after another. @returns how many pages were asked for again after each */
+/** Kills `quota` runs over one ledger after another. */
 async function killMany(
   random: () => number,
   quota: number,
   uninterrupted: (worldSeed: number) => Promise<Uninterrupted>,
-): Promise<number[]> {
-  const again: number[] = [];
-  for (let killed = 0; killed < quota; ) {
+): Promise<Killed> {
+  const all: Killed = { stages: [], again: [] };
+  while (all.stages.length < quota) {
     const worldSeed = 1 + (seed % 1000) + Math.floor(random() * worlds);
-    const result = await killUntilComplete(random, worldSeed, await uninterrupted(worldSeed), quota - killed);
-    killed += result.killed;
-    again.push(...result.again);
+    const most = quota - all.stages.length;
+    const { stages, again } = await killUntilComplete(
+      random,
+      worldSeed,
+      await uninterrupted(worldSeed),
+      most,
+    );
+    all.stages.push(...stages);
+    all.again.push(...again);
   }
-  return again;
+  return all;
 }
 
 test(
@@ -184,13 +242,16 @@ test(
       return run;
     };
     // Two ledgers at a time: a run that is about to be killed mostly waits.
-    const again = await Promise.all([
+    const killed = await Promise.all([
       killMany(createRandom(seed), Math.ceil(kills / 2), uninterrupted),
       killMany(createRandom(seed + 1), Math.floor(kills / 2), uninterrupted),
     ]);
-    const counts = again.flat();
+    const counts = killed.flatMap(({ again }) => again);
     const note = `at most ${Math.max(...counts)} pages asked again after one kill, of ${inFlight} in flight`;
     console.log(`kill.test.ts: ${note}, ${counts.reduce((sum, n) => sum + n, 0)} in all`);
+    const stages = killed.flatMap((one) => one.stages);
+    const shares = [...new Set(stages)].map((at) => `${stages.filter((one) => one === at).length} in ${at}`);
+    console.log(`kill.test.ts: ${shares.sort().join(', ')}`);
     showFigure('kills', { done: kills, seed, note });
   },
   60_000 + kills * 8_000,
