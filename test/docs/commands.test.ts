@@ -13,7 +13,7 @@ const documents = ['README.md', 'docs/tutorial.md', 'docs/how-to.md'];
 const copied = ['Makefile', 'package.json', 'package-lock.json'];
 const folders = ['dist', 'jobs', 'scripts', 'sql', 'src'];
 
-const small = { assets: 600, owners: 60 };
+const small = { assets: 240, owners: 24 };
 let sandbox: Sandbox;
 
 beforeAll(async () => {
