@@ -7,6 +7,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { bar, showFigure } from '../bars.ts';
 import { expectFailure } from '../crash/failure.ts';
 import { environmentOf, type Place, runProgram } from '../crash/program.ts';
+import { exportOnly } from '../crash/small-world.ts';
 import { readSeen } from '../crash/steps.ts';
 import { startTiny, writeListJob } from './tiny.ts';
 
@@ -105,6 +106,7 @@ test.skipIf(!mayMount()).for(chosen)(
   'there is no room for $name: 74, readers find what was there, and with room again the night ends as any other',
   async ({ name, before, limit }) => {
     const { sandbox, place } = await startTiny({ quirks: false, latencyMs: 5 });
+    await exportOnly(place, 'assets', 'assets_history');
     const env = environmentOf(sandbox);
     await writeListJob(place, sandbox);
     const run = (...args: string[]) => runProgram([...args, '--no-progress'], { place, env });

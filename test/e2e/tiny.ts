@@ -1,13 +1,15 @@
 import { onTestFinished } from 'vitest';
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/server.ts';
 import { makePlace, type Place, writeFiles } from '../crash/program.ts';
-import { startSmallWorld } from '../crash/small-world.ts';
+import { exportOnly, startSmallWorld } from '../crash/small-world.ts';
 
-/** A sandbox over a ledger of 300 assets, closed when the test ends, and a place for it. */
+/** A sandbox over a ledger of 300 assets, closed when the test ends, and a place for it, where runs export an empty table. */
 export async function startTiny(options: SandboxOptions = {}): Promise<{ sandbox: Sandbox; place: Place }> {
   const sandbox = await startSmallWorld(7, { assets: 300, owners: 30, latencyMs: 1, ...options });
   onTestFinished(() => sandbox.close());
-  return { sandbox, place: await makePlace() };
+  const place = await makePlace();
+  await exportOnly(place, 'webhooks');
+  return { sandbox, place };
 }
 
 /** One job: every collection, in pages of `pageSize`. */

@@ -45,7 +45,7 @@ async function listTables(path: string): Promise<string[]> {
 function strayFiles({ root, data }: Place): string[] {
   const own =
     /^(landing|staging|archive|temp|incoming|replay)(\/[a-z0-9_.=-]+)*$|^lake(\/[a-z0-9_.=-]+)*$|^[a-z.]+\.(duckdb|json|ndjson|lock)$/i;
-  const outside = readdirSync(root).filter((name) => !['data', 'jobs'].includes(name));
+  const outside = readdirSync(root).filter((name) => !['data', 'jobs', 'ledgerlake.yaml'].includes(name));
   const inside = existsSync(data) ? readdirSync(data, { recursive: true, encoding: 'utf8' }) : [];
   const marked = ['/tmp/ledgerlake-marked', '/tmp/marked', '/marked', join(root, '..', 'marked')];
   return [
