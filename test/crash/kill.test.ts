@@ -90,8 +90,8 @@ async function waitForMoment(
     await waited(delay * 15);
   } else {
     const count = 1 + Math.floor(share * whole.waves);
-    // What comes after the last publish takes about as long.
-    const ms = Math.round(delay * 0.35 * whole.ms);
+    // Into what comes after the last publish, or the next wave.
+    const ms = Math.round(delay * 0.25 * whole.ms);
     what = `${ms} ms after publish ${count}`;
     await until(() => countPublished(run) >= count);
     await waited(ms);
