@@ -1,6 +1,6 @@
 import type { JobSettings } from './job-settings.ts';
 import type { Asset, Ledger, TokenAccount } from './ledger.ts';
-import type { AccountFacts, AssetFacts, Span, Tables } from './tables.ts';
+import type { AccountFacts, AssetFacts, Confirmed, Span, Tables } from './tables.ts';
 
 /** Everything that is wrong at any time, a sentence each: what no crawl, kill or edit may lead to. */
 export function checkAlways(ledger: Ledger, tables: Tables): string[] {
@@ -135,6 +135,40 @@ function checkSignatures(ledger: Ledger, { signatures, coverage }: Tables): stri
         .map(([, slot]) => `a signature of ${slot} is missing, ${job} covers ${low_slot} to ${high_slot}`),
     );
   return [...wrong.map(({ signature, slot }) => `no signature ${signature} of ${slot}`), ...missing];
+}
+
+/** Between two commands no row goes back to an older slot, and what is past does not change. */
+export function checkProgress(before: Tables, after: Tables): string[] {
+  return [
+    ...checkNoneWentBack(before.accounts, after.accounts, after.accountVersions, ({ address }) => address),
+    ...checkNoneWentBack(before.assets, after.assets, after.assetVersions, ({ id }) => id),
+    ...checkPast(before.accountVersions, after.accountVersions),
+    ...checkPast(before.assetVersions, after.assetVersions),
+  ];
+}
+
+/** A row that was gone may come again with an older answer. */
+function checkNoneWentBack<Facts>(
+  before: readonly (Facts & Confirmed)[],
+  after: readonly (Facts & Confirmed)[],
+  versions: readonly (Facts & Span)[],
+  keyOf: (facts: Facts) => string,
+): string[] {
+  const slots = new Map(after.map((row) => [keyOf(row), row.slot]));
+  const gone = new Set(versions.filter(({ gone_reason }) => gone_reason !== null).map(keyOf));
+  return before
+    .filter((row) => !gone.has(keyOf(row)))
+    .filter((row) => (slots.get(keyOf(row)) ?? -1) < row.slot)
+    .map((row) => `${keyOf(row)} went from ${row.slot} back to ${slots.get(keyOf(row)) ?? 'nothing'}`);
+}
+
+function checkPast(before: readonly Span[], after: readonly Span[]): string[] {
+  const now = new Set(after.map((version) => JSON.stringify(version)));
+  return before
+    .filter(({ valid_to_slot }) => valid_to_slot !== null)
+    .map((version) => JSON.stringify(version))
+    .filter((version) => !now.has(version))
+    .map((version) => `once there was ${version}`);
 }
 
 /**

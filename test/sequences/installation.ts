@@ -15,7 +15,8 @@ import { createDraw } from '../properties/draw.ts';
 import { allowedCodes, type FolderFacts } from './exit-codes.ts';
 import { installationFiles, type JobSettings } from './job-settings.ts';
 import type { Ledger } from './ledger.ts';
-import { calm, isCalm, type LedgerServer } from './ledger-server.ts';
+import type { Manner } from './ledger-answers.ts';
+import { isCalm, type LedgerServer } from './ledger-server.ts';
 import { createRoundWatch } from './round-watch.ts';
 import type { CommandStep, FolderEvent, Stop } from './steps.ts';
 
@@ -41,9 +42,15 @@ export interface Installation {
   pass(days: number): void;
 }
 
-export async function openInstallation(ledger: Ledger, server: LedgerServer): Promise<Installation> {
+export async function openInstallation(
+  ledger: Ledger,
+  server: LedgerServer,
+  manner: Manner,
+): Promise<Installation> {
   const place = await makePlace();
   const watch = createRoundWatch();
+  /** Where neither cursors nor ids lead back to a place of a list, it is begun again. */
+  const keepsPlaces = manner.cursors === 'for ever' || manner.bounds === 'kept';
   let data = place.data;
   let daysAhead = 0;
   let copies = 0;
@@ -63,18 +70,19 @@ export async function openInstallation(ledger: Ledger, server: LedgerServer): Pr
     async command(step) {
       const facts = readFacts(data);
       const from = server.answered.length;
-      server.setWeather(step.weather);
+      const before = server.requests();
+      server.beginNight(step.weather);
       const run = start(step.args);
       const { ended, inTime } = await stopAndWait(run, step.stop, server);
-      server.setWeather(calm);
       const problems = inTime ? checkEnded(step, ended, facts) : [`it did not end within ${mostMs} ms`];
       if (['run', 'crawl'].includes(step.args[0]!))
         problems.push(
+          ...checkBudget(step, ended, server.requests() - before),
           ...watch.see({
             answered: server.answered.slice(from),
             died: ended.code === null && !hasNotedItsEnd(data),
             stopped: ended.code === 75,
-            isSound: isCalm({ ...step.weather, moves: 0 }),
+            isSound: isCalm({ ...step.weather, moves: 0 }) && keepsPlaces,
           }),
         );
       return { ...ended, problems };
@@ -149,6 +157,14 @@ function checkEnded(step: CommandStep, ended: Ended, facts: FolderFacts): string
   // Stopped before it had a result, it has none to print.
   if (stdout === '' && code === 75) return problems;
   return isJson(stdout) ? problems : [...problems, `it printed no JSON: ${stdout.slice(0, 200)}`];
+}
+
+/** A budget is kept, and used up before it stops a run. */
+function checkBudget({ args, stop, weather }: CommandStep, { code }: Ended, requests: number): string[] {
+  const at = args.indexOf('--max-requests');
+  const budget = at < 0 ? Number.POSITIVE_INFINITY : Number(args[at + 1]);
+  const wasUsed = code !== 75 || stop !== null || !isCalm(weather) || requests === budget;
+  return requests <= budget && wasUsed ? [] : [`it sent ${requests} requests of ${budget}`];
 }
 
 /** SIGTERM is a kill as long as Node only loads the program. */

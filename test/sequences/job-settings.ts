@@ -3,8 +3,13 @@ import type { Ledger } from './ledger.ts';
 
 /** What the jobs of a sequence are at one time. */
 export interface JobSettings {
-  /** Token accounts by owner. */
-  owners: { name: string; targets: readonly string[]; pageSize: number; showsEmpty: boolean };
+  /** Token accounts by owner; the owners may be those of the assets that were found. */
+  owners: {
+    name: string;
+    targets: readonly string[] | 'of the assets';
+    pageSize: number;
+    showsEmpty: boolean;
+  };
   /** Token accounts by mint, which the other job has too; null: there is no such job. */
   mints: { pageSize: number } | null;
   /** Assets by collection. */
@@ -22,17 +27,6 @@ export interface JobSettings {
   keepRawDays: number;
 }
 
-export function firstSettings({ owners, collections }: Ledger): JobSettings {
-  return {
-    owners: { name: 'owners', targets: owners, pageSize: 7, showsEmpty: true },
-    mints: null,
-    collections: { name: 'collections', targets: collections, pageSize: 6, partitions: 1, mode: 'full' },
-    content: { of: 'all', pageSize: 10 },
-    feed: { name: 'signatures', pageSize: 5 },
-    keepRawDays: 30,
-  };
-}
-
 /** What somebody may do to the jobs between two nights, by name. */
 const edits = {
   'page sizes': (settings, draw) => ({
@@ -42,6 +36,9 @@ const edits = {
   }),
   'fewer owners': (settings, draw, { owners }) => ({
     owners: { ...settings.owners, targets: owners.slice(0, draw.between(1, 2)) },
+  }),
+  'owners of the assets': (settings) => ({
+    owners: { ...settings.owners, targets: 'of the assets' as const },
   }),
   'all owners': (settings, _, { owners }) => ({ owners: { ...settings.owners, targets: owners } }),
   'empty accounts': (settings) => ({
@@ -93,6 +90,23 @@ export function editSettings(edit: Edit, settings: JobSettings, draw: Draw, ledg
   return { ...settings, ...edits[edit](settings, draw, ledger) };
 }
 
+/** The first jobs: of every kind there is, as likely as not. */
+export function firstSettings(ledger: Ledger, draw: Draw): JobSettings {
+  const settings: JobSettings = {
+    owners: { name: 'owners', targets: ledger.owners, pageSize: 7, showsEmpty: true },
+    mints: null,
+    collections: {
+      ...{ name: 'collections', targets: ledger.collections, pageSize: 6, partitions: 1 },
+      mode: 'full',
+    },
+    content: { of: 'all', pageSize: 10 },
+    feed: { name: 'signatures', pageSize: 5 },
+    keepRawDays: 30,
+  };
+  const edited = Array.from({ length: draw.between(0, 8) }, () => draw.pick(editNames));
+  return edited.reduce((before, edit) => editSettings(edit, before, draw, ledger), settings);
+}
+
 /** The last nights' settings: every target, in full, so that the tables can be told exactly. */
 export function lastSettings(
   settings: JobSettings,
@@ -126,7 +140,12 @@ lake: { tables: [${lakeTables.join(', ')}] }
 describe: Token accounts of some owners
 method: getTokenAccounts
 params: { options: { showZeroBalance: ${owners.showsEmpty} } }
-for_each: { owner: ${list(owners.targets)} }
+${
+  owners.targets === 'of the assets'
+    ? `for_each: { owner: { sql: select distinct owner from assets where owner is not null order by owner } }
+after: [${collections.name}]`
+    : `for_each: { owner: ${list(owners.targets)} }`
+}
 page_size: ${owners.pageSize}
 `,
     ...(mints === null

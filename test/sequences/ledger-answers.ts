@@ -1,3 +1,4 @@
+import type { Draw } from '../properties/draw.ts';
 import { Refused } from '../properties/refused.ts';
 import type { Asset, LedgerState, Signature, TokenAccount } from './ledger.ts';
 
@@ -7,43 +8,67 @@ export interface Manner {
   content: 'whole' | 'empty' | 'left out';
   /** Whether a page that ends a list has a cursor all the same. */
   lastCursor: boolean;
+  /** Most records of a page, whatever was asked for. */
+  mostRecords: number;
+  /** What becomes of `before` and `after`. */
+  bounds: 'kept' | 'refused' | 'ignored';
+  /** How long cursors hold. */
+  cursors: 'for ever' | 'one night';
+}
+
+export function drawManner(draw: Draw): Manner {
+  return {
+    content: draw.pick(['whole', 'empty', 'left out']),
+    lastCursor: draw.chance(0.5),
+    mostRecords: draw.pick([1000, 1000, 8]),
+    bounds: draw.pick(['kept', 'kept', 'refused', 'ignored']),
+    cursors: draw.pick(['for ever', 'for ever', 'one night']),
+  };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the parameters of four operations, as they come over the wire
 export type Params = any;
 
+/** What an answer depends on besides its request. */
+export interface Source {
+  state: LedgerState;
+  manner: Manner;
+  /** Its number, from 1. */
+  night: number;
+}
+
 /** The text of the `result` of a request, as of a state of the ledger. @throws Refused */
-export function answer(method: string, params: Params, state: LedgerState, manner: Manner): string {
+export function answer(method: string, params: Params, source: Source): string {
   switch (method) {
     case 'getTokenAccounts':
-      return listAccounts(params, state, manner);
+      return listAccounts(params, source);
     case 'getAssetsByGroup':
-      return listAssets(params, state, manner);
+      return listAssets(params, source);
     case 'getAssetBatch':
-      return lookUp(params, state);
+      return lookUp(params, source.state);
     case 'getCompressionSignaturesForAddress':
-      return listSignatures(params, state);
+      return listSignatures(params, source);
     default:
       throw new Refused(`no method ${method}`);
   }
 }
 
-function listAccounts(params: Params, state: LedgerState, manner: Manner): string {
+function listAccounts(params: Params, source: Source): string {
   const { owner, mint, options } = params;
-  const listed = [...state.accounts.values()]
+  const listed = [...source.state.accounts.values()]
     .filter(
       (account) => (owner ?? account.owner) === account.owner && (mint ?? account.mint) === account.mint,
     )
     .filter(({ amount }) => options?.showZeroBalance === true || amount !== '0')
     .map((account) => ({ id: account.address, changedAt: 0, text: accountText(account) }));
-  return page('token_accounts', listed, params, state, manner);
+  return page('token_accounts', listed, params, source);
 }
 
-function listAssets(params: Params, state: LedgerState, manner: Manner): string {
-  const listed = [...state.assets.values()]
+function listAssets(params: Params, source: Source): string {
+  const listed = [...source.state.assets.values()]
     .filter(({ collection, burnt }) => collection === params.groupValue && !burnt)
-    .map((asset) => ({ ...asset, text: assetText(asset, manner.content) }));
-  return page('items', listed, params, state, manner);
+    .map((asset) => ({ ...asset, text: assetText(asset, source.manner.content) }));
+  return page('items', listed, params, source);
 }
 
 interface Listed {
@@ -52,30 +77,47 @@ interface Listed {
   text: string;
 }
 
-/** Ids descend unless they are asked for otherwise; the newest change is first where that is asked for. */
-function page(
-  member: string,
-  listed: readonly Listed[],
-  { limit, page: number, cursor, after, before, sortBy }: Params,
-  { slot }: LedgerState,
-  { lastCursor }: Manner,
-): string {
+/** Ids descend unless they are asked for otherwise; the newest change is first where that is asked for. @throws Refused */
+function page(member: string, listed: readonly Listed[], params: Params, source: Source): string {
+  const { slot } = source.state;
+  const { mostRecords, lastCursor } = source.manner;
+  const { after, before, page: number = 1 } = params;
+  const limit = Math.min(params.limit, mostRecords);
+  const within = selectListed(listed, params, source);
+  const items = within.slice((number - 1) * limit, number * limit);
+  const walks = params.page === undefined && after === undefined && before === undefined;
+  const goesOn = walks && items.length > 0 && (lastCursor || within.length > limit);
+  const next = goesOn ? `,"cursor":"${writeCursor(items.at(-1)!.id, source)}"` : '';
+  const texts = items.map(({ text }) => text);
+  return `{"last_indexed_slot":${slot},"total":${items.length},"limit":${limit},"${member}":[${texts}]${next}}`;
+}
+
+/** What of a list lies behind the cursor and within the bounds, in order. @throws Refused */
+function selectListed(listed: readonly Listed[], params: Params, source: Source): Listed[] {
+  const { bounds } = source.manner;
+  const { cursor, after, before, sortBy } = params;
+  if (bounds === 'refused' && (after ?? before) !== undefined)
+    throw new Refused('unknown field `before`, expected `cursor`');
   const ascending = sortBy?.sortBy === 'id' && sortBy.sortDirection === 'asc';
   const recent = sortBy !== undefined && sortBy.sortBy !== 'id';
   const upwards = (a: Listed, b: Listed) => (a.id < b.id ? -1 : 1);
   const sorted = [...listed].sort((a, b) => (ascending ? upwards(a, b) : upwards(b, a)));
   if (recent) sorted.sort((a, b) => b.changedAt - a.changedAt);
-  const last = cursor === undefined ? null : Buffer.from(cursor, 'hex').toString();
-  const within = sorted
+  const last = cursor === undefined ? null : readCursor(cursor, source);
+  return sorted
     .filter(({ id }) => last === null || (ascending ? id > last : id < last))
-    .filter(({ id }) => (after === undefined || id > after) && (before === undefined || id < before));
-  const from = ((number ?? 1) - 1) * limit;
-  const items = within.slice(from, from + limit);
-  const walks = number === undefined && after === undefined && before === undefined;
-  const goesOn = walks && items.length > 0 && (lastCursor || within.length > limit);
-  const next = goesOn ? `,"cursor":"${Buffer.from(items.at(-1)!.id).toString('hex')}"` : '';
-  const texts = items.map(({ text }) => text);
-  return `{"last_indexed_slot":${slot},"total":${items.length},"limit":${limit},"${member}":[${texts}]${next}}`;
+    .filter(({ id }) => bounds === 'ignored' || (id > (after ?? '') && id < (before ?? '~')));
+}
+
+function writeCursor(place: string, { night }: Source): string {
+  return Buffer.from(`${night} ${place}`).toString('hex');
+}
+
+/** @throws Refused */
+function readCursor(cursor: string, { night, manner }: Source): string {
+  const [from, place] = Buffer.from(cursor, 'hex').toString().split(' ');
+  if (manner.cursors === 'one night' && from !== String(night)) throw new Refused('Invalid cursor');
+  return place!;
 }
 
 function lookUp({ ids }: Params, { assets, slot }: LedgerState): string {
@@ -87,17 +129,19 @@ function lookUp({ ids }: Params, { assets, slot }: LedgerState): string {
   return `[${texts}]`;
 }
 
-function listSignatures({ limit, cursor }: Params, { signatures, slot }: LedgerState): string {
-  const below = cursor === undefined ? signatures : signaturesBelow(cursor, signatures);
+function listSignatures({ limit, cursor }: Params, source: Source): string {
+  const { signatures, slot } = source.state;
+  const below = cursor === undefined ? signatures : signaturesBelow(readCursor(cursor, source), signatures);
   const items = below.slice(0, limit);
   const last = items.at(-1);
-  const next = below.length > limit && last !== undefined ? `"${last.slot}:${last.signature}"` : 'null';
+  const goesOn = below.length > limit && last !== undefined;
+  const next = goesOn ? `"${writeCursor(`${last.slot}:${last.signature}`, source)}"` : 'null';
   return `{"context":{"slot":${slot}},"value":{"items":[${items.map(signatureText)}],"cursor":${next}}}`;
 }
 
-/** Also where a replica that is behind does not have the cursor's own signature yet. */
-function signaturesBelow(cursor: string, signatures: readonly Signature[]): readonly Signature[] {
-  const [slot, signature] = cursor.split(':');
+/** Also where a replica that is behind does not have the place's own signature yet. */
+function signaturesBelow(place: string, signatures: readonly Signature[]): readonly Signature[] {
+  const [slot, signature] = place.split(':');
   const from = signatures.findIndex((one) => one.signature === signature);
   if (from >= 0) return signatures.slice(from + 1);
   return signatures.filter((one) => one.slot < Number(slot));

@@ -34,7 +34,10 @@ export interface LedgerServer {
   url: string;
   /** Oldest first. */
   readonly answered: readonly Answered[];
-  setWeather(weather: Weather): void;
+  /** Requests so far, also those that failed. */
+  requests(): number;
+  /** A command begins: until it ends, this is the weather. */
+  beginNight(weather: Weather): void;
   close(): Promise<void>;
 }
 
@@ -42,13 +45,16 @@ export async function startLedgerServer(ledger: Ledger, manner: Manner, seed: nu
   const draw = createDraw(seed);
   const answered: Answered[] = [];
   let weather = calm;
+  let requests = 0;
+  let night = 0;
   const server = createServer(async (request, response) => {
     const { id, method, params } = await readCall(request);
+    requests += 1;
     if (draw.chance(weather.fails)) return void response.writeHead(503).end('busy');
     if (draw.chance(weather.moves)) ledger.change(draw, draw.between(1, 2));
     const state = drawState(draw, ledger, weather);
     try {
-      const result = answer(method, params, state, manner);
+      const result = answer(method, params, { state, manner, night });
       answered.push({ method, params, behind: state.slot < ledger.now().slot });
       send(response, id, `"result":${result}`);
     } catch (error) {
@@ -60,8 +66,10 @@ export async function startLedgerServer(ledger: Ledger, manner: Manner, seed: nu
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     answered,
-    setWeather(now) {
+    requests: () => requests,
+    beginNight(now) {
       weather = now;
+      night += 1;
     },
     close() {
       server.closeAllConnections();

@@ -41,7 +41,7 @@ export type Step = { seed: number } & (
 export function drawSteps(seed: number, commands: number): Step[] {
   const draw = createDraw(seed);
   /** Whether more than a day passes in this sequence: then records leave the archive. */
-  const isLong = draw.chance(0.3);
+  const isLong = draw.chance(0.4);
   return Array.from({ length: commands }, () => drawNight(draw, isLong)).flat();
 }
 
@@ -52,7 +52,7 @@ function drawNight(draw: Draw, isLong: boolean): Step[] {
   const night: Happening[] = [];
   if (draw.chance(0.75)) night.push({ kind: 'ledger', changes: draw.between(1, 8) });
   if (draw.chance(0.04)) night.push({ kind: 'ledger closes most of an owner' });
-  if (draw.chance(0.35)) night.push({ kind: 'edit', edit: draw.pick(editNames) });
+  if (draw.chance(0.4)) night.push({ kind: 'edit', edit: draw.pick(editNames) });
   if (draw.chance(0.2)) night.push({ kind: 'folder', event: draw.pick(folderEvents) });
   if (isLong && draw.chance(0.4)) night.push({ kind: 'days', days: draw.between(1, 3) });
   night.push(drawCommand(draw));
@@ -96,6 +96,7 @@ function drawCommand(draw: Draw): CommandStep {
     () => whole(['run', '--json']),
     () => whole(['run', '--json', ...budget()]),
     () => whole(['run', ...budget()]),
+    () => whole(['run', draw.pick(['{owners}', '{collections}']), '--json', ...draw.pick([[], budget()])]),
     () => whole(['crawl', '--json', ...budget()]),
     () => whole(draw.pick(verbs)),
     () => whole(draw.pick(verbs)),
@@ -117,10 +118,10 @@ function drawStop(draw: Draw, signal: Stop['signal']): Stop {
 }
 
 function drawWeather(draw: Draw): Weather {
-  if (draw.chance(0.6)) return calm;
+  if (draw.chance(0.5)) return calm;
   return {
     moves: draw.pick([0, 0.2, 0.5]),
-    lags: draw.pick([0, 0, 0.15]),
+    lags: draw.pick([0, 0.15, 0.4]),
     fails: draw.pick([0, 0, 0.08]),
   };
 }
