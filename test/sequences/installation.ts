@@ -23,7 +23,7 @@ import type { CommandStep, FolderEvent, Stop } from './steps.ts';
 const clock = fileURLToPath(new URL('clock.mjs', import.meta.url));
 
 /** However busy the machine is, no command here takes so long. */
-const mostMs = 120_000;
+const mostMs = 180_000;
 
 /** How a command of a sequence ended. */
 export interface CommandEnded extends Ended {

@@ -20,7 +20,7 @@ export function drawManner(draw: Draw): Manner {
   return {
     content: draw.pick(['whole', 'empty', 'left out']),
     lastCursor: draw.chance(0.5),
-    mostRecords: draw.pick([1000, 1000, 8]),
+    mostRecords: draw.pick([1000, 1000, 4]),
     bounds: draw.pick(['kept', 'kept', 'refused', 'ignored']),
     cursors: draw.pick(['for ever', 'for ever', 'one night']),
   };

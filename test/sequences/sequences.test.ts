@@ -13,7 +13,7 @@ const seeds = Array.from({ length: sequences }, (_, n) => first + n);
 
 test.for(seeds)(
   'whatever happens between nights, the tables end as the ledger is: sequence %i',
-  { timeout: 900_000 },
+  { timeout: 1_200_000 },
   async (seed) => {
     const again = `LEDGERLAKE_SEED=${seed} LEDGERLAKE_BARS=sequences=1 npx vitest run test/sequences`;
     console.log(`sequences.test.ts: ${again}`);

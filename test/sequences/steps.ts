@@ -88,8 +88,14 @@ const killed: readonly (readonly string[])[] = [
 ];
 
 function drawCommand(draw: Draw): CommandStep {
-  const weather = drawWeather(draw);
-  const whole = (args: readonly string[]): CommandStep => ({ kind: 'command', args, stop: null, weather });
+  const whole = (args: readonly string[]): CommandStep => ({
+    ...{ kind: 'command', args, stop: null },
+    weather: asksApi(args) ? drawWeather(draw) : calm,
+  });
+  const stopped = (signal: Stop['signal']): CommandStep => {
+    const args = draw.pick(killed);
+    return { ...whole(args), stop: drawStop(draw, signal, asksApi(args)) };
+  };
   const budget = () => ['--max-requests', String(draw.between(1, 25))];
   return draw.pick<() => CommandStep>([
     () => whole(['run', '--json']),
@@ -101,20 +107,21 @@ function drawCommand(draw: Draw): CommandStep {
     () => whole(draw.pick(verbs)),
     () => whole(draw.pick(verbs)),
     () => whole(draw.pick(verbs)),
-    () => ({ ...whole(draw.pick(killed)), stop: drawStop(draw, 'SIGKILL') }),
-    () => ({ ...whole(draw.pick(killed)), stop: drawStop(draw, 'SIGKILL') }),
-    () => ({ ...whole(draw.pick(killed)), stop: drawStop(draw, 'SIGTERM') }),
+    () => stopped('SIGKILL'),
+    () => stopped('SIGKILL'),
+    () => stopped('SIGTERM'),
   ])();
 }
 
-function drawStop(draw: Draw, signal: Stop['signal']): Stop {
-  const what = draw.pick(['start', 'requests', 'lines'] as const);
-  if (what === 'start') return { signal, after: { what, count: 0 }, ms: draw.between(250, 1500) };
-  return {
-    signal,
-    after: { what, count: draw.between(1, what === 'lines' ? 8 : 40) },
-    ms: draw.between(0, 150),
-  };
+function asksApi([verb]: readonly string[]): boolean {
+  return verb === 'run' || verb === 'crawl';
+}
+
+function drawStop(draw: Draw, signal: Stop['signal'], asks: boolean): Stop {
+  const what = draw.pick(asks ? (['start', 'requests', 'lines'] as const) : (['start', 'lines'] as const));
+  const count = { start: 0, requests: draw.between(1, 40), lines: draw.between(1, 3) }[what];
+  const ms = what === 'start' ? draw.between(250, 1500) : draw.between(0, 150);
+  return { signal, after: { what, count }, ms };
 }
 
 function drawWeather(draw: Draw): Weather {
