@@ -115,9 +115,8 @@ export function asDiskError(error: unknown): unknown {
   }
   if (
     (code !== undefined && diskErrorCodes.has(code)) ||
-    /No space left on device|Could not write file|Disk quota|^IO Error: (?!No files found)/i.test(
-      error.message,
-    )
+    isDiskFull(error) ||
+    /^IO Error: (?!No files found)/i.test(error.message)
   ) {
     return new DiskError(
       `cannot write: ${error.message}`,
@@ -145,6 +144,13 @@ export function isDamaged(error: unknown): boolean {
     /not a valid DuckDB|Could not read enough bytes|checksum|corrupt|Failure while replaying WAL/i.test(
       error.message,
     )
+  );
+}
+
+/** Whether DuckDB could not write, for want of room. It says so only in words. */
+export function isDiskFull(error: unknown): boolean {
+  return (
+    error instanceof Error && /No space left on device|Could not write file|Disk quota/i.test(error.message)
   );
 }
 

@@ -1,5 +1,5 @@
 import { access, chmod, rename, rm, writeFile } from 'node:fs/promises';
-import { DiskError } from '../errors.ts';
+import { DiskError, isDiskFull, isOutOfMemory, StoppedEarly } from '../errors.ts';
 import { isSegmentWhole } from '../landing/reader.ts';
 import { pageFile, recordFile, syncDirectory, syncFile } from '../landing/segment-files.ts';
 import { archivedPages, archivedRecords } from './archive-files.ts';
@@ -11,7 +11,7 @@ import { readSql } from './sql-text.ts';
  * Writes an archived segment to a landing folder again, byte for byte as it was archived, page file last. The archive
  * keeps its copy.
  * @param database an in-memory one
- * @throws DiskError when the archive does not give back what it was given
+ * @throws DiskError when the archive does not give back what it was given; StoppedEarly the signal
  */
 export async function restoreSegment(
   database: Database,
@@ -34,13 +34,19 @@ export async function restoreSegment(
     await syncDirectory(landing);
   } catch (error) {
     for (const file of [pages, records, `${pages}.tmp`, `${records}.tmp`]) await rm(file, { force: true });
-    if ((error as NodeJS.ErrnoException).code !== undefined) throw error;
+    if (!isOfArchive(error)) throw error;
     throw new DiskError(
       `archived segment ${segment} cannot be read: ${(error as Error).message}`,
       `Restore ${archive} from a backup, or move ${segment}.parquet and ${segment}.pages.parquet out of it: what only they hold is crawled again.`,
       { cause: error },
     );
   }
+}
+
+/** Whether an error says something of the archive, not of the disk that is written to, the memory, or a signal to stop. */
+function isOfArchive(error: unknown): boolean {
+  const isOfFiles = (error as NodeJS.ErrnoException).code !== undefined;
+  return !(isOfFiles || error instanceof StoppedEarly || isDiskFull(error) || isOutOfMemory(error));
 }
 
 /** The record lines, from every archived segment that keeps some of them; an empty file when there are none. */

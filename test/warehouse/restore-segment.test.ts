@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type DataFolder, dataFolder, makeDataFolder } from '../../src/data-folder.ts';
+import { StoppedEarly } from '../../src/errors.ts';
 import { LandingRecord } from '../../src/landing/landing-record.ts';
 import { listSegments } from '../../src/landing/segment-files.ts';
 import { createLandingLog } from '../../src/landing/writer.ts';
@@ -155,4 +156,30 @@ test('a damaged or missing archive file is named, and nothing is left of it in t
   await mkdir(folder.landing, { recursive: true });
   await restoreSegment(database, folder.archive, folder.landing, segment);
   expect(await listSegments(folder.landing)).toEqual([segment]);
+});
+
+test("what is not the archive's fault is not put down to it: a signal to stop, a full disk, too little memory", async () => {
+  const { folder, database } = await makeFolder();
+  await landNight(folder, 'run-1', createRandom(2));
+  const segments = await listSegments(folder.landing);
+  await archiveSegments(database, folder, segments);
+  await removeLanded(folder, segments);
+  const stop = new AbortController();
+  const options = { memoryLimit: '256MB', threads: 1, tempDir: folder.temp, signal: stop.signal };
+  const stopped = await openDatabase(':memory:', options);
+  onTestFinished(() => stopped.close());
+  const [segment] = segments as [number];
+  const reason = new StoppedEarly('stopped by SIGTERM', 'Run it again.');
+  stop.abort(reason);
+  await expect(restoreSegment(stopped, folder.archive, folder.landing, segment)).rejects.toBe(reason);
+  for (const message of [
+    'IO Error: Could not write file "1.ndjson": No space left on device',
+    'Out of Memory Error: failed to pin block',
+  ]) {
+    const rows = () => Promise.reject(new Error(message));
+    await expect(
+      restoreSegment({ ...database, rows }, folder.archive, folder.landing, segment),
+    ).rejects.toThrow(message);
+  }
+  expect(await readdir(folder.landing)).toEqual([]);
 });
