@@ -90,8 +90,7 @@ async function waitForMoment(
     await waited(delay * 15);
   } else {
     const count = 1 + Math.floor(share * whole.waves);
-    // Into what comes after the last publish, or the next wave.
-    const ms = Math.round(delay * 0.25 * whole.ms);
+    const ms = Math.round(delay * 400);
     what = `${ms} ms after publish ${count}`;
     await until(() => countPublished(run) >= count);
     await waited(ms);
