@@ -12,7 +12,7 @@ import {
   writeFiles,
 } from '../crash/program.ts';
 import { createDraw } from '../properties/draw.ts';
-import { allowedCodes, type FolderFacts } from './exit-codes.ts';
+import { allowedCodes, type Facts } from './exit-codes.ts';
 import { installationFiles, type JobSettings } from './job-settings.ts';
 import type { Ledger } from './ledger.ts';
 import type { Manner } from './ledger-answers.ts';
@@ -68,7 +68,7 @@ export async function openInstallation(
       watch.forget();
     },
     async command(step) {
-      const facts = readFacts(data);
+      const facts = { ...readFacts(data), keepsPlaces };
       const from = server.answered.length;
       const before = server.requests();
       server.beginNight(step.weather);
@@ -132,7 +132,7 @@ async function stopAndWait(
   return { ended: how, inTime: Date.now() - startedAt < mostMs };
 }
 
-function readFacts(data: string): FolderFacts {
+function readFacts(data: string): Omit<Facts, 'keepsPlaces'> {
   return {
     exists: existsSync(data),
     hasSnapshot: existsSync(join(data, 'warehouse.duckdb')),
@@ -146,7 +146,7 @@ function hasNotedItsEnd(data: string): boolean {
   return existsSync(log) && readFileSync(log, 'utf8').trimEnd().split('\n').at(-1)!.includes('"exit_code"');
 }
 
-function checkEnded(step: CommandStep, ended: Ended, facts: FolderFacts): string[] {
+function checkEnded(step: CommandStep, ended: Ended, facts: Facts): string[] {
   const { code, signal, stdout } = ended;
   if (code === null) return signal === step.stop?.signal ? checkDeath(ended) : [`it ended with ${signal}`];
   const allowed = allowedCodes(step, facts);
