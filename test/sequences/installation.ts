@@ -74,7 +74,10 @@ export async function openInstallation(
       server.beginNight(step.weather);
       const run = start(step.args);
       const { ended, inTime } = await stopAndWait(run, step.stop, server);
-      const problems = inTime ? checkEnded(step, ended, facts) : [`it did not end within ${mostMs} ms`];
+      const isAtWork = existsSync(data) && !hasNotedItsEnd(data);
+      const problems = inTime
+        ? checkEnded(step, ended, { ...facts, isAtWork })
+        : [`it did not end within ${mostMs} ms`];
       if (['run', 'crawl'].includes(step.args[0]!))
         problems.push(
           ...checkBudget(step, ended, server.requests() - before),
@@ -146,9 +149,10 @@ function hasNotedItsEnd(data: string): boolean {
   return existsSync(log) && readFileSync(log, 'utf8').trimEnd().split('\n').at(-1)!.includes('"exit_code"');
 }
 
-function checkEnded(step: CommandStep, ended: Ended, facts: Facts): string[] {
+function checkEnded(step: CommandStep, ended: Ended, facts: Facts & { isAtWork: boolean }): string[] {
   const { code, signal, stdout } = ended;
-  if (code === null) return signal === step.stop?.signal ? checkDeath(ended) : [`it ended with ${signal}`];
+  if (code === null)
+    return signal === step.stop?.signal ? checkDeath(ended, facts.isAtWork) : [`it ended with ${signal}`];
   const allowed = allowedCodes(step, facts);
   const problems = allowed.includes(code) ? [] : [`it ended with ${code}, ${allowed} may be`];
   if (code === 4 && !/brake: /.test(`${stdout}${ended.stderr}`))
@@ -167,9 +171,10 @@ function checkBudget({ args, stop, weather }: CommandStep, { code }: Ended, requ
   return requests <= budget && wasUsed ? [] : [`it sent ${requests} requests of ${budget}`];
 }
 
-/** SIGTERM is a kill as long as Node only loads the program. */
-function checkDeath({ signal, stderr }: Ended): string[] {
-  return signal === 'SIGKILL' || stderr === '' ? [] : ['SIGTERM killed it in the middle of its work'];
+/** SIGTERM is a kill as long as Node only loads the program, and again once it has done, or refused, its work. */
+function checkDeath({ signal, stderr }: Ended, isAtWork: boolean): string[] {
+  const hasBegun = stderr.split('\n').some((line) => line.startsWith('{'));
+  return signal === 'SIGTERM' && hasBegun && isAtWork ? ['SIGTERM killed it in the middle of its work'] : [];
 }
 
 function isJson(text: string): boolean {
