@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { DuckDBInstance } from '@duckdb/node-api';
 import { askBench, askLedgerlake, type Bench, quiet, targetsOf, warm } from './contestants.ts';
 import { openPlace } from './place.ts';
 import { startServer } from './start-server.ts';
@@ -57,8 +57,8 @@ async function takeSteps(root: string, landing: string): Promise<Record<string, 
   };
   const file = join(root, 'tables.duckdb');
   const instance = await DuckDBInstance.create(file, { threads: '1', memory_limit: '512MB' });
-  const connection: DuckDBConnection = await instance.connect();
-  const lines = `format = 'newline_delimited', maximum_object_size = 8388608`;
+  const connection = await instance.connect();
+  const longest = 'maximum_object_size = 8388608';
   const columns = `{page: 'BIGINT', n: 'BIGINT', record: '${typeOf(JSON.parse(structure))}'}`;
   const parquet = '(format parquet, compression zstd, compression_level 1, row_group_size 8192)';
   for (const log of logs) {
@@ -69,13 +69,13 @@ async function takeSteps(root: string, landing: string): Promise<Record<string, 
     ];
     await step('typed rows, as Parquet', () =>
       connection.run(
-        `copy (select page, n, record.* from read_json('${from}', records = true, ${lines}, columns = ${columns}))
+        `copy (select page, n, record.* from read_json('${from}', records = true, format = 'newline_delimited', ${longest}, columns = ${columns}))
         to '${staged}' ${parquet}`,
       ),
     );
     await step('records as they came, as Parquet', () =>
       connection.run(
-        `copy (select json from read_ndjson_objects('${from}', maximum_object_size = 8388608)) to '${archived}' ${parquet}`,
+        `copy (select json from read_ndjson_objects('${from}', ${longest})) to '${archived}' ${parquet}`,
       ),
     );
     await step('fsync of both', () => [staged, archived].forEach(sync));

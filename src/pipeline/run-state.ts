@@ -19,11 +19,7 @@ export async function writeRunState(
   file: string,
   state: Omit<RunState, 'pid' | 'updated_at'>,
 ): Promise<void> {
-  const { run, started_at, ...rest } = state;
-  const text = JSON.stringify({
-    ...{ run, pid: process.pid, started_at, updated_at: new Date().toISOString() },
-    ...rest,
-  });
+  const text = JSON.stringify({ ...state, pid: process.pid, updated_at: new Date().toISOString() });
   await writeFile(`${file}.tmp`, `${text}\n`, { mode: 0o600 })
     .then(() => rename(`${file}.tmp`, file))
     .catch(() => undefined);

@@ -65,7 +65,7 @@ export interface Tables {
 }
 
 /** Slots here are far below 2^53. */
-const number = (names: string) =>
+export const number = (names: string) =>
   names
     .split(' ')
     .map((name) => `${name}::double as ${name}`)
@@ -83,14 +83,22 @@ const queries: Record<keyof Tables, string> = {
   coverage: `select job, target, state, ${number('low_slot high_slot')} from meta.coverage order by job, target, low_slot`,
 };
 
-export async function readTables(snapshot: string): Promise<Tables> {
+export function readTables(snapshot: string): Promise<Tables> {
+  return readQueries<Tables>(snapshot, queries);
+}
+
+/** What each query gives, by its name. */
+export async function readQueries<T extends object>(
+  snapshot: string,
+  queries: Readonly<Record<keyof T, string>>,
+): Promise<T> {
   const instance = await DuckDBInstance.create(snapshot, { access_mode: 'READ_ONLY' });
   const connection = await instance.connect();
   try {
-    const tables: Partial<Record<keyof Tables, unknown>> = {};
-    for (const [name, sql] of Object.entries(queries))
-      tables[name as keyof Tables] = (await connection.runAndReadAll(sql)).getRowObjectsJson();
-    return tables as Tables;
+    const rows: Record<string, unknown> = {};
+    for (const [name, sql] of Object.entries<string>(queries))
+      rows[name] = (await connection.runAndReadAll(sql)).getRowObjectsJson();
+    return rows as T;
   } finally {
     connection.closeSync();
     instance.closeSync();

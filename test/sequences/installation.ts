@@ -74,16 +74,16 @@ export async function openInstallation(
       server.beginNight(step.weather);
       const run = start(step.args);
       const { ended, inTime } = await stopAndWait(run, step.stop, server);
-      const isAtWork = existsSync(data) && !hasNotedItsEnd(data);
+      const hasEnded = hasNotedItsEnd(data);
       const problems = inTime
-        ? checkEnded(step, ended, { ...facts, isAtWork })
+        ? checkEnded(step, ended, { ...facts, isAtWork: existsSync(data) && !hasEnded })
         : [`it did not end within ${mostMs} ms`];
       if (['run', 'crawl'].includes(step.args[0]!))
         problems.push(
           ...checkBudget(step, ended, server.requests() - before),
           ...watch.see({
             answered: server.answered.slice(from),
-            died: ended.code === null && !hasNotedItsEnd(data),
+            died: ended.code === null && !hasEnded,
             stopped: ended.code === 75,
             isSound: isCalm({ ...step.weather, moves: 0 }) && keepsPlaces,
           }),

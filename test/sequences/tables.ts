@@ -1,4 +1,4 @@
-import { DuckDBInstance } from '@duckdb/node-api';
+import { number, readQueries } from '../properties/warehouse-rows.ts';
 
 export interface AccountFacts {
   address: string;
@@ -43,13 +43,6 @@ export interface Tables {
   coverage: { job: string; state: string; low_slot: number; high_slot: number }[];
 }
 
-/** Slots here are far below 2^53. */
-const number = (names: string) =>
-  names
-    .split(' ')
-    .map((name) => `${name}::double as ${name}`)
-    .join(', ');
-
 const account = 'address, mint, owner, amount::varchar as amount';
 const asset = `id, owner, collection, burnt, name, token_supply::varchar as supply, ${number('content_slot token_info_slot')}`;
 const span = `${number('valid_from_slot valid_to_slot')}, gone_reason`;
@@ -65,16 +58,6 @@ const queries: Record<keyof Tables, string> = {
   coverage: `select job, state, ${number('low_slot high_slot')} from meta.coverage order by job, meta.coverage.low_slot`,
 };
 
-export async function readTables(snapshot: string): Promise<Tables> {
-  const instance = await DuckDBInstance.create(snapshot, { access_mode: 'READ_ONLY' });
-  const connection = await instance.connect();
-  try {
-    const tables: Partial<Record<keyof Tables, unknown>> = {};
-    for (const [name, sql] of Object.entries(queries))
-      tables[name as keyof Tables] = (await connection.runAndReadAll(sql)).getRowObjectsJson();
-    return tables as Tables;
-  } finally {
-    connection.closeSync();
-    instance.closeSync();
-  }
+export function readTables(snapshot: string): Promise<Tables> {
+  return readQueries<Tables>(snapshot, queries);
 }

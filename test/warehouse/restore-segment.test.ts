@@ -86,6 +86,14 @@ async function landNight(folder: DataFolder, run: string, random: () => number):
   await landing.close();
 }
 
+/** Moves all that has landed to the archive. @returns its segments */
+async function archiveLanded(folder: DataFolder, database: Database): Promise<number[]> {
+  const segments = await listSegments(folder.landing);
+  await archiveSegments(database, folder, segments);
+  await removeLanded(folder, segments);
+  return segments;
+}
+
 test('archived segments restore to the files they were', async () => {
   const seed = readSeed();
   const random = createRandom(seed);
@@ -94,9 +102,7 @@ test('archived segments restore to the files they were', async () => {
   for (let night = 0; night < 5; night += 1) {
     await landNight(folder, `run-${night}`, random);
     Object.assign(before, await hashFiles(folder.landing));
-    const landed = await listSegments(folder.landing);
-    await archiveSegments(database, folder, landed);
-    await removeLanded(folder, landed);
+    await archiveLanded(folder, database);
   }
   expect(await readdir(folder.landing)).toEqual([]);
   const segments = Object.keys(before).flatMap((name) => /^(\d+)\.ndjson$/.exec(name)?.[1] ?? []);
@@ -109,14 +115,10 @@ test('archived segments restore to the files they were', async () => {
 test('most of the pages of a second night are references, and restore all the same', async () => {
   const { folder, database } = await makeFolder();
   await landNight(folder, 'run-1', createRandom(1));
-  const landed = await listSegments(folder.landing);
-  await archiveSegments(database, folder, landed);
-  await removeLanded(folder, landed);
+  await archiveLanded(folder, database);
   await landNight(folder, 'run-2', createRandom(1));
   const before = await hashFiles(folder.landing);
-  const segments = await listSegments(folder.landing);
-  await archiveSegments(database, folder, segments);
-  await removeLanded(folder, segments);
+  const segments = await archiveLanded(folder, database);
   const archived = new Set(await readdir(folder.archive));
   expect(segments.filter((segment) => archived.has(`${segment}.pages.parquet`))).toEqual(segments);
   const sizes = await database.rows<{ n: bigint }>(
@@ -131,9 +133,7 @@ test('most of the pages of a second night are references, and restore all the sa
 test('a damaged or missing archive file is named, and nothing is left of it in the landing log', async () => {
   const { folder, database } = await makeFolder();
   await landNight(folder, 'run-1', createRandom(2));
-  const segments = await listSegments(folder.landing);
-  await archiveSegments(database, folder, segments);
-  await removeLanded(folder, segments);
+  const segments = await archiveLanded(folder, database);
   const [segment] = segments as [number];
   for (const file of [archivedPages(folder.archive, segment), archivedRecords(folder.archive, segment)]) {
     const whole = await readFile(file);
@@ -161,9 +161,7 @@ test('a damaged or missing archive file is named, and nothing is left of it in t
 test("what is not the archive's fault is not put down to it: a signal to stop, a full disk, too little memory", async () => {
   const { folder, database } = await makeFolder();
   await landNight(folder, 'run-1', createRandom(2));
-  const segments = await listSegments(folder.landing);
-  await archiveSegments(database, folder, segments);
-  await removeLanded(folder, segments);
+  const segments = await archiveLanded(folder, database);
   const stop = new AbortController();
   const options = { memoryLimit: '256MB', threads: 1, tempDir: folder.temp, signal: stop.signal };
   const stopped = await openDatabase(':memory:', options);
