@@ -1,22 +1,18 @@
 import { readJobs } from '../jobs/job-file.ts';
 import { checkLake, exportSnapshot } from '../pipeline/export-stage.ts';
 import { type RunReport, runPipeline } from '../pipeline/run-pipeline.ts';
+import { acceptOptions, readAccepted } from './accept-options.ts';
 import type { CommandModule } from './command-list.ts';
 import { type Context, openContext } from './context.ts';
 import { openEndpoints, originsOf, requireUrls } from './endpoints.ts';
 import { addExamples } from './examples.ts';
 import { refusalLines } from './refusal-text.ts';
-import { budgetOptions, type RunArgs, readAccepted, readBudget } from './run-options.ts';
+import { budgetOptions, type RunArgs, readBudget } from './run-options.ts';
 
 /** `ledgerlake run [job…]`: crawl, load, publish, export. */
 export const runCommand: CommandModule = {
   describeOptions: (command) => {
-    budgetOptions(command).option(
-      '--accept-vanished <target>',
-      'Let this job, or job/target, lose as many rows as it says it did; may be given again',
-      (value, before: string[] = []) => [...before, value],
-    );
-    return addExamples(command, {
+    return addExamples(acceptOptions(budgetOptions(command)), {
       'ledgerlake run': 'All jobs, once',
       'ledgerlake run collections --max-credits 5000': 'One job, within a budget; run again to go on',
       'ledgerlake run --until 6h --json': 'Nightly, from a scheduler',
@@ -38,7 +34,7 @@ async function runJobs(verb: 'run' | 'crawl', args: RunArgs): Promise<number> {
   const limits = readBudget(args, Date.now());
   const jobs = await readJobs(context.jobsDir, args.job);
   if (verb === 'run') await checkLake(context);
-  const acceptVanished = await readAccepted(args.acceptVanished ?? [], jobs);
+  const accept = await readAccepted(args, jobs);
   requireUrls(context.config, jobs);
   const place = await openEndpoints(context);
   try {
@@ -51,7 +47,7 @@ async function runJobs(verb: 'run' | 'crawl', args: RunArgs): Promise<number> {
       place,
       origins: originsOf(place),
       limits,
-      acceptVanished,
+      accept,
       showProgress: context.showProgress,
       afterSnapshot: async ({ stop }) => {
         await exportSnapshot(context, null, stop.signal);

@@ -1,17 +1,15 @@
 import type { Command } from 'commander';
 import { UsageError } from '../errors.ts';
-import type { Job } from '../jobs/job-file.ts';
-import { resolveTargets } from '../jobs/targets.ts';
 import type { BudgetLimits } from '../pipeline/budget.ts';
+import type { AcceptArgs } from './accept-options.ts';
 import type { GlobalArgs } from './context.ts';
 
 /** Arguments of the verbs that ask the API. */
-export interface RunArgs extends GlobalArgs {
+export interface RunArgs extends GlobalArgs, AcceptArgs {
   job: string[];
   maxRequests?: string;
   maxCredits?: string;
   until?: string;
-  acceptVanished?: string[];
 }
 
 /** Options that bound what a run may spend. Text until `readBudget`, which says what each of them takes. */
@@ -46,38 +44,4 @@ function readDuration(text: string): number {
   if (amount === undefined)
     throw new UsageError(`--until takes a duration, not "${text}"`, 'For example: --until 6h');
   return Number(amount) * unitMs[unit as keyof typeof unitMs];
-}
-
-/**
- * `--accept-vanished <job>[/<target>]`. Targets that come from tables are known to the run alone.
- * @throws UsageError for a job that the run is not for, or a target that the job has not
- */
-export async function readAccepted(
-  values: readonly string[],
-  jobs: readonly Job[],
-): Promise<readonly string[]> {
-  for (const value of values) {
-    const [name = '', ...target] = value.split('/');
-    const job = jobs.find((job) => job.name === name);
-    if (job === undefined)
-      throw new UsageError(
-        `--accept-vanished takes a job of this run, or job/target, not "${value}"`,
-        `Jobs of this run: ${jobs.map(({ name }) => name).join(', ')}.`,
-      );
-    if (target.length > 0 && job.forEach?.kind !== 'sql') await requireTarget(job, target.join('/'));
-  }
-  return values;
-}
-
-async function requireTarget(job: Job, target: string): Promise<void> {
-  const names = (await resolveTargets(job, async () => [])).map(({ name }) => name);
-  if (names.includes(target)) return;
-  const shown = names.filter((name) => name !== '').slice(0, 10);
-  const more = names.length > shown.length ? ` and ${names.length - shown.length} more` : '';
-  throw new UsageError(
-    `--accept-vanished: job ${job.name} has no target "${target}"`,
-    shown.length === 0
-      ? `It is one target: --accept-vanished ${job.name}.`
-      : `Its targets are ${shown.join(', ')}${more}.`,
-  );
 }

@@ -126,7 +126,7 @@ async function replaySegments(
     await (await startLoading(context)).finish();
   }
   const runs = await readRunLog(folder.runs);
-  const acceptedBy = new Map(runs.map(({ run, acceptVanished = [] }) => [run, acceptVanished]));
+  const acceptedBy = new Map(runs.map(({ run, accept = {} }) => [run, accept]));
   const startedAt = performance.now();
   for (const batch of await planReplay(context, missing)) {
     const replay = await openReplay(folder, batch, { ...databaseOptions, memoryLimit: loaderMemory });

@@ -1,14 +1,15 @@
+import { type Accepted, nothingAccepted } from '../warehouse/accepted.ts';
 import type { PublishOptions } from '../warehouse/publish.ts';
 import type { Session } from './session.ts';
 
-/** What publish is told by the run and its config. @param acceptVanished jobs and targets the brake lets pass */
+/** What publish is told by the run and its config. @param accept what the guards let pass */
 export function publishOptions(
   { run, config }: Pick<Session, 'run' | 'config'>,
-  acceptVanished: readonly string[] = [],
+  accept: Accepted = nothingAccepted,
 ): PublishOptions {
   return {
     run,
     quarantineLimit: config.warehouse.quarantineLimit,
-    acceptVanished,
+    accept,
   };
 }

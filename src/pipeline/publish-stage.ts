@@ -1,4 +1,5 @@
 import { listSegments } from '../landing/segment-files.ts';
+import { type Accepted, nothingAccepted } from '../warehouse/accepted.ts';
 import { archiveSegments, removeLanded } from '../warehouse/archive.ts';
 import { openDatabase } from '../warehouse/database.ts';
 import { removeDamagedStaging } from '../warehouse/load.ts';
@@ -15,17 +16,14 @@ import { readRunLog } from './run-log.ts';
 import type { Session } from './session.ts';
 
 /** Applies everything staged to the tables. Staged files that were damaged are made again first. */
-export async function publishStage(
-  session: Session,
-  acceptVanished: readonly string[] = [],
-): Promise<Published> {
+export async function publishStage(session: Session, accept: Accepted = nothingAccepted): Promise<Published> {
   const { folder } = session;
   const damaged = await removeDamagedStaging(folder);
   if (damaged.length > 0) {
     session.log.warn({ segments: damaged }, 'staged files are damaged: they are made again');
     await (await startLoading(session)).finish();
   }
-  const publishing = publishOptions(session, acceptVanished);
+  const publishing = publishOptions(session, accept);
   const result = await session.withBuild((build) => publish(build, folder, publishing));
   const tables = Object.fromEntries(
     Object.entries(result.tables).filter(([, counts]) => counts.seen + counts.gone > 0),

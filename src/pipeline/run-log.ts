@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { open, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncDirectory } from '../landing/segment-files.ts';
+import type { Accepted } from '../warehouse/accepted.ts';
 
 /** One run as `data/runs.ndjson` tells it; without `finishedAt` it was killed or is still running. */
 export interface RunEntry {
@@ -9,8 +10,8 @@ export interface RunEntry {
   verb: string;
   /** Names of the jobs it was for. */
   jobs: string[];
-  /** Jobs and targets that it was told may lose more rows at once than the brake lets pass, where it was. */
-  acceptVanished?: readonly string[];
+  /** What the guards were told to let pass, where they were. */
+  accept?: Partial<Accepted>;
   startedAt: string;
   finishedAt: string | null;
   exitCode: number | null;
@@ -18,7 +19,15 @@ export interface RunEntry {
 }
 
 type Line =
-  | { run: string; verb: string; jobs: string[]; accept_vanished?: readonly string[]; started_at: string }
+  | {
+      run: string;
+      verb: string;
+      jobs: string[];
+      accept?: Partial<Accepted>;
+      /** How older versions said `accept: {vanished}`. */
+      accept_vanished?: readonly string[];
+      started_at: string;
+    }
   | { run: string; finished_at: string; exit_code: number; stopped_by: string | null };
 
 /**
@@ -48,12 +57,13 @@ export async function readRunLog(path: string): Promise<RunEntry[]> {
     const entry = parseLine(line);
     if (entry === null) continue;
     if ('verb' in entry) {
-      const { run, verb, jobs, accept_vanished: acceptVanished, started_at } = entry;
+      const { run, verb, jobs, accept_vanished: vanished, started_at } = entry;
+      const accept = entry.accept ?? (vanished === undefined ? undefined : { vanished });
       runs.set(run, {
         run,
         verb,
         jobs,
-        ...(acceptVanished === undefined ? {} : { acceptVanished }),
+        ...(accept === undefined ? {} : { accept }),
         startedAt: started_at,
         finishedAt: null,
         exitCode: null,

@@ -12,6 +12,7 @@ import { sqlPlace } from '../jobs/target-checks.ts';
 import { resolveIds, resolveTargets } from '../jobs/targets.ts';
 import type { Task } from '../jobs/task.ts';
 import { createLandingLog } from '../landing/writer.ts';
+import type { Accepted } from '../warehouse/accepted.ts';
 import type { Database } from '../warehouse/database.ts';
 import { openForJobSql, runJobSql } from '../warehouse/job-sql.ts';
 import { openKnownRows } from '../warehouse/known-rows.ts';
@@ -45,8 +46,8 @@ export interface RunOptions {
   /** Origin by transport: what the folder is bound to. */
   origins: Readonly<Record<string, string>>;
   limits: Omit<BudgetLimits, 'monthlyLeft'>;
-  /** Jobs and targets (`job/target`) that may lose more rows at once than the brake lets pass. */
-  acceptVanished: readonly string[];
+  /** What the guards let pass. */
+  accept: Accepted;
   showProgress: boolean;
   /** What comes after the snapshot, inside the run's lock: the export. */
   afterSnapshot(session: Session): Promise<void>;
@@ -70,8 +71,8 @@ export interface RunReport extends Ended {
 export async function runPipeline(options: RunOptions): Promise<RunReport> {
   const { config, folder, log, verb } = options;
   const jobs = options.jobs.map(({ name }) => name);
-  const { origins, acceptVanished } = options;
-  const described = { config, folder, log, verb, jobs, origins, acceptVanished, drainMs: 7_000 };
+  const { origins, accept } = options;
+  const described = { config, folder, log, verb, jobs, origins, accept, drainMs: 7_000 };
   return withSession(described, (session) => runSession(session, options));
 }
 
@@ -125,7 +126,7 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
       });
       if (loads && isWaiting) {
         freeMemory();
-        addPublished(published, await publishStage(session, options.acceptVanished));
+        addPublished(published, await publishStage(session, options.accept));
         isWaiting = false;
       }
       return stopped;

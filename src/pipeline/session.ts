@@ -5,6 +5,7 @@ import { asDiskError, DamagedFile, LedgerlakeError } from '../errors.ts';
 import { recoverLanding } from '../landing/reader.ts';
 import { exists, listSegments } from '../landing/segment-files.ts';
 import { type SignalStop, stopOnSignals } from '../stop-signals.ts';
+import { type Accepted, listAccepted, nothingAccepted } from '../warehouse/accepted.ts';
 import { bindSource, openBuild, unbindEmpty } from '../warehouse/build.ts';
 import type { Database, DatabaseOptions } from '../warehouse/database.ts';
 import { listStaged, removeStaged } from '../warehouse/load.ts';
@@ -53,8 +54,8 @@ export interface SessionOptions {
   log: Logger;
   verb: string;
   jobs: readonly string[];
-  /** Jobs and targets that may lose more rows at once than the brake lets pass. */
-  acceptVanished?: readonly string[];
+  /** What the guards let pass. */
+  accept?: Accepted;
   /** Origins by transport that the folder is, or gets, bound to; empty for verbs that ask nothing. */
   origins: Readonly<Record<string, string>>;
   /** How long what was begun may take after a signal to stop, ms; default 0. */
@@ -90,7 +91,7 @@ export async function withSession<T extends Ended>(
 
 /** A session whose end is the caller's. @throws as withSession */
 export async function openSession(options: SessionOptions): Promise<Session> {
-  const { config, folder, log, verb, jobs, acceptVanished = [] } = options;
+  const { config, folder, log, verb, jobs, accept = nothingAccepted } = options;
   await makeDataFolder(folder);
   const lock = await takeRunLock(folder.lock, folder.temp);
   const stop = stopOnSignals(options.drainMs ?? 0);
@@ -117,10 +118,11 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     const started_at = now.toISOString();
     // Before the log: a run that stands there and has no state counts as killed.
     await writeRunState(folder.runState, { run, started_at, requests: 0, credits: 0, jobs: {} });
+    const accepted = listAccepted(accept);
     await appendRunLog(folder.runs, {
       ...{ run, verb, jobs: [...jobs], started_at },
       // A build that is made again is to accept what this run does.
-      ...(acceptVanished.length === 0 ? {} : { accept_vanished: acceptVanished }),
+      ...(Object.keys(accepted).length === 0 ? {} : { accept: accepted }),
     });
     return {
       ...{ run, config, folder, log, databaseOptions, stop },

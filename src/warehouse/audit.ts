@@ -15,10 +15,10 @@ export async function auditReadyCrawls(
   database: Database,
   folder: DataFolder,
   staged: readonly StagedSegment[],
-  { quarantineLimit, acceptVanished }: Pick<PublishOptions, 'quarantineLimit' | 'acceptVanished'>,
+  { quarantineLimit, accept }: Pick<PublishOptions, 'quarantineLimit' | 'accept'>,
 ): Promise<{ job: string; target: string; reason: string }[]> {
   await auditRows(database, folder, staged, quarantineLimit);
-  await findVanished(database, folder, staged, acceptVanished);
+  await findVanished(database, folder, staged, accept.vanished);
   await database.script(takeRefused);
   return database.rows(`
     select job, target, min(refusal) as reason

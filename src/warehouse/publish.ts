@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
 import { listSegments, longestPageLine, pageFile } from '../landing/segment-files.ts';
 import { settleAbsent } from './absence.ts';
+import { type Accepted, joinAccepted } from './accepted.ts';
 import { appendRows } from './append-rows.ts';
 import { auditReadyCrawls } from './audit.ts';
 import type { Database } from './database.ts';
@@ -18,10 +19,10 @@ export interface PublishOptions {
   run: string;
   /** Share of a crawl's records that may be quarantined (at least 50) before it is not published. */
   quarantineLimit: number;
-  /** Jobs and targets (`job/target`) that may lose more rows at once than the brake lets pass. */
-  acceptVanished: readonly string[];
+  /** What the guards let pass. */
+  accept: Accepted;
   /** The same, as former runs were told it for what they received: a replay is told nothing. */
-  acceptedBy?: ReadonlyMap<string, readonly string[]>;
+  acceptedBy?: ReadonlyMap<string, Partial<Accepted>>;
 }
 
 /**
@@ -59,9 +60,8 @@ async function publishCrawls(
       where state = 'ready' and run_id = $run_id and (job = '_confirm') = $confirms and wave is not distinct from $wave`,
       step,
     );
-    const accepted = options.acceptedBy?.get(step.run_id ?? '') ?? [];
-    const acceptVanished = [...options.acceptVanished, ...accepted];
-    await publishReady(database, folder, { ...options, acceptVanished, staged, result });
+    const accept = joinAccepted(options.accept, options.acceptedBy?.get(step.run_id ?? ''));
+    await publishReady(database, folder, { ...options, accept, staged, result });
   }
   const [absent] = await database.rows<{ n: bigint }>(
     'select count(*) as n from meta.absent where asked_run is distinct from $run',

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { guards } from '../../src/warehouse/accepted.ts';
 import { runCli } from '../run-cli.ts';
 
 const dist = fileURLToPath(new URL('../../dist', import.meta.url));
@@ -37,15 +38,16 @@ test('options of the program count before the command and after it; given twice,
   }
 });
 
-test('--accept-vanished may be given again: each of them is looked at', async () => {
+test.each(guards)('--accept-%s may be given again: each of them is looked at', async (guard) => {
   await writeJob();
-  const accept = ['run', '--jobs-dir', 'good', '--accept-vanished', 'list', '--accept-vanished'];
+  const option = `--accept-${guard}`;
+  const accept = ['run', '--jobs-dir', 'good', option, 'list', option];
   expect(await cli(...accept, 'other')).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('not "other"'),
+    stderr: expect.stringContaining(`${option} takes a job of this run`),
   });
   const [run, ...rest] = accept;
-  expect(await cli(run!, '--accept-vanished', 'other', ...rest, 'list')).toMatchObject({
+  expect(await cli(run!, option, 'other', ...rest, 'list')).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('not "other"'),
   });

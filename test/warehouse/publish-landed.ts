@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type DataFolder, dataFolder, makeDataFolder } from '../../src/data-folder.ts';
+import { nothingAccepted } from '../../src/warehouse/accepted.ts';
 import { openBuild } from '../../src/warehouse/build.ts';
 import { type Database, openDatabase } from '../../src/warehouse/database.ts';
 import { createLoader, listUnloaded } from '../../src/warehouse/load.ts';
@@ -36,7 +37,7 @@ export async function publishLoaded<T>(
 ): Promise<T> {
   const build = await openBuild(folder, { ...options, memoryLimit });
   try {
-    const settings = { run, quarantineLimit: 0.01, acceptVanished: [] };
+    const settings = { run, quarantineLimit: 0.01, accept: nothingAccepted };
     return await ask(build, await publish(build, folder, settings));
   } finally {
     build.close();
