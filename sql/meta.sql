@@ -102,6 +102,7 @@ create table if not exists meta.absent (
   job varchar not null,
   target varchar not null,
   task varchar not null,
+  options varchar,
   slot bigint,
   missed_at timestamptz not null,
   asked_run varchar,
@@ -114,6 +115,7 @@ comment on column meta.absent.lookup is 'Operation that is asked about it.';
 comment on column meta.absent.job is 'Job whose crawl missed it first.';
 comment on column meta.absent.target is 'Target of that crawl.';
 comment on column meta.absent.task is 'Its task.';
+comment on column meta.absent.options is 'Display options of that crawl, as JSON: the look-up asks with the same ones. NULL: none.';
 comment on column meta.absent.slot is 'Slot of that crawl: all data up to it was listed.';
 comment on column meta.absent.missed_at is 'When that crawl ended.';
 comment on column meta.absent.asked_run is 'Run that last asked about it.';

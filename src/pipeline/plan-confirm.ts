@@ -1,5 +1,6 @@
 import { findOperation } from '../api/catalogue.ts';
 import type { Operation } from '../api/operation.ts';
+import { canonicalJson } from '../jobs/canonical-json.ts';
 import type { Job } from '../jobs/job-file.ts';
 import { type PlannedStart, planStarts } from './plan-starts.ts';
 import { readCrawlState } from './read-state.ts';
@@ -7,32 +8,40 @@ import type { Session } from './session.ts';
 
 /**
  * What the built-in job `_confirm` has to ask: the rows of `meta.absent` that this run has not asked about. One target
- * a look-up operation; a list of ids that an earlier run has frozen goes on first.
+ * a look-up operation and display options, which are those of the list that missed the row: without them an answer
+ * leaves out what the list showed. A list of ids that an earlier run has frozen goes on first.
  */
 export function planConfirm({ folder, run, withBuild }: Session): Promise<PlannedStart[]> {
   return withBuild(async (build) => {
-    const waiting = await build.rows<{ lookup: string; ids: string }>(
-      `select lookup, to_json(list(distinct key order by key))::varchar as ids
-      from meta.absent where asked_run is distinct from $run group by lookup order by lookup`,
+    const waiting = await build.rows<{ lookup: string; options: string | null; ids: string }>(
+      `select lookup, options, to_json(list(distinct key order by key))::varchar as ids
+      from meta.absent where asked_run is distinct from $run group by all order by all`,
       { run },
     );
     if (waiting.length === 0) return [];
     const state = await readCrawlState(build, folder);
-    return waiting.flatMap(({ lookup, ids }) => {
+    return waiting.flatMap(({ lookup, options, ids }) => {
       const operation = findOperation(lookup) as Operation;
-      const target = { name: operation.table, params: {} };
-      return planStarts(confirmJob(operation), [target], JSON.parse(ids) as string[], state, run);
+      const shown = options === null ? {} : { options: JSON.parse(options) as unknown };
+      const name = options === null ? operation.table : canonicalJson({ ...shown, table: operation.table });
+      return planStarts(
+        confirmJob(operation, shown),
+        [{ name, params: {} }],
+        JSON.parse(ids) as string[],
+        state,
+        run,
+      );
     });
   });
 }
 
-function confirmJob(operation: Operation): Job {
+function confirmJob(operation: Operation, params: Job['params']): Job {
   return {
     name: '_confirm',
     file: '',
     describe: 'Looks up rows that left the lists',
     operation,
-    params: {},
+    params,
     forEach: null,
     mode: 'full',
     fullEveryMs: null,

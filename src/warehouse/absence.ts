@@ -215,14 +215,19 @@ async function queueLookUps(
       null_run = coalesce(meta.absent.null_run, if(l.unknown, l.run_id, null))
     from looked_up l
     where meta.absent.table_name = ${name} and l.lookup = meta.absent.lookup and l.key = meta.absent.key`);
-  await database.run(`insert into meta.absent (table_name, key, lookup, job, target, task, slot, missed_at)
-    select ${name}, key, lookup, missed.job, missed.target, missed.task, slot, missed_at
+  await database.run(`insert into meta.absent (table_name, key, lookup, job, target, task, options, slot, missed_at)
+    select ${name}, key, lookup, missed.job, missed.target, missed.task, ${displayOptions('missed')}, slot, missed_at
     from (
       select key, any_value(v.lookup) as lookup, arg_min(r, r.task) as missed, min(r.min_slot) as slot, max(r.finished_at) as missed_at
       ${unseen} and v.lookup is not null
         and not exists (from meta.absent a where a.table_name = ${name} and a.key = v.key)
       group by key
     )`);
+}
+
+/** The display options that a crawl asked with, as JSON text; NULL without any. */
+function displayOptions(crawl: string): string {
+  return `nullif((${crawl}.params -> '$.options')::varchar, '{}')`;
 }
 
 /**

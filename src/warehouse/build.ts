@@ -20,7 +20,7 @@ import { readTableSpecs, type TableSpec } from './table-spec.ts';
 const rowGroupSize = 16_384;
 
 /** Version of the tables in `sql/`. A build of a newer one is refused unchanged. */
-export const schemaVersion = 3;
+export const schemaVersion = 4;
 
 /**
  * Opens the pipeline's own database, made on first use.

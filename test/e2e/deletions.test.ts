@@ -129,6 +129,30 @@ test('a row that was true at the lowest slot of the crawl that missed it ended a
   expect(await gone(place)).toEqual([{ name: 'Lost', from: '100', to: '101', reason: 'unknown' }]);
 }, 60_000);
 
+test('a look-up asks with the display options of the list that missed the row', async () => {
+  const script = createScript();
+  const list = assetJob['jobs/list.yaml'].replace(
+    'collection}',
+    'collection, options: {showUnverifiedCollections: true}}',
+  );
+  const place = await openCannedPlace(script.answer, { 'jobs/list.yaml': list });
+  script.set(assets(100, asset('Kept'), asset('Missed')));
+  await place.mustRun();
+  const asked: unknown[] = [];
+  script.set({
+    ...assets(110, asset('Kept')),
+    getAssetBatch: ({ ids, options }) => {
+      asked.push(options);
+      const isShown = (options as Record<string, unknown> | undefined)?.showUnverifiedCollections === true;
+      return (ids as string[]).map(() => asset('Missed', isShown ? {} : { grouping: [] }));
+    },
+  });
+  await place.mustRun();
+  expect(asked).toEqual([{ showUnverifiedCollections: true }]);
+  expect(await ids(place, 'select collection as name from assets')).toEqual(['Group', 'Group']);
+  expect(await gone(place)).toEqual([]);
+}, 60_000);
+
 test('a null that follows an answer is a first null again', async () => {
   const script = createScript();
   const place = await openCannedPlace(script.answer, assetJob);
