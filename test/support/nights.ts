@@ -1,0 +1,180 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { pino } from 'pino';
+import { onTestFinished } from 'vitest';
+import { readApiKey } from '../../src/api/api-key.ts';
+import { type Config, readConfig } from '../../src/config.ts';
+import { type DataFolder, dataFolder } from '../../src/data-folder.ts';
+import { LedgerlakeError } from '../../src/errors.ts';
+import { readJobs } from '../../src/jobs/job-file.ts';
+import { rebuild } from '../../src/pipeline/mend-build.ts';
+import { publishLoaded } from '../../src/pipeline/publish-stage.ts';
+import { type RunReport, runPipeline } from '../../src/pipeline/run-pipeline.ts';
+import { withSession } from '../../src/pipeline/session.ts';
+import { type Accepted, nothingAccepted } from '../../src/warehouse/accepted.ts';
+import { aheadBy } from './clock.ts';
+import { type Call, type Script, startScriptedApi } from './scripted-api.ts';
+
+/** How a night ended. */
+export interface NightEnded {
+  /** The exit code that the command would have. */
+  code: number;
+  /** What it reported; null where it threw. */
+  report: RunReport | null;
+  /** What it threw. */
+  error: LedgerlakeError | null;
+  /** What it asked the API. */
+  calls: readonly Call[];
+}
+
+export interface NightOptions {
+  /** Names of the jobs to run. Default: all. */
+  jobs?: readonly string[];
+  /** Hours since the night before began. Default: 24. */
+  hoursLater?: number;
+  /** What `--accept-<guard>` was given. */
+  accept?: Partial<Accepted>;
+  maxRequests?: number;
+}
+
+/** One installation (jobs, config, data folder) against an API of the test's own, played in this process. */
+export interface Installation {
+  data: string;
+  /** One `ledgerlake run` against the script, without the export. Its clock runs 20 times as fast. */
+  night(script: Script, options?: NightOptions): Promise<NightEnded>;
+  /** `ledgerlake rebuild --from-archive`. @returns its exit code */
+  rebuild(): Promise<number>;
+  /** Rows of the snapshot: 64-bit numbers and times as text. */
+  rows<T = Record<string, unknown>>(sql: string): Promise<T[]>;
+  /** All tables and histories of the snapshot; see `readAllTables`. */
+  tables(): Promise<TableRows>;
+}
+
+/** Rows as sorted texts, by table. */
+export type TableRows = Record<string, string[]>;
+
+/** Columns that say when something came, not what it says; run ids and times differ in every installation. */
+const momentary =
+  /^(run_id|seen_at|changed_at|\w+_seen_at|valid_from|valid_to|found_at|first_seen_at|last_seen_at)$/;
+
+/**
+ * Opens an installation, removed when the test ends.
+ * @param files by path below its folder: `jobs/a.yaml`, `ledgerlake.yaml`
+ */
+export async function openInstallation(files: Readonly<Record<string, string>>): Promise<Installation> {
+  const root = await mkdtemp(join(tmpdir(), 'ledgerlake-nights-'));
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(join(root, path), text);
+  }
+  const api = await startScriptedApi();
+  onTestFinished(async () => {
+    await api.close();
+    await rm(root, { recursive: true, force: true });
+  });
+  const folder = dataFolder(join(root, 'data'));
+  const { url } = api;
+  const env = { LEDGERLAKE_RPC_URL: url, LEDGERLAKE_WALLET_URL: url, LEDGERLAKE_WEBHOOK_URL: url };
+  const config = await readConfig({ cwd: root, env: { ...env, LEDGERLAKE_API_KEY: 'sandbox' } });
+  let hours = 0;
+  return {
+    data: folder.root,
+    async night(script, options = {}) {
+      hours += options.hoursLater ?? 24;
+      api.setScript(script);
+      const ended = await aheadBy(hours * 3_600_000, () => runNight(root, folder, config, url, options));
+      return { ...ended, calls: api.calls };
+    },
+    rebuild: () => aheadBy(hours * 3_600_000, () => rebuildAll(folder, config)),
+    rows: (sql) => readRows(folder.snapshot, sql),
+    tables: () => readAllTables(folder.snapshot),
+  };
+}
+
+async function runNight(
+  root: string,
+  folder: DataFolder,
+  config: Config,
+  url: string,
+  { jobs = [], accept = {}, maxRequests }: NightOptions,
+): Promise<Omit<NightEnded, 'calls'>> {
+  try {
+    const report = await runPipeline({
+      ...{ verb: 'run', config, folder, showProgress: false },
+      accept: { ...nothingAccepted, ...accept },
+      log: pino({ level: 'silent' }),
+      jobs: await readJobs(join(root, 'jobs'), jobs),
+      place: {
+        endpoints: { rpc: url, wallet: url, webhook: url },
+        key: readApiKey({ LEDGERLAKE_API_KEY: 'sandbox' }),
+      },
+      // The port differs from installation to installation; to the folder it is one source.
+      origins: { rpc: 'scripted', wallet: 'scripted', webhook: 'scripted' },
+      limits: { maxRequests: maxRequests ?? null, maxCredits: null, until: null },
+      afterSnapshot: async () => {},
+    });
+    return { code: report.exitCode, report, error: null };
+  } catch (error) {
+    if (!(error instanceof LedgerlakeError)) throw error;
+    return { code: error.exitCode, report: null, error };
+  }
+}
+
+async function rebuildAll(folder: DataFolder, config: Config): Promise<number> {
+  const log = pino({ level: 'silent' });
+  const described = { config, folder, log, verb: 'rebuild', jobs: [], origins: {} };
+  const { exitCode } = await withSession(described, async (session) => {
+    const replayed = await rebuild(session, true);
+    const { exitCode } = await publishLoaded(session, replayed.refused);
+    return { exitCode, stopped: null };
+  });
+  return exitCode;
+}
+
+/** Rows of a database file. */
+export async function readRows<T>(path: string, sql: string): Promise<T[]> {
+  const instance = await DuckDBInstance.create(path, { access_mode: 'READ_ONLY' });
+  const connection = await instance.connect();
+  try {
+    await connection.run("set timezone = 'UTC'");
+    return (await connection.runAndReadAll(sql)).getRowObjectsJson() as T[];
+  } finally {
+    connection.closeSync();
+    instance.closeSync();
+  }
+}
+
+/** Every table and history of a snapshot that has rows, without the columns that differ between installations. */
+export async function readAllTables(snapshot: string): Promise<TableRows> {
+  const names = await readRows<{ name: string }>(
+    snapshot,
+    `select table_name as name from information_schema.tables
+    where table_schema = 'main' and (table_type = 'BASE TABLE' or table_name like '%\\_history' escape '\\')
+    order by 1`,
+  );
+  const tables: TableRows = {};
+  for (const { name } of names) {
+    const rows = await readRows<Record<string, unknown>>(snapshot, `from ${name}`);
+    if (rows.length === 0) continue;
+    const kept = (row: Record<string, unknown>) =>
+      Object.fromEntries(Object.entries(row).filter(([column]) => !momentary.test(column)));
+    tables[name] = rows.map((row) => JSON.stringify(kept(row))).sort();
+  }
+  return tables;
+}
+
+/** Rows that one of two has and the other has not, in words, the first 20; equal tables have none. */
+export function compareTables(expected: TableRows, actual: TableRows): string[] {
+  const found: string[] = [];
+  for (const table of new Set([...Object.keys(expected), ...Object.keys(actual)])) {
+    const own = new Set(actual[table]);
+    const other = new Set(expected[table]);
+    for (const row of other) if (!own.has(row)) found.push(`${table} lacks ${row}`);
+    for (const row of own) if (!other.has(row)) found.push(`${table} has besides ${row}`);
+    const [count, wanted] = [actual[table]?.length ?? 0, expected[table]?.length ?? 0];
+    if (count !== wanted) found.push(`${table} has ${count} rows, not ${wanted}`);
+  }
+  return found.length > 20 ? [...found.slice(0, 20), `… ${found.length} differences`] : found;
+}

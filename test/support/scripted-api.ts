@@ -1,0 +1,136 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { listOperations } from '../../src/api/catalogue.ts';
+
+/** A request as the script sees it, whichever interface it came by. */
+export interface Call {
+  /** The catalogue's name of the operation. */
+  operation: string;
+  /** Of REST, the path's parameters, the query's (as text) and the body's. */
+  // biome-ignore lint/suspicious/noExplicitAny: a script reads the parameters it expects
+  params: any;
+}
+
+/** A reply that is not the usual envelope around a result: its whole body, and its status (default 200). */
+export class RawReply {
+  readonly body: string;
+  readonly status: number;
+  readonly type: string;
+
+  constructor(body: string, status = 200, type = 'application/json') {
+    this.body = body;
+    this.status = status;
+    this.type = type;
+  }
+}
+
+/** What a script throws, or returns, for a JSON-RPC error. */
+export class RpcError extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/**
+ * What the API answers: the result as a value, or as the JSON text in which it is to come, where numbers are above
+ * 2^53 (`new JsonText(…)`); an RpcError; or a RawReply. JSON-RPC gets its envelope, REST the bare result.
+ */
+export type Script = (call: Call) => unknown;
+
+/** A result in the text it is to come as. */
+export class JsonText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** An API of all three interfaces on loopback, whose answers the test sets before each night. */
+export interface ScriptedApi {
+  url: string;
+  /** Every call since the script was set. */
+  readonly calls: readonly Call[];
+  setScript(script: Script): void;
+  close(): Promise<void>;
+}
+
+export async function startScriptedApi(): Promise<ScriptedApi> {
+  let script: Script = () => new RpcError(-32601, 'no script');
+  let calls: Call[] = [];
+  const server = createServer(async (request, response) => {
+    const { id, ...call } = await readCall(request);
+    calls.push(call);
+    const { status, type, body } = toReply(await runScript(script, call), id);
+    response.writeHead(status, { 'content-type': type });
+    response.end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    get calls() {
+      return calls;
+    },
+    setScript(next) {
+      script = next;
+      calls = [];
+    },
+    close: () => stop(server),
+  };
+}
+
+async function runScript(script: Script, call: Call): Promise<unknown> {
+  try {
+    return await script(call);
+  } catch (error) {
+    if (error instanceof RpcError || error instanceof RawReply) return error;
+    // The program would only see a connection that is gone.
+    console.error(error);
+    return new RawReply(`the script failed: ${error}`, 500, 'text/plain');
+  }
+}
+
+/** @param id of a JSON-RPC request; undefined for REST */
+function toReply(answer: unknown, id: unknown): RawReply {
+  if (answer instanceof RawReply) return answer;
+  const isRpc = id !== undefined;
+  const envelope = (member: string) =>
+    new RawReply(isRpc ? `{"jsonrpc":"2.0","id":${JSON.stringify(id)},${member}}` : `{${member}}`);
+  if (answer instanceof RpcError) {
+    const { code, message } = answer;
+    return envelope(`"error":${JSON.stringify({ code, message })}`);
+  }
+  const text = answer instanceof JsonText ? answer.text : JSON.stringify(answer);
+  return isRpc ? envelope(`"result":${text}`) : new RawReply(text);
+}
+
+async function readCall(request: IncomingMessage): Promise<Call & { id?: unknown }> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const text = Buffer.concat(chunks).toString();
+  const url = new URL(request.url ?? '/', 'http://x');
+  if (url.pathname === '/') {
+    const { id, method, params } = JSON.parse(text);
+    return { id, operation: method, params };
+  }
+  for (const { name, rest } of listOperations()) {
+    if (rest === undefined || rest.method !== request.method) continue;
+    const pattern = new RegExp(`^${rest.path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`);
+    const match = pattern.exec(decodeURIComponent(url.pathname));
+    if (match === null) continue;
+    const { 'api-key': _, ...query } = Object.fromEntries(url.searchParams);
+    return {
+      operation: name,
+      params: { ...match.groups, ...query, ...(text === '' ? {} : JSON.parse(text)) },
+    };
+  }
+  throw new Error(`no operation has the path ${request.method} ${url.pathname}`);
+}
+
+function stop(server: Server): Promise<void> {
+  server.closeAllConnections();
+  return new Promise((resolve) => server.close(() => resolve()));
+}
