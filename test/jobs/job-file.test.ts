@@ -221,18 +221,34 @@ describe('a folder of job files', () => {
       'c.yaml': showing('{ showInscription: true }'),
     };
     expect((await refusal(files)).message).toBe(
-      'c.yaml:3: params.options: display options {"showInscription":true} differ from ' +
-        '{"showInscription":false,"showUnverifiedCollections":true} of job a, which brings the table assets too; ' +
-        'give both the same',
+      [
+        'c.yaml:3: params.options.showInscription: true, but false in job a, which brings the table assets too; give both the same',
+        'c.yaml:3: params.options.showUnverifiedCollections: left out, but true in job a, which brings the table assets too; give both the same',
+      ].join('\n'),
     );
   });
 
-  test('lets token jobs differ in whether they bring empty accounts', async () => {
+  test.each([
+    ['{ showNative: true }', '{}', 'showNative: left out, but true'],
+    ['{ showNative: false }', '{}', 'showNative: left out, but false'],
+    ['{}', '{ showZeroBalance: true }', 'showZeroBalance: true, but left out'],
+  ])('refuses wallet jobs that show %s and %s', async (one, other, message) => {
+    const wallets = (params: string) =>
+      `describe: d\nmethod: walletBalances\nparams: ${params}\nfor_each: { wallet: { sql: select owner from token_accounts } }\n`;
+    expect((await refusal({ 'a.yaml': wallets(one), 'b.yaml': wallets(other) })).message).toBe(
+      `b.yaml:3: params.${message} in job a, which brings the table wallet_balances too; give both the same`,
+    );
+  });
+
+  test('refuses token jobs of which one leaves out empty accounts; lets wallet jobs differ in NFTs', async () => {
     const byMint = `${tokens}for_each: { mint: { sql: select id from assets } }\n`;
-    const jobs = await read({
-      'a.yaml': byMint,
-      'b.yaml': `${byMint}params: { options: { showZeroBalance: true } }\n`,
-    });
+    const shows = 'params: { options: { showZeroBalance: true } }\n';
+    expect((await refusal({ 'a.yaml': byMint, 'b.yaml': `${byMint}${shows}` })).message).toContain(
+      'params.options.showZeroBalance: true, but left out in job a',
+    );
+    const wallets =
+      'describe: d\nmethod: walletBalances\nfor_each: { wallet: { sql: select owner from token_accounts } }\n';
+    const jobs = await read({ 'a.yaml': wallets, 'b.yaml': `${wallets}params: { showNfts: true }\n` });
     expect(jobs).toHaveLength(2);
   });
 });

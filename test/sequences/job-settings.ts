@@ -139,7 +139,7 @@ lake: { tables: [${lakeTables.join(', ')}] }
     [`jobs/${owners.name}.yaml`]: `
 describe: Token accounts of some owners
 method: getTokenAccounts
-params: { options: { showZeroBalance: ${owners.showsEmpty} } }
+params: { options: { showZeroBalance: ${owners.showsEmpty || mints !== null} } }
 ${
   owners.targets === 'of the assets'
     ? `for_each: { owner: { sql: select distinct owner from assets where owner is not null order by owner } }
