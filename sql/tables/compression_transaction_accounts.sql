@@ -31,7 +31,7 @@ create table if not exists compression_transaction_accounts (
   run_id varchar not null,
   record_hash ubigint not null
 );
-comment on table compression_transaction_accounts is 'Compressed accounts that transactions opened and closed, as they were then.';
+comment on table compression_transaction_accounts is 'Compressed accounts that transactions opened and closed, as they were then. A later answer fills what is NULL and overwrites nothing.';
 comment on column compression_transaction_accounts.signature is 'Signature of the transaction.';
 comment on column compression_transaction_accounts.change is 'opened or closed.';
 comment on column compression_transaction_accounts.hash is 'Hash of the account.';
@@ -55,7 +55,7 @@ comment on column compression_transaction_accounts.tlv is 'Token extensions, bas
 comment on column compression_transaction_accounts.extra is 'Fields of the answer that have no column, under their paths.';
 comment on column compression_transaction_accounts.slot is 'Slot of the transaction, as far as the answer says it; NULL otherwise.';
 comment on column compression_transaction_accounts.seen_at is 'When that answer arrived.';
-comment on column compression_transaction_accounts.first_seen_slot is 'The same slot: these rows never change.';
-comment on column compression_transaction_accounts.changed_slot is 'The same slot: these rows never change.';
-comment on column compression_transaction_accounts.run_id is 'Run that received it.';
+comment on column compression_transaction_accounts.first_seen_slot is 'The same slot.';
+comment on column compression_transaction_accounts.changed_slot is 'Slot of the last answer that filled what was NULL; else the same slot.';
+comment on column compression_transaction_accounts.run_id is 'Run that received the row, or last filled what was NULL.';
 comment on column compression_transaction_accounts.record_hash is 'Hash of the row.';

@@ -17,7 +17,7 @@ create table if not exists compression_transactions (
   run_id varchar not null,
   record_hash ubigint not null
 );
-comment on table compression_transactions is 'Transactions that used the compression program.';
+comment on table compression_transactions is 'Transactions that used the compression program. A later answer fills what is NULL and overwrites nothing.';
 comment on column compression_transactions.signature is 'Signature of the transaction, base58.';
 comment on column compression_transactions.tx_slot is 'Slot the answer says it is in; compression_signatures knows it for every signature.';
 comment on column compression_transactions.block_time is 'Time of that slot, where the answer says it.';
@@ -27,7 +27,7 @@ comment on column compression_transactions.closed is 'Compressed accounts it clo
 comment on column compression_transactions.extra is 'Fields of the answer that have no column, under their paths.';
 comment on column compression_transactions.slot is 'Slot of the transaction, as far as the answer says it; NULL otherwise.';
 comment on column compression_transactions.seen_at is 'When that answer arrived.';
-comment on column compression_transactions.first_seen_slot is 'The same slot: these rows never change.';
-comment on column compression_transactions.changed_slot is 'The same slot: these rows never change.';
-comment on column compression_transactions.run_id is 'Run that received it.';
+comment on column compression_transactions.first_seen_slot is 'The same slot.';
+comment on column compression_transactions.changed_slot is 'Slot of the last answer that filled what was NULL; else the same slot.';
+comment on column compression_transactions.run_id is 'Run that received the row, or last filled what was NULL.';
 comment on column compression_transactions.record_hash is 'Hash of the row.';

@@ -19,7 +19,7 @@ create table if not exists wallet_transactions (
   run_id varchar not null,
   record_hash ubigint not null
 );
-comment on table wallet_transactions is 'Transactions of wallets with the changes of their balances; rows never change.';
+comment on table wallet_transactions is 'Transactions of wallets with the changes of their balances. A later answer fills what is NULL and overwrites nothing.';
 comment on column wallet_transactions.wallet is 'Address of the wallet, base58.';
 comment on column wallet_transactions.signature is 'Transaction signature, base58.';
 comment on column wallet_transactions.tx_slot is 'Slot the transaction is in.';
@@ -33,5 +33,5 @@ comment on column wallet_transactions.slot is 'NULL: the source says no slot.';
 comment on column wallet_transactions.seen_at is 'When the first answer that had it arrived.';
 comment on column wallet_transactions.first_seen_slot is 'NULL, as slot.';
 comment on column wallet_transactions.changed_slot is 'NULL, as slot.';
-comment on column wallet_transactions.run_id is 'Run that received it.';
+comment on column wallet_transactions.run_id is 'Run that received the row, or last filled what was NULL.';
 comment on column wallet_transactions.record_hash is 'Hash of the row.';

@@ -22,7 +22,7 @@ create table if not exists wallet_transfers (
   run_id varchar not null,
   record_hash ubigint not null
 );
-comment on table wallet_transfers is 'Transfers in and out of wallets; rows never change.';
+comment on table wallet_transfers is 'Transfers in and out of wallets. A later answer fills what is NULL and overwrites nothing.';
 comment on column wallet_transfers.wallet is 'Address of the wallet, base58.';
 comment on column wallet_transfers.signature is 'Signature of its transaction, base58.';
 comment on column wallet_transfers.position is 'Number of the transfer within its signature, from 0, in the order of the answer.';
@@ -39,5 +39,5 @@ comment on column wallet_transfers.slot is 'NULL: the source says no slot.';
 comment on column wallet_transfers.seen_at is 'When the first answer that had it arrived.';
 comment on column wallet_transfers.first_seen_slot is 'NULL, as slot.';
 comment on column wallet_transfers.changed_slot is 'NULL, as slot.';
-comment on column wallet_transfers.run_id is 'Run that received it.';
+comment on column wallet_transfers.run_id is 'Run that received the row, or last filled what was NULL.';
 comment on column wallet_transfers.record_hash is 'Hash of the row.';

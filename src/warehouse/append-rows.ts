@@ -1,4 +1,5 @@
 import { type Database, listColumns } from './database.ts';
+import { fillRows } from './fill-rows.ts';
 import { withRoom } from './memory.ts';
 import { type MergeCounts, noRows } from './merge-table.ts';
 import { quoteName } from './sql-text.ts';
@@ -15,8 +16,8 @@ const bookkeeping: Readonly<Record<string, string>> = {
 };
 
 /**
- * Adds the rows of staging files to an append-only table. Rows whose key is there stay as they are; of several
- * with one key, the first seen counts.
+ * Adds the rows of staging files to an append-only table. Of several with one key, the first seen counts, also where it
+ * is in the table already: later ones only fill what it leaves NULL (`fillRows`). Applied again, files change nothing.
  */
 export async function appendRows(
   database: Database,
@@ -27,21 +28,49 @@ export async function appendRows(
   if (files.length === 0) return counts;
   const columns = await listColumns(database, spec.name);
   const keys = spec.key.map(quoteName);
+  const insert = `insert into ${spec.name} (${columns.map(quoteName).join(', ')})
+    select ${columns.map((column) => bookkeeping[column] ?? quoteName(column)).join(', ')}
+    from read_parquet($files) as s
+    where ${keys.map((key) => `${key} is not null`).join(' and ')}
+      and not exists (from again as a where ${keys.map((key) => `a.${key} = s.${key}`).join(' and ')})
+    qualify row_number() over (partition by ${keys.join(', ')} order by seen_at, page, n) = 1`;
   for (let n = 0; n < files.length; n += filesPerSlice) {
     const slice = files.slice(n, n + filesPerSlice);
-    const insert = `insert into ${spec.name} (${columns.map(quoteName).join(', ')})
-      select ${columns.map((column) => bookkeeping[column] ?? quoteName(column)).join(', ')}
-      from read_parquet($files) as s
-      where ${keys.map((key) => `${key} is not null`).join(' and ')}
-        and not exists (from ${spec.name} as t where ${keys.map((key) => `t.${key} = s.${key}`).join(' and ')})
-      qualify row_number() over (partition by ${keys.join(', ')} order by seen_at, page, n) = 1`;
+    await withRoom(database, () => database.run(findAgain(spec), { files: slice }));
+    const [end] = await database.rows<{ row: bigint }>(
+      `select coalesce(max(rowid) + 1, 0) as row from ${spec.name}`,
+    );
     const inserted = await withRoom(database, () => database.change(insert, { files: slice }));
     const [row] = await database.rows<{ n: bigint }>('select count(*) as n from read_parquet($files)', {
       files: slice,
     });
     counts.seen += Number(row?.n ?? 0n);
     counts.inserted += inserted;
+    if (inserted > 0)
+      await withRoom(database, () => database.run(addSeveral(spec), { files: slice, end: end?.row ?? 0n }));
+    counts.amended += await fillRows(database, spec, slice);
   }
-  counts.confirmed = counts.seen - counts.inserted;
+  counts.confirmed = counts.seen - counts.inserted - counts.amended;
   return counts;
+}
+
+/** Makes `again`: the keys of a slice that the table has. $files: the slice's staging files */
+function findAgain(spec: TableSpec): string {
+  const keys = spec.key.map(quoteName).join(', ');
+  return `create or replace temp table again as
+    select rowid as target, ${keys}
+    from ${spec.name}
+    semi join (select ${keys} from read_parquet($files)) using (${keys})`;
+}
+
+/** Adds to `again` the rows just inserted that the slice has several of. $end: the row number they begin at */
+function addSeveral(spec: TableSpec): string {
+  const keys = spec.key.map(quoteName).join(', ');
+  return `insert into again
+    select rowid, ${keys}
+    from ${spec.name}
+    semi join (
+      select ${keys} from read_parquet($files) group by ${keys} having count(*) > 1
+    ) using (${keys})
+    where rowid >= $end`;
 }

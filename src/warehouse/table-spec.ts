@@ -6,7 +6,7 @@ export interface TableSpec {
   /** Shapes its rows are read from: the folders of `sql/shapes/` that have a file of its name. */
   shapes: readonly string[];
   key: readonly string[];
-  /** `merge`: rows are replaced by newer ones. `append`: rows never change once in. */
+  /** `merge`: rows are replaced by newer ones. `append`: rows are only filled where they are NULL. */
   publish: 'merge' | 'append';
   /** Whether former versions and rows that are gone are kept (sql/history.sql). */
   history: boolean;
