@@ -20,6 +20,8 @@ export function listBars({ cases, options }: BenchResult): Bar[] {
   const of = (name: string, contestant: string): Sample => medianOf(cases[name]!.contestants[contestant]!);
   /** How fast `own` is where `other` is 1; both did the same. */
   const speed = (name: string, own: string, other: string) => of(name, other).seconds / of(name, own).seconds;
+  const cpu = (name: string, own: string, other: string) =>
+    of(name, own).cpuSeconds / of(name, other).cpuSeconds;
   const bars: Record<string, () => Omit<Bar, 'unit'>[]> = {
     assets: () => [
       least('assets, whole run : HTTP + JSON.parse', speed('assets', 'run', 'parse'), 0.45),
@@ -43,6 +45,19 @@ export function listBars({ cases, options }: BenchResult): Bar[] {
         `a night of unchanged assets into ${count(options.warehouse!)} rows, seconds beside HTTP per 1 M`,
         ((of('warehouse', 'night').seconds - of('warehouse', 'http').seconds) / options.next!) * 1e6,
         40,
+      ),
+    ],
+    nights: () => [
+      most(
+        'CPU of a night in which nothing changed, of a first night',
+        cpu('nights', 'second', 'first'),
+        0.25,
+      ),
+      most('CPU of a night with 1 % changed, of a first night', cpu('nights', 'changed', 'first'), 0.28),
+      most(
+        'archive of a night with 1 % changed, of a first night',
+        of('nights', 'changed').diskMb / of('nights', 'first').diskMb,
+        0.05,
       ),
     ],
     export: () => [

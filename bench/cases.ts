@@ -10,6 +10,7 @@ import {
   warm,
 } from './contestants.ts';
 import { measure } from './measure.ts';
+import { nightsCase } from './nights-cases.ts';
 import { listTargets, type Target } from './records.ts';
 import { warehouseCases } from './warehouse-cases.ts';
 
@@ -32,6 +33,7 @@ export function listCases(bench: Bench): Record<string, BenchCase> {
     assets: assetsCase(bench, targetsOf('asset', assets)),
     accounts: accountsCase(bench, targetsOf('token_account', accounts)),
     targets: targetsCase(bench, listTargets('asset', firstSmall, firstSmall + targets, 5)),
+    nights: nightsCase(bench, targetsOf('asset', assets)),
     ...warehouseCases(bench, targetsOf('asset', warehouse)),
     start: startCase(),
   };

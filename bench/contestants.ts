@@ -24,6 +24,8 @@ export interface Turn extends Measurement {
   rows: number;
   /** Folder or file that it left; measured, then removed with the turn's folder. */
   left?: string;
+  /** Instead of `left`: bytes that it added. */
+  leftBytes?: number;
 }
 
 export interface BenchCase {

@@ -61,12 +61,16 @@ function parseTemplate(record: string): Template {
   return { bytes: Buffer.from(text), own };
 }
 
-/** The records `from` to `to` of a target, with commas between. Ids descend, evenly over all there could be. */
+/**
+ * The records `from` to `to` of a target, with commas between. Ids descend, evenly over all there could be.
+ * @param changes nights in which one record in a hundred, another one each time, got another owner
+ */
 export function renderRecords(
   templates: readonly Template[],
   target: Target,
   from: number,
   to: number,
+  changes = 0,
 ): Buffer {
   const chosen = Array.from(
     { length: to - from },
@@ -79,9 +83,11 @@ export function renderRecords(
     if (n > 0) at += page.write(',', at);
     bytes.copy(page, at);
     const seed = mix(target.number * 0x9e3779b1 + from + n + 1);
+    const sales = Math.floor((changes + (seed % 100)) / 100);
     for (const { offset, length, part } of own) {
       if (part === 'target') page.write(target.name, at + offset, 'latin1');
-      else if (part === 'owner') writeLetters(page, at + offset, length, (seed % ownerCount) * 0x2545f491);
+      else if (part === 'owner')
+        writeLetters(page, at + offset, length, ((seed + sales) % ownerCount) * 0x2545f491);
       else writeLetters(page, at + offset, length, seed + (part === 'id' ? 0 : part + 1));
       if (part === 'id')
         writeRank(page, at + offset, (target.records - from - n - seed / 2 ** 32) / target.records);

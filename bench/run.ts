@@ -73,9 +73,9 @@ async function playCase(
     for (const [key, { turn }] of [...players.slice(shift), ...players.slice(0, shift)]) {
       const place = mkdtempSync(join(dir, `${name}-${key}-`));
       await takeCounts(url);
-      const { seconds, cpuSeconds, peakMb, rows, left } = await turn(round, place);
+      const { seconds, cpuSeconds, peakMb, rows, left, leftBytes } = await turn(round, place);
       const { requests, bytes } = await takeCounts(url);
-      const diskMb = left === undefined ? 0 : sizeOf(left) / 1e6;
+      const diskMb = (leftBytes ?? (left === undefined ? 0 : sizeOf(left))) / 1e6;
       const sample = { seconds, cpuSeconds, peakMb, rows, requests, receivedMb: bytes / 1e6, diskMb };
       result.contestants[key]!.samples.push(sample);
       rmSync(place, { recursive: true });

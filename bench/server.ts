@@ -25,15 +25,17 @@ const templates = createTemplates();
 const pages = new Map<string, Buffer>();
 let kept = 0;
 let slot = 300_000_000;
+/** Nights in which one record in a hundred got another owner. */
+let changes = 0;
 let counts: Counts = { requests: 0, bytes: 0 };
 
 function readPage(target: Target, page: number, limit: number): Buffer {
-  const key = `${target.name}/${limit}/${page}`;
+  const key = `${target.name}/${limit}/${page}/${changes}`;
   const known = pages.get(key);
   if (known !== undefined) return known;
   const from = Math.min(page * limit, target.records);
   const to = Math.min(from + limit, target.records);
-  const made = renderRecords(templates[target.kind], target, from, to);
+  const made = renderRecords(templates[target.kind], target, from, to, changes);
   pages.set(key, made);
   kept += made.length;
   for (const [oldest, bytes] of pages) {
@@ -72,9 +74,10 @@ const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) =>
   if (request.url === '/_bench/counts') {
     response.end(JSON.stringify(counts));
     counts = { requests: 0, bytes: 0 };
-  } else if (request.url === '/_bench/night') {
-    // A day later: the ledger has moved on, none of these records has.
+  } else if (request.url === '/_bench/night' || request.url === '/_bench/night?changed') {
+    // A day later: the ledger has moved on, and none of these records has, or one in a hundred.
     slot += 200_000;
+    if (request.url.endsWith('changed')) changes += 1;
     response.end();
   } else {
     answer(request, response).catch((error: Error) => response.writeHead(500).end(error.message));

@@ -66,6 +66,8 @@ export interface PageLine {
   forms?: readonly { form: number; like: string }[];
   /** Numbers of the records' forms, null for those that none is known of; without it, none is of any. */
   form_of?: readonly (number | null)[];
+  /** The records' digests (record-digests.ts), 16 bytes each, in base64; none for a page of too many records. */
+  digests?: string;
   /** Bytes of the record file up to and including this page. */
   end_offset: number;
   /** CRC-32 of this page's bytes in the record file. */

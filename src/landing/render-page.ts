@@ -2,11 +2,21 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { LandingRecord } from './landing-record.ts';
 import type { LandingLine, PageLine } from './page-line.ts';
+import { digestRecords } from './record-digests.ts';
 
 /** A page as the crawl knows it; the log adds where it landed. */
 export type NewPage = Omit<
   PageLine,
-  'kind' | 'end_offset' | 'crc32' | 'records' | 'content' | 'longest' | 'set_aside' | 'forms' | 'form_of'
+  | 'kind'
+  | 'end_offset'
+  | 'crc32'
+  | 'records'
+  | 'content'
+  | 'longest'
+  | 'set_aside'
+  | 'forms'
+  | 'form_of'
+  | 'digests'
 >;
 
 /** Numbers of the forms that a segment's page lines tell. */
@@ -35,6 +45,7 @@ export function renderPage(
   allocate: (length: number) => Buffer = Buffer.allocUnsafeSlow,
 ): { block: Buffer; line: PageLine } {
   const block = renderRecords(page, records, allocate);
+  const digests = digestRecords(page, records);
   const line: PageLine = {
     kind: 'page',
     ...page,
@@ -43,6 +54,7 @@ export function renderPage(
     longest: records.reduce((most, record) => Math.max(most, record.length), 0),
     set_aside: records.filter((record) => record.refusal !== undefined).length,
     ...numberForms(records, known),
+    ...(digests === null ? {} : { digests }),
     end_offset: offset + block.length,
     crc32: crc32(block),
   };
