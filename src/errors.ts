@@ -29,15 +29,28 @@ export class DiskError extends LedgerlakeError {
 /** Exit 74 too: a file's bytes are not what was written. A damaged build is rebuilt by the run that meets it. */
 export class DamagedFile extends DiskError {}
 
-/** Exit 75: stopped early with everything received kept; running again goes on. */
+/** Exit 75: stopped early as asked (budget, time, signal, lock), everything received kept; running again goes on. */
 export class StoppedEarly extends LedgerlakeError {
-  readonly exitCode = 75;
+  /** 69 where it was the API that stopped it (`ApiStopped`). */
+  readonly exitCode: 69 | 75 = 75;
 }
 
 /** Exit 77: the API refused the key. */
 export class KeyRefused extends LedgerlakeError {
   readonly exitCode = 77;
 }
+
+/** Of several failures the one whose exit code counts; bugs count before all. Pure. */
+export function mostSevere(failures: readonly unknown[]): unknown {
+  const rank = (failure: unknown) => {
+    const error = asDiskError(failure);
+    const known = error instanceof LedgerlakeError ? severity.indexOf(error.exitCode) : -1;
+    return known === -1 ? severity.length : known;
+  };
+  return failures.reduce((most, failure) => (rank(failure) > rank(most) ? failure : most));
+}
+
+const severity = [75, 69, 74, 77];
 
 const diskErrorCodes = new Set([
   'ENOSPC',
@@ -108,6 +121,13 @@ export function asDiskError(error: unknown): unknown {
       { cause: error },
     );
   }
+  const gone = findGone(error);
+  if (gone !== null)
+    return new DiskError(
+      `${gone} is gone: something removed it while the program was at work`,
+      'Run the same command again, and let nothing else remove files of the data folder: `ledgerlake clean` does.',
+      { cause: error },
+    );
   const refused = findRefusal(error);
   if (refused !== null) {
     const { what, hint } = refusals[refused.code]!;
@@ -116,7 +136,7 @@ export function asDiskError(error: unknown): unknown {
   if (
     (code !== undefined && diskErrorCodes.has(code)) ||
     isDiskFull(error) ||
-    /^IO Error: (?!No files found)/i.test(error.message)
+    /^IO Error: /i.test(error.message)
   ) {
     return new DiskError(
       `cannot write: ${error.message}`,
@@ -125,6 +145,16 @@ export function asDiskError(error: unknown): unknown {
     );
   }
   return error;
+}
+
+/** The file that an error says is not there; null for other errors. */
+function findGone({ code, path, message }: NodeJS.ErrnoException): string | null {
+  if (code === 'ENOENT' && path !== undefined) return path;
+  const [, unmatched, unopened] =
+    /^IO Error: (?:No files found that match the pattern "([^"\n]+)"|[^"\n]*"([^"\n]+)"[^"\n]*: No such file or directory)/.exec(
+      message,
+    ) ?? [];
+  return unmatched ?? unopened ?? null;
 }
 
 /** The path that an error says cannot be used, and the code of why; null for other errors. DuckDB has only words. */

@@ -1,4 +1,5 @@
 import { StoppedEarly } from './errors.ts';
+import { printFailure } from './json-output.ts';
 
 /** What asks a process to stop: Ctrl-C, a scheduler, a terminal that closes. */
 const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -22,6 +23,7 @@ export function listenForSignals(onSignal: (name: NodeJS.Signals) => void): () =
 /** Ends the process at once, as stopped early: what is durable stays, as after a kill. */
 function exitStopped(name: NodeJS.Signals): never {
   process.stderr.write(`ledgerlake: stopped by ${name}\n  ${hint}\n`);
+  printFailure(new StoppedEarly(`stopped by ${name}`, hint), 75);
   process.exit(75);
 }
 

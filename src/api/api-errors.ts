@@ -91,8 +91,9 @@ const stopHints: Record<ApiStopReason, (origin: string) => string> = {
     'Wait for the next billing period or buy credits, then run again: it goes on where it stopped.',
 };
 
-/** Exit 75 because of the API: everything received is kept. */
+/** Exit 69: the API cannot be used. Everything received is kept, running again goes on; somebody should look. */
 export class ApiStopped extends StoppedEarly {
+  override readonly exitCode = 69;
   readonly reason: ApiStopReason;
   readonly operation: string;
   readonly origin: string;

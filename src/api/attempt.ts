@@ -66,6 +66,8 @@ export async function attemptRequest<T extends { envelope: unknown }>(
   if (admission === null) throw apiIsDown(session, request);
   try {
     const attempted = await makeAttempt(session, limiter, request, admission);
+    if (!attempted.ok && silences.includes(attempted.kind))
+      session.lastFailures.set(pool, describeCause(attempted));
     if (attempted.ok || !silences.includes(attempted.kind)) breaker.answered(pool);
     else if (attempted.less) breaker.abandoned(pool, admission);
     else breaker.failed(pool, admission);
@@ -117,11 +119,20 @@ async function makeAttempt<T extends { envelope: unknown }>(
   return settle(session, limiter, request, judged, { sentAt, receivedMs, admission });
 }
 
-function apiIsDown({ http }: Session, { operation, attempt }: AttemptRequest<unknown>): ApiStopped {
+function describeCause({ status, kind, said }: FailedAttempt): string {
+  const what = status === null ? kind : `HTTP ${status}`;
+  return said === '' ? what : `${what}: ${said}`;
+}
+
+function apiIsDown(
+  { http, lastFailures }: Session,
+  { operation, attempt }: AttemptRequest<unknown>,
+): ApiStopped {
+  const last = lastFailures.get(operation.pool);
   return new ApiStopped('down', {
     operation: operation.name,
     origin: http.origin(operation.transport),
-    said: 'not asked any more: earlier requests failed in every attempt',
+    said: `not asked any more: earlier requests failed in every attempt${last === undefined ? '' : `, the last with ${last}`}`,
     status: null,
     code: null,
     attempts: attempt - 1,

@@ -113,6 +113,8 @@ export interface Session {
   timing: Timing;
   retryBudget: RetryBudget;
   breaker: Breaker;
+  /** What the last attempt that was not answered ended with, in words without the key, by pool. */
+  lastFailures: Map<Pool, string>;
   /** Ends waiting. */
   waitSignal: AbortSignal | undefined;
   nextId(): string;
@@ -137,6 +139,7 @@ export function createClient(options: ClientOptions, parts: ClientParts = {}): A
     timing,
     retryBudget: parts.retryBudget ?? createRetryBudget(),
     breaker: createBreaker(timing),
+    lastFailures: new Map(),
     waitSignal: eitherSignal(options.signal, options.stopping),
     nextId: () => {
       requests += 1;

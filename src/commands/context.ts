@@ -1,6 +1,7 @@
 import { type Logger, pino } from 'pino';
 import { type Config, readConfig } from '../config.ts';
 import { type DataFolder, dataFolder } from '../data-folder.ts';
+import { noteResult } from '../json-output.ts';
 
 /** Options that every command takes. */
 export interface GlobalArgs {
@@ -52,6 +53,7 @@ export async function openContext(args: GlobalArgs, { asks = true } = {}): Promi
 export function createPrint({ json }: Pick<GlobalArgs, 'json'>): Context['print'] {
   return (text, document) => {
     const output = json ? toJson(document) : text;
+    noteResult();
     process.stdout.write(output.endsWith('\n') ? output : `${output}\n`);
   };
 }

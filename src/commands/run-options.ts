@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { durationForms, parseDuration } from '../duration.ts';
 import { UsageError } from '../errors.ts';
 import type { BudgetLimits } from '../pipeline/budget.ts';
 import type { AcceptArgs } from './accept-options.ts';
@@ -18,17 +19,15 @@ export function budgetOptions(command: Command): Command {
     .argument('[job...]', 'Jobs to run (default: all)')
     .option('--max-requests <n>', 'Stop, resumably, after so many requests (retries count)')
     .option('--max-credits <n>', 'Stop, resumably, before more credits than this are spent')
-    .option('--until <duration>', 'Stop, resumably, after this time: 90s, 30m, 6h');
+    .option('--until <duration>', 'Stop, resumably, after this time: 90s, 1h30m, 2d');
 }
-
-const unitMs = { s: 1000, m: 60_000, h: 3_600_000 } as const;
 
 /** @throws UsageError for a budget that cannot be meant */
 export function readBudget(args: RunArgs, now: number): Omit<BudgetLimits, 'monthlyLeft'> {
   return {
     maxRequests: readCount('--max-requests', args.maxRequests),
     maxCredits: readCount('--max-credits', args.maxCredits),
-    until: args.until === undefined ? null : now + readDuration(args.until),
+    until: args.until === undefined ? null : now + readDuration('--until', args.until),
   };
 }
 
@@ -39,9 +38,12 @@ function readCount(option: string, text: string | undefined): number | null {
   throw new UsageError(`${option} takes a whole number, not "${text}"`, `For example: ${option} 1000`);
 }
 
-function readDuration(text: string): number {
-  const [, amount, unit] = /^(\d+)([smh])$/.exec(text) ?? [];
-  if (amount === undefined)
-    throw new UsageError(`--until takes a duration, not "${text}"`, 'For example: --until 6h');
-  return Number(amount) * unitMs[unit as keyof typeof unitMs];
+/** @param option what was given, for the message @throws UsageError */
+export function readDuration(option: string, text: string): number {
+  const ms = parseDuration(text);
+  if (ms !== null) return ms;
+  throw new UsageError(
+    `${option} takes a duration, not "${text}"`,
+    `Durations are ${durationForms}. For example: ${option} 6h`,
+  );
 }

@@ -1,4 +1,5 @@
 import { pipeline } from 'node:stream/promises';
+import { noteResult } from '../json-output.ts';
 
 /**
  * Writes pieces to stdout, no faster than they are read. A reader that has seen enough (`| head`) ends it without
@@ -9,6 +10,7 @@ export async function writeStdout(
   pieces: AsyncIterable<string | Buffer> | Iterable<string | Buffer>,
   signal?: AbortSignal,
 ) {
+  noteResult();
   try {
     await pipeline(pieces, process.stdout, { end: false, ...(signal && { signal }) });
   } catch (error) {

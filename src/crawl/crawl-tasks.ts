@@ -1,5 +1,6 @@
 import PQueue from 'p-queue';
 import { ApiError } from '../api/api-errors.ts';
+import { mostSevere } from '../errors.ts';
 import type { Task } from '../jobs/task.ts';
 import { crawlBatch } from './crawl-batch.ts';
 import { BoundsIgnored, BrokenCursor, PagingLoop, RangesRefused } from './crawl-failures.ts';
@@ -27,19 +28,19 @@ export async function crawlTasks(starts: readonly TaskStart[], deps: CrawlTasksD
   const queue = new PQueue({ concurrency: deps.concurrency });
   /** Operations the key may not use: their other tasks fail without a request. */
   const forbidden = new Map<string, TaskFailure>();
-  let stopped: { error: unknown } | null = null;
+  const stops: unknown[] = [];
   const runs = starts.map((start) =>
     queue.add(async () => {
-      if (stopped !== null) return;
+      if (stops.length > 0) return;
       try {
         await crawlToEnd(start, deps, forbidden);
       } catch (error) {
-        stopped ??= { error };
+        stops.push(error);
       }
     }),
   );
   await Promise.all(runs);
-  if (stopped !== null) throw (stopped as { error: unknown }).error;
+  if (stops.length > 0) throw mostSevere(stops);
 }
 
 /** Crawls a task, or in place of a range that the source cannot give its whole target, and notes how it ended. */

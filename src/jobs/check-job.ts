@@ -2,6 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { findOperation } from '../api/catalogue.ts';
 import type { Operation } from '../api/operation.ts';
+import { parseDuration } from '../duration.ts';
 import type { Checked, Problem, YamlFile } from '../yaml-file.ts';
 import { checkParams } from './check-params.ts';
 import type { Job, Since, TargetSource } from './job-file.ts';
@@ -15,9 +16,6 @@ export interface JobDraft {
   yaml: YamlFile;
   fields: JobFile;
 }
-
-const dayMs = 86_400_000;
-const unitMs: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: dayMs, w: 7 * dayMs };
 
 /** Checks a job against the operation it calls; every problem is told, none stops the others. */
 export function checkJob(draft: JobDraft): Checked<Job> {
@@ -189,8 +187,9 @@ function readSince(since: JobFile['since']): Since {
   return 'slot' in since ? { kind: 'slot', slot: since.slot } : { kind: 'pages', pages: since.pages };
 }
 
+/** Of text that the schema let pass. */
 function durationMs(text: string): number {
-  return Number.parseInt(text, 10) * unitMs[text.at(-1)!]!;
+  return parseDuration(text) as number;
 }
 
 function oneOf(names: readonly string[]): string {

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { listOperations } from '../api/catalogue.ts';
 import type { Operation } from '../api/operation.ts';
+import { durationForms, durationPattern } from '../duration.ts';
 import { unwrapSchema } from '../yaml-issues.ts';
 
 /** The fields of a job file. Everything an operation adds to the rules is checked in check-job.ts. */
@@ -43,20 +44,17 @@ const forEach = z
     maxProperties: 1,
   });
 
-const age = /^[1-9]\d{0,5}[smhdw]$/;
-const sinceForms = 'expected an age such as 1d or 12h, {slot: n}, {pages: n} or all';
+const sinceForms = `expected an age (${durationForms}), {slot: n}, {pages: n} or all`;
 
 const slotNumber = z.int().min(0).describe('Go back to this slot');
 const pageCount = z.int().min(1).describe('Go back this many pages');
 
-export const durationText = z
-  .string()
-  .regex(/^[1-9]\d{0,5}[smhdw]$/, 'expected a whole number and s, m, h, d or w, such as 12h or 1d');
+export const durationText = z.string().regex(durationPattern, `expected ${durationForms}`);
 
 const since = z
   .union(
     [
-      z.string().regex(age, sinceForms),
+      z.string().regex(durationPattern, sinceForms),
       z.literal('all'),
       z.strictObject({ slot: slotNumber }),
       z.strictObject({ pages: pageCount }),

@@ -62,12 +62,14 @@ export async function mendBuild(context: MendContext, because: string | null = n
  * @throws UsageError, nothing changed, when there is no sound snapshot, or the archive does not reach back far enough
  */
 export async function rebuild(
-  context: MendContext & Pick<Session, 'closeBuild'>,
+  context: MendContext & Pick<Session, 'closeBuild' | 'mended'>,
   fromArchive: boolean,
 ): Promise<Replayed> {
   context.closeBuild();
   const { folder, log, databaseOptions } = context;
   if (!fromArchive) {
+    // Opening the folder did it: neither build nor snapshot was there.
+    if (context.mended !== null && context.mended.segments > 0) return context.mended;
     if ((await judgeSnapshot(folder, databaseOptions)) !== 'sound')
       throw new UsageError(
         `there is no whole snapshot at ${folder.snapshot} to begin with`,

@@ -100,7 +100,7 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
   const nextSnapshot = createNextSnapshot(folder, session.stop.stopping);
   const report = (stopped: StoppedEarly | null, failed = false): RunReport => {
     const refused = published.refused.length > 0;
-    const exitCode = decideExitCode({ refused, stopped: stopped !== null, failed });
+    const exitCode = decideExitCode({ refused, stopped: stopped?.exitCode ?? null, failed });
     const jobs = Object.fromEntries(progress.jobs);
     return { run: session.run, exitCode, stopped, jobs, ...budget.spent, saved: savings.requests, published };
   };
@@ -243,11 +243,17 @@ function refuseForbidden(jobs: readonly JobProgress[]): void {
   );
 }
 
-/** Several apply: the order is the contract's (74 and 77 are thrown). Pure. */
-export function decideExitCode(outcome: { refused: boolean; stopped: boolean; failed: boolean }): number {
+/**
+ * Several apply: the order is the contract's (74 and 77 are thrown). Pure.
+ * @param outcome `stopped`: the code of what stopped it early
+ */
+export function decideExitCode(outcome: {
+  refused: boolean;
+  stopped: 69 | 75 | null;
+  failed: boolean;
+}): number {
   if (outcome.refused) return 4;
-  if (outcome.stopped) return 75;
-  return outcome.failed ? 3 : 0;
+  return outcome.stopped ?? (outcome.failed ? 3 : 0);
 }
 
 /** Jobs that can be crawled together: a job comes in a later wave than the jobs it runs after. Pure. */

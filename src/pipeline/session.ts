@@ -14,7 +14,7 @@ import { closeReplay } from '../warehouse/replay.ts';
 import { takeRunLock } from '../warehouse/run-lock.ts';
 import { removeDraft } from '../warehouse/snapshot.ts';
 import { takeIncomingPages } from './incoming-pages.ts';
-import { holdsArchive, type MendContext, mendBuild } from './mend-build.ts';
+import { holdsArchive, type MendContext, mendBuild, type Replayed } from './mend-build.ts';
 import { mendRequestLog } from './request-log.ts';
 import { appendRunLog, makeRunId, readRunLog } from './run-log.ts';
 import { writeRunState } from './run-state.ts';
@@ -37,6 +37,8 @@ export interface Session {
    * must change nothing twice, is done once more. Once a session: a second failure is thrown.
    */
   mending<T>(work: () => Promise<T>): Promise<T>;
+  /** What opening the folder put into a build that was damaged or missing; null when it was whole. */
+  readonly mended: Replayed | null;
   /** Notes the run's end in `data/runs.ndjson` and frees the folder. */
   end(exitCode: number, stoppedBy: string | null): Promise<void>;
 }
@@ -127,6 +129,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     return {
       ...{ run, config, folder, log, databaseOptions, stop },
       ...{ withBuild: build.withBuild, closeBuild: build.closeBuild, mending: build.mending },
+      mended: build.mended(),
       async end(exitCode, stoppedBy) {
         build.closeBuild();
         const finished_at = new Date().toISOString();
@@ -143,17 +146,19 @@ export async function openSession(options: SessionOptions): Promise<Session> {
 /** The build of a session: one connection at most, because a second one in this process would be let in and damage it. */
 function keepBuild(context: MendContext): Pick<Session, 'withBuild' | 'closeBuild' | 'mending'> & {
   mend(because?: string): Promise<void>;
+  mended(): Replayed | null;
 } {
   const { folder, databaseOptions } = context;
   let build: Database | null = null;
   let mended = false;
+  let replayed: Replayed | null = null;
   const closeBuild = () => {
     build?.close();
     build = null;
   };
   const mend = async (because?: string) => {
     closeBuild();
-    await mendBuild(context, because);
+    replayed = await mendBuild(context, because);
   };
   const mending: Session['mending'] = async (work) => {
     try {
@@ -168,6 +173,7 @@ function keepBuild(context: MendContext): Pick<Session, 'withBuild' | 'closeBuil
   return {
     closeBuild,
     mend,
+    mended: () => replayed,
     mending,
     withBuild: (work) =>
       mending(async () => {

@@ -130,10 +130,10 @@ describe('answers that end a request at once', () => {
     [429, 'max usage reached'],
     [200, 'max usage reached'],
     [200, rpcError(-32429, 'max usage reached')],
-  ])('%i %j: credits are gone, exit 75', async (status, body) => {
+  ])('%i %j: credits are gone, exit 69', async (status, body) => {
     const { error, asked, outcomes } = await failureOf(await always(status, body));
     expect(error).toBeInstanceOf(ApiStopped);
-    expect(error).toMatchObject({ reason: 'credits_gone', exitCode: 75 });
+    expect(error).toMatchObject({ reason: 'credits_gone', exitCode: 69 });
     expect([asked, outcomes]).toEqual([1, ['credits_gone']]);
   });
 
@@ -247,13 +247,13 @@ describe('answers that are asked for again', () => {
 
   test('401 "try again later" is retried, and stops the run when it stays', async () => {
     const { error, asked } = await failureOf(await always(401, 'Please try again later'));
-    expect(error).toMatchObject({ name: 'ApiStopped', reason: 'throttled', exitCode: 75 });
+    expect(error).toMatchObject({ name: 'ApiStopped', reason: 'throttled', exitCode: 69 });
     expect(asked).toBe(4);
   });
 
-  test('nobody listens: 75', async () => {
+  test('nobody listens: 69', async () => {
     const { error, outcomes } = await failureOf({ url: 'http://127.0.0.1:1', seen: [] });
-    expect(error).toMatchObject({ reason: 'unreachable', exitCode: 75 });
+    expect(error).toMatchObject({ reason: 'unreachable', exitCode: 69 });
     expect(outcomes).toEqual(Array(4).fill('unreachable'));
   });
 });
@@ -287,9 +287,9 @@ describe('Retry-After', () => {
     expect(time.slept).toEqual([]);
   });
 
-  test('1e9 seconds are not waited for: 75', async () => {
+  test('1e9 seconds are not waited for: 69', async () => {
     const { error, asked, slept } = await failureOf(await always(429, '', { 'retry-after': '1000000000' }));
-    expect(error).toMatchObject({ reason: 'throttled', exitCode: 75 });
+    expect(error).toMatchObject({ reason: 'throttled', exitCode: 69 });
     expect([asked, slept]).toEqual([1, []]);
   });
 
@@ -316,7 +316,10 @@ describe('down, or one bad page?', () => {
     const errors = [];
     for (let n = 0; n < 5; n += 1) errors.push(await ask());
     const openedAt = time.now();
-    for (let n = 0; n < 3; n += 1) errors.push(await ask());
+    for (let n = 0; n < 2; n += 1) errors.push(await ask());
+    const down = await errorOf(client.send(operation(), {}, readJson));
+    expect(down).toMatchObject({ exitCode: 69, message: expect.stringMatching(/, the last with HTTP 500/) });
+    errors.push(down.name);
     expect(errors).toEqual([...Array(5).fill('ApiError'), ...Array(3).fill('ApiStopped')]);
     expect(Math.floor((time.now() - openedAt) / 1000)).toBe(30);
     // 5 × 4 attempts (retries are within the budget of 10 % + 20), and the probe.

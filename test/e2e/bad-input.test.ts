@@ -354,13 +354,13 @@ test('a reader that goes away is no failure', () => {
   expect(status).toBe(0);
 });
 
-test('an unreachable host: 75, and the same command goes on when it is there', async () => {
+test('an unreachable host: 69, and the same command goes on when it is there', async () => {
   const { sandbox, place } = await startTiny();
   await writeListJob(place, sandbox);
   const { port } = new URL(sandbox.url);
   await sandbox.close();
   const ended = await runProgram(['run'], { place, env: environmentOf(sandbox) });
-  expectFailure(ended, 75, /unreachable[\s\S]*Check the network/);
+  expectFailure(ended, 69, /unreachable[\s\S]*Check the network/);
   const again = await startTiny({ port: Number(port) });
   const { code, stderr } = await runProgram(['run'], { place, env: environmentOf(again.sandbox) });
   expect(code, stderr).toBe(0);

@@ -67,12 +67,15 @@ test.each(signals)('%s before the run began: 75, and nothing is made', async (na
   const place = await makePlace();
   const config = join(place.root, 'config.fifo');
   expect(spawnSync('mkfifo', [config]).status).toBe(0);
-  const run = startProgram(['run', '--config', config], { place });
+  const run = startProgram(['run', '--json', '--config', config], { place });
   // Opens when the program reads its config, which then waits for us.
   const writer = await open(config, 'w');
   run.child.kill(name);
   await writer.close();
-  expect(await run.ended).toMatchObject({ code: 75, signal: null });
+  const { code, signal, stdout } = await run.ended;
+  expect({ code, signal }).toEqual({ code: 75, signal: null });
+  const stopped = { reason: `stopped by ${name}`, hint: expect.any(String) };
+  expect(JSON.parse(stdout)).toEqual({ exitCode: 75, stopped });
   expect(existsSync(place.data)).toBe(false);
 });
 

@@ -127,7 +127,7 @@ function judgeEnd({ code, stdout, stderr }: Ended, { fault, stage, passes }: Cel
   const keys = [canary, encodeURIComponent(canary), Buffer.from(canary).toString('base64')];
   const wrong = scanText(stdout + stderr, keys).map(() => 'it said the key');
   if (code === 0) return wrong;
-  if (![3, 4, 74, 75, 77].includes(code)) wrong.push(`exit ${code} is no answer to a fault`);
+  if (![3, 4, 69, 74, 75, 77].includes(code)) wrong.push(`exit ${code} is no answer to a fault`);
   const takesLastAttempt = fault.lasts === true && stage === 'retry of a retry';
   const allowed = takesLastAttempt ? [...fault.once, 3] : fault.once;
   if (passes && stage !== 'shutdown' && !allowed.includes(code)) wrong.push('it should have been survived');

@@ -71,7 +71,7 @@ export const faults: readonly Fault[] = [
   throttle('429, Retry-After in seconds', [0], () => '1'),
   throttle('429, Retry-After as a date', [0], () => new Date(Date.now() + 1000).toUTCString()),
   throttle('429, Retry-After: 0, -1 or junk', [0], (form) => ['0', '-1', 'soon; really'][form % 3]!),
-  throttle('429, Retry-After: 1000000000', [75], () => '1000000000'),
+  throttle('429, Retry-After: 1000000000', [69], () => '1000000000'),
   refusal('500', [0], 500, { code: -32603, message: 'Internal error' }),
   { name: '502 HTML', once: [0], act: () => page(502, '<html><title>Bad Gateway</title></html>') },
   { name: '503', once: [0], act: () => page(503, 'Service Unavailable') },

@@ -343,7 +343,7 @@ describe('an operation refuses', () => {
     [
       'since that is none',
       `${latest}since: yesterday\n`,
-      'a.yaml:3: since: expected an age such as 1d or 12h, {slot: n}, {pages: n} or all',
+      'a.yaml:3: since: expected an age (whole numbers with w, d, h, m or s, such as 90s, 1h30m or 2d), {slot: n}, {pages: n} or all',
     ],
     [
       'pages above the limit',

@@ -15,9 +15,10 @@ test.each<[string, Job[], string[][]]>([
 ])('waves: %s', (_, jobs, expected) => expect(waves(...jobs)).toEqual(expected));
 
 test.each([
-  [0, { refused: false, stopped: false, failed: false }],
-  [3, { refused: false, stopped: false, failed: true }],
-  [75, { refused: false, stopped: true, failed: true }],
-  [4, { refused: true, stopped: true, failed: true }],
-  [4, { refused: true, stopped: false, failed: false }],
-])('exit code %i', (code, outcome) => expect(decideExitCode(outcome)).toBe(code));
+  [0, { refused: false, stopped: null, failed: false }],
+  [3, { refused: false, stopped: null, failed: true }],
+  [75, { refused: false, stopped: 75, failed: true }],
+  [69, { refused: false, stopped: 69, failed: true }],
+  [4, { refused: true, stopped: 69, failed: true }],
+  [4, { refused: true, stopped: null, failed: false }],
+] as const)('exit code %i', (code, outcome) => expect(decideExitCode(outcome)).toBe(code));

@@ -24,11 +24,11 @@ export function allowedCodes(step: Pick<CommandStep, 'args' | 'stop' | 'weather'
 function ownCodes(args: readonly string[], weather: Weather, facts: Facts): number[] {
   const [verb = ''] = args;
   if (verb === 'run' || verb === 'crawl') {
-    const isCut = args.includes('--max-requests') || weather.fails > 0;
     return [
       0,
       ...(verb === 'run' ? [4] : []),
-      ...(isCut ? [75] : []),
+      ...(args.includes('--max-requests') ? [75] : []),
+      ...(weather.fails > 0 ? [69] : []),
       ...(isCalm(weather) && facts.keepsPlaces ? [] : [3]),
     ];
   }

@@ -84,7 +84,7 @@ export async function openInstallation(
           ...watch.see({
             answered: server.answered.slice(from),
             died: ended.code === null && !hasEnded,
-            stopped: ended.code === 75,
+            stopped: ended.code === 75 || ended.code === 69,
             isSound: isCalm({ ...step.weather, moves: 0 }) && keepsPlaces,
           }),
         );
@@ -157,9 +157,7 @@ function checkEnded(step: CommandStep, ended: Ended, facts: Facts & { isAtWork: 
   const problems = allowed.includes(code) ? [] : [`it ended with ${code}, ${allowed} may be`];
   if (code === 4 && !/brake: /.test(`${stdout}${ended.stderr}`))
     problems.push('it was no brake that refused');
-  if (!step.args.includes('--json') || code === 2) return problems;
-  // Stopped before it had a result, it has none to print.
-  if (stdout === '' && code === 75) return problems;
+  if (!step.args.includes('--json')) return problems;
   return isJson(stdout) ? problems : [...problems, `it printed no JSON: ${stdout.slice(0, 200)}`];
 }
 

@@ -6,7 +6,7 @@ export interface RunEnded {
   answered: readonly Answered[];
   /** Killed without having noted that it was done. */
   died: boolean;
-  /** 75: the next run goes on. */
+  /** 69 or 75: the next run goes on. */
   stopped: boolean;
   /** Nothing failed: a target that did begins anew. */
   isSound: boolean;
