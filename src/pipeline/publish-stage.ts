@@ -1,6 +1,7 @@
 import { listSegments } from '../landing/segment-files.ts';
 import { type Accepted, nothingAccepted } from '../warehouse/accepted.ts';
 import { archiveSegments, removeLanded } from '../warehouse/archive.ts';
+import { compactTables } from '../warehouse/compact-tables.ts';
 import { openDatabase } from '../warehouse/database.ts';
 import { removeDamagedStaging } from '../warehouse/load.ts';
 import { publish, readSegments } from '../warehouse/publish.ts';
@@ -77,6 +78,7 @@ export async function snapshotStage(
     const settled = await session.withBuild(async (build) => {
       await publishRuns(build, folder, runs);
       await thinCheckpoints(build, session);
+      await compactTables(build);
       return readSegments(build, 'from meta.segments where settled');
     });
     session.closeBuild();

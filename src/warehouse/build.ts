@@ -17,7 +17,7 @@ import { readTableSpecs, type TableSpec } from './table-spec.ts';
  * of its rows in memory, and its commit writes none of them to the log. Of DuckDB's own 122,880 an insert of a slice
  * has hardly one (docs/adr/0001).
  */
-const rowGroupSize = 16_384;
+export const rowGroupSize = 16_384;
 
 /** Version of the tables in `sql/`. A build of a newer one is refused unchanged. */
 export const schemaVersion = 4;
