@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { jobSchemaText } from '../src/jobs/job-schema.ts';
 
-/** Writes jobs/job.schema.json, which editors read to complete and check job files. */
-writeFileSync(new URL('../jobs/job.schema.json', import.meta.url), jobSchemaText());
+/** Writes job.schema.json, which editors read to complete and check job files, beside every job that can be copied. */
+for (const folder of ['jobs', 'docs/examples/jobs'])
+  writeFileSync(new URL(`../${folder}/job.schema.json`, import.meta.url), jobSchemaText());

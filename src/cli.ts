@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';
+import { asUsageError } from './commands/argument-errors.ts';
 import { commandList } from './commands/command-list.ts';
 import type { GlobalArgs } from './commands/context.ts';
 import { readPath } from './commands/option-values.ts';
 import { reportFailure } from './commands/report-failure.ts';
-import { UsageError } from './errors.ts';
 import { keepFilesPrivate } from './file-modes.ts';
 import { packageRoot } from './package-root.ts';
 import { exitOnSignals } from './stop-signals.ts';
@@ -62,19 +62,6 @@ async function prepareCommand(_program: Command, command: Command): Promise<void
   });
 }
 
-/** What is wrong with the arguments, as the program's own error. */
-function asUsageError({ code, message }: CommanderError): UsageError {
-  // What a mistyped option was to be set to may be a secret.
-  const said = message
-    .replace(/^error: /, '')
-    .replace('\n(Did you', ' (Did you')
-    .replace(/(unknown option '-[^=']*)=.*'/s, "$1'");
-  return new UsageError(
-    code === 'commander.help' ? 'Which command?' : said,
-    'ledgerlake --help lists the commands, ledgerlake <command> --help its options: they come after its name, and what only looks like one after --.',
-  );
-}
-
 exitOnSignals();
 keepFilesPrivate();
 for (const stream of [process.stdout, process.stderr])
@@ -83,10 +70,11 @@ for (const stream of [process.stdout, process.stderr])
     const isGone = error.code === 'EPIPE' || (error.code === 'EIO' && stream.isTTY);
     if (!isGone) process.exit(reportFailure(error));
   });
+const program = describeProgram();
 try {
-  await describeProgram().parseAsync();
+  await program.parseAsync();
 } catch (error) {
   if (!(error instanceof CommanderError)) process.exitCode = reportFailure(error);
   // --help and --version end so, too.
-  else if (error.exitCode !== 0) process.exitCode = reportFailure(asUsageError(error));
+  else if (error.exitCode !== 0) process.exitCode = reportFailure(asUsageError(error, program));
 }

@@ -83,7 +83,13 @@ async function requireAcceptable(guard: Guard, value: string, jobs: readonly Job
 }
 
 async function requireTarget(guard: Guard, job: Job, target: string): Promise<void> {
-  const names = (await resolveTargets(job, async () => [])).map(({ name }) => name);
+  const names = (
+    await resolveTargets(
+      job,
+      async () => [],
+      () => undefined,
+    )
+  ).map(({ name }) => name);
   if (names.includes(target)) return;
   const shown = names.filter((name) => name !== '').slice(0, 10);
   const more = names.length > shown.length ? ` and ${names.length - shown.length} more` : '';

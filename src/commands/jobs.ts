@@ -27,7 +27,7 @@ export async function execute(args: GlobalArgs): Promise<number> {
     job.name,
     job.operation.name,
     job.mode,
-    describeSource(job.forEach),
+    describeTargets(job),
     job.describe,
   ]);
   const columns = ['job', 'operation', 'mode', 'targets', 'what it brings'].map((name) => ({ name }));
@@ -45,13 +45,17 @@ function describeJob(job: Job) {
     operation: operation.name,
     mode,
     after,
-    targets: forEach === null ? null : describeSource(forEach),
+    targets: forEach === null && job.ids === null ? null : describeTargets(job),
   };
 }
 
 /** Where a job's targets come from, in a few words. */
-function describeSource(source: TargetSource | null): string {
-  if (source === null) return 'one';
+function describeTargets({ forEach, ids }: Job): string {
+  if (ids !== null) return `${ids.length} ${ids.length === 1 ? 'id' : 'ids'} in params`;
+  return forEach === null ? 'one' : describeSource(forEach);
+}
+
+function describeSource(source: TargetSource): string {
   const params = source.params.length === 0 ? '' : `${source.params.join(', ')} from `;
   if (source.kind === 'file') return `${params}${source.path}`;
   if (source.kind === 'sql') return `${params}SQL`;

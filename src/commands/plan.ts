@@ -41,7 +41,7 @@ export async function execute(args: PlanArgs): Promise<number> {
 
 function sumPlan(plan: readonly JobPlan[]) {
   const sum = (field: 'tasks' | 'requests' | 'credits' | 'seconds' | 'diskBytes') =>
-    plan.reduce((total, job) => total + (job[field] ?? 0), 0);
+    Math.round(1000 * plan.reduce((total, job) => total + (job[field] ?? 0), 0)) / 1000;
   return {
     tasks: sum('tasks'),
     requests: sum('requests'),
@@ -69,6 +69,8 @@ export function renderPlan(plan: readonly JobPlan[], creditsLeft: number | null)
     if (job.seconds !== null) parts.push(`${Math.ceil(job.seconds)} s at ${job.rps} requests/s`);
     if (job.diskBytes > 0) parts.push(`${Math.ceil(job.diskBytes / 1e6)} MB landing`);
     if (job.unknown > 0) parts.push(`${job.unknown} never crawled: their size is unknown`);
+    if (job.targetsLeftOut > 0)
+      parts.push(`${job.targetsLeftOut} lines of its target file are no targets: \`ledgerlake jobs check\``);
     if (job.growsWith.length > 0)
       parts.push(`more for new targets that ${job.growsWith.join(', ')} will bring`);
     return `${job.job}: ${parts.join(', ')}`;

@@ -1,6 +1,7 @@
 import { readJobs } from '../jobs/job-file.ts';
 import { checkLake, exportSnapshot } from '../pipeline/export-stage.ts';
 import { type RunReport, runPipeline } from '../pipeline/run-pipeline.ts';
+import { quoteForShell } from '../shell-words.ts';
 import { acceptOptions, readAccepted } from './accept-options.ts';
 import type { CommandModule } from './command-list.ts';
 import { type Context, openContext } from './context.ts';
@@ -44,6 +45,7 @@ async function runJobs(verb: 'run' | 'crawl', args: RunArgs): Promise<number> {
       folder: context.folder,
       log: context.log,
       jobs,
+      jobsDir: context.jobsDir,
       place,
       origins: originsOf(place),
       limits,
@@ -70,7 +72,9 @@ async function runJobs(verb: 'run' | 'crawl', args: RunArgs): Promise<number> {
 export function renderReport(report: RunReport, { folder }: Pick<Context, 'folder'>): string {
   const saved = report.saved > 0 ? `, ${report.saved} requests saved` : '';
   const lines = [`run ${report.run}: ${report.requests} requests, ${report.credits} credits${saved}`];
-  for (const [job, { done, tasks, failed, pages, records, leftOut }] of Object.entries(report.jobs)) {
+  for (const [job, { done, tasks, failed, pages, records, leftOut, targetsLeftOut }] of Object.entries(
+    report.jobs,
+  )) {
     if (leftOut !== null) {
       lines.push(`  ${job}: left out: ${leftOut}`);
       continue;
@@ -81,6 +85,7 @@ export function renderReport(report: RunReport, { folder }: Pick<Context, 'folde
     }
     const failures = failed > 0 ? `, ${failed} failed` : '';
     lines.push(`  ${job}: ${done}/${tasks} tasks${failures}, ${pages} pages, ${records} records`);
+    for (const line of targetsLeftOut) lines.push(`    target left out: ${line}`);
   }
   for (const [table, counts] of Object.entries(report.published.tables)) {
     if (counts.seen + counts.gone === 0) continue;
@@ -89,6 +94,6 @@ export function renderReport(report: RunReport, { folder }: Pick<Context, 'folde
     );
     lines.push(`  ${table}: ${counts.seen} rows seen: ${parts.join(', ')}`);
   }
-  const tables = `  tables: ledgerlake sql --data-dir ${folder.root} "show tables"`;
+  const tables = `  tables: ledgerlake sql --data-dir ${quoteForShell(folder.root)} "show tables"`;
   return [...lines, ...refusalLines(report.published.refused), tables].join('\n');
 }

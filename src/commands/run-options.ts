@@ -35,7 +35,8 @@ function readCount(option: string, text: string | undefined): number | null {
   if (text === undefined) return null;
   // Read as a number, an empty variable of a script would be a budget of 0.
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new UsageError(`${option} takes a whole number, not "${text}"`, `For example: ${option} 1000`);
+  const most = /^\d+$/.test(text) ? ' up to 999999999999999' : '';
+  throw new UsageError(`${option} takes a whole number${most}, not "${text}"`, `For example: ${option} 1000`);
 }
 
 /** @param option what was given, for the message @throws UsageError */

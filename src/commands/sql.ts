@@ -4,8 +4,11 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
+import type { DataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
 import { exists, syncFile } from '../landing/segment-files.ts';
+import { readRunLog } from '../pipeline/run-log.ts';
+import { readRunning } from '../pipeline/run-state.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { asQueryError, openQuerySession, type QuerySession } from '../warehouse/query.ts';
 import { type GlobalArgs, openContext } from './context.ts';
@@ -57,6 +60,7 @@ export async function execute(args: SqlArgs): Promise<number> {
   // A pipe or a device stays what it is: it is written to, not replaced.
   const written = output?.isFile ? `${output.path}.${process.pid}.tmp` : (output?.path ?? null);
   const { memoryLimit, threads } = config.warehouse;
+  await refuseFirstRun(folder);
   await untilStopped(async (signal) => {
     const outputPath = format === 'parquet' ? { outputPath: written! } : {};
     const session = await openQuerySession(folder.snapshot, { memoryLimit, threads, signal, ...outputPath });
@@ -74,6 +78,17 @@ export async function execute(args: SqlArgs): Promise<number> {
     }
   });
   return 0;
+}
+
+/** Until the first run ends there is nothing to read, and nothing to do but wait. @throws UsageError that says so */
+async function refuseFirstRun(folder: DataFolder): Promise<void> {
+  if (await exists(folder.snapshot)) return;
+  const running = await readRunning(folder, (await readRunLog(folder.runs)).at(-1));
+  if (running === null) return;
+  throw new UsageError(
+    `there is no snapshot at ${folder.snapshot} yet: run ${running.run} is at work`,
+    'It is there when that run ends; `ledgerlake status` shows how far it is.',
+  );
 }
 
 interface Output {

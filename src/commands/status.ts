@@ -40,6 +40,7 @@ export async function execute(args: StatusArgs): Promise<number> {
 /** Job files with mistakes do not hide what was published. */
 async function readFiles(jobsDir: string): Promise<JobFiles> {
   return {
+    dir: jobsDir,
     names: await unlessRefused(listJobNames(jobsDir), null),
     jobs: await unlessRefused(readJobs(jobsDir), []),
   };
@@ -98,6 +99,7 @@ function describeJob(job: JobStatus, gaps: readonly Gap[]): string {
   states.push(...describeSlots(job, ownGaps));
   if (job.former > 0n) states.push(`${job.former} former target${job.former === 1n ? '' : 's'}`);
   if (job.has_file === false) states.push('no job file: renamed or removed');
+  if (job.other_jobs_dir !== null) states.push(`its job file is in ${job.other_jobs_dir}`);
   return `${job.job}: ${states.join(', ')}`;
 }
 

@@ -4,6 +4,7 @@ import { findOperation } from '../api/catalogue.ts';
 import type { Operation } from '../api/operation.ts';
 import { parseDuration } from '../duration.ts';
 import type { Checked, Problem, YamlFile } from '../yaml-file.ts';
+import { canonicalJson } from './canonical-json.ts';
 import { checkParams } from './check-params.ts';
 import type { Job, Since, TargetSource } from './job-file.ts';
 import { forEachNames, idsAreMappings, type JobFile } from './job-schema.ts';
@@ -37,8 +38,9 @@ export function checkJob(draft: JobDraft): Checked<Job> {
       file: yaml.file,
       describe: fields.describe,
       operation,
-      params,
+      params: withoutIds(params, operation),
       forEach,
+      ids: readIds(params, operation),
       mode: fields.mode,
       fullEveryMs: incremental ? durationMs(fields.full_every ?? '7d') : null,
       after: [...new Set(fields.after)],
@@ -69,11 +71,22 @@ interface SourceFields {
   sql?: string;
 }
 
-function checkSource({ yaml }: JobDraft, operation: Operation, source: TargetSource | null): Problem[] {
+function checkSource(
+  { yaml, fields }: JobDraft,
+  operation: Operation,
+  source: TargetSource | null,
+): Problem[] {
   const { name, paging, batchParam = '' } = operation;
   if (source === null) {
     if (paging !== 'batch') return [];
-    return [yaml.problem(['for_each'], `missing, ${name} takes its ids from for_each: {${batchParam}: …}`)];
+    if (Object.hasOwn(fields.params, batchParam)) return [];
+    const elsewhere = idsAreMappings(operation) ? '{sql: …}' : `{${batchParam}: …}`;
+    return [
+      yaml.problem(
+        ['for_each'],
+        `missing, ${name} takes its ids from for_each: ${elsewhere} or params: {${batchParam}: [...]}`,
+      ),
+    ];
   }
   const [param] = source.params;
   if (param === undefined) {
@@ -156,6 +169,20 @@ function checkPaging({ yaml, fields }: JobDraft, operation: Operation): Problem[
     );
   }
   return problems;
+}
+
+/** Ids of a batch operation are no parameters of its task: they are asked for in slices. */
+function withoutIds(
+  params: Record<string, unknown>,
+  { batchParam = '' }: Operation,
+): Record<string, unknown> {
+  const { [batchParam]: _, ...others } = params;
+  return others;
+}
+
+function readIds(params: Record<string, unknown>, { batchParam = '' }: Operation): string[] | null {
+  const ids = params[batchParam] as unknown[] | undefined;
+  return ids?.map((id) => (typeof id === 'string' ? id : canonicalJson(id))) ?? null;
 }
 
 /** The file's params, with the order that an incremental or partitioned crawl depends on. */

@@ -17,7 +17,7 @@ export function checkParams(
   const filled = source?.params ?? [];
   const columnsDecide = source !== null && filled.length === 0;
   const problems: Problem[] = [];
-  for (const name of new Set([...filled, ...batchNames(operation)])) {
+  for (const name of source === null ? [] : new Set([...filled, ...batchNames(operation)])) {
     if (!Object.hasOwn(params, name)) continue;
     const message = `filled by for_each${filled.includes(name) ? ' too' : ''}; leave it out of params`;
     problems.push(yaml.problem(['params', name], message));
@@ -25,7 +25,7 @@ export function checkParams(
   const parsed = operation.params.safeParse(params);
   for (const issue of parsed.error?.issues ?? []) {
     const [name] = issue.path;
-    if (name !== undefined && [...filled, ...batchNames(operation)].includes(String(name))) continue;
+    if (name !== undefined && isFilled(String(name), operation, params, source)) continue;
     const missing = name !== undefined && issue.path.length === 1 && !Object.hasOwn(params, name);
     if (missing && columnsDecide) continue;
     problems.push(
@@ -37,6 +37,17 @@ export function checkParams(
   if (!columnsDecide && filled.every((name) => Object.hasOwn(operation.params.shape, name)))
     problems.push(...checkChoice(yaml, operation, params, filled));
   return problems;
+}
+
+/** Whether a parameter's value is not the file's to give. What a batch operation lacks, `checkSource` tells. */
+function isFilled(
+  name: string,
+  operation: Operation,
+  params: Record<string, unknown>,
+  source: TargetSource | null,
+): boolean {
+  if (source?.params.includes(name)) return true;
+  return batchNames(operation).includes(name) && (source !== null || !Object.hasOwn(params, name));
 }
 
 /** Whether the parameters of which one is needed are given, and where only one may be, only one. */

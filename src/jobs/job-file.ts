@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Operation } from '../api/operation.ts';
 import { UsageError } from '../errors.ts';
 import { packageRoot } from '../package-root.ts';
+import { quoteForShell } from '../shell-words.ts';
 import { type Problem, problemsError, readYamlFile, validateYaml, type YamlFile } from '../yaml-file.ts';
 import { suggestion } from '../yaml-issues.ts';
 import { checkJob } from './check-job.ts';
@@ -22,6 +23,8 @@ export interface Job {
   params: Record<string, unknown>;
   /** null: the job has one target. */
   forEach: TargetSource | null;
+  /** Ids of a batch operation that stand in the file's params, an id of several members as canonical JSON; else null. */
+  ids: readonly string[] | null;
   mode: 'full' | 'incremental';
   /** Incremental jobs: how old the last full crawl may be before the next one is full; null for full jobs. */
   fullEveryMs: number | null;
@@ -97,8 +100,11 @@ export function listQueries(jobs: readonly Job[]): { job: Job; source: SqlSource
   return jobs.flatMap((job) => (job.forEach?.kind === 'sql' ? [{ job, source: job.forEach }] : []));
 }
 
-/** The jobs that come along. */
-const exampleJobs = fileURLToPath(new URL('jobs', packageRoot));
+/** The command that copies the bundled jobs, their targets and the schema that their first line names. */
+function copyExamples(dir: string): string {
+  const bundled = `${fileURLToPath(new URL('jobs', packageRoot))}/.`;
+  return `mkdir -p ${quoteForShell(dir)} && cp -r ${quoteForShell(bundled)} ${quoteForShell(dir)}`;
+}
 
 async function listJobFiles(dir: string): Promise<string[]> {
   let entries: string[];
@@ -108,14 +114,14 @@ async function listJobFiles(dir: string): Promise<string[]> {
     const code = (error as NodeJS.ErrnoException).code ?? 'unreadable';
     throw new UsageError(
       `cannot read the jobs folder ${dir} (${code})`,
-      `Name another with --jobs-dir, or begin with a copy of those that come along: ${exampleJobs}.`,
+      `Name another with --jobs-dir, or begin with the bundled jobs: ${copyExamples(dir)}`,
     );
   }
   const files = entries.filter((file) => /\.ya?ml$/i.test(file) && !file.startsWith('.')).sort();
   if (files.length > 0) return files;
   throw new UsageError(
     `the jobs folder ${dir} has no job files`,
-    `Write a <name>.yaml there, name another folder with --jobs-dir, or copy those that come along: ${exampleJobs}.`,
+    `Write a <name>.yaml there, name another folder with --jobs-dir, or begin with the bundled jobs: ${copyExamples(dir)}`,
   );
 }
 

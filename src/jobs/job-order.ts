@@ -39,15 +39,33 @@ function findCycle(start: string, afterOf: ReadonlyMap<string, readonly string[]
   return search(start, [start]);
 }
 
-/** Jobs so that each stands behind those it waits for; by name where nothing else decides. */
+/**
+ * Jobs in the order of a run: wave by wave, by name within one.
+ * @param jobs without cycles (`checkOrder`)
+ */
 export function orderJobs(jobs: readonly Job[]): Job[] {
   const byName = new Map(jobs.map((job) => [job.name, job]));
-  const ordered = new Set<Job>();
-  const place = (job: Job): void => {
-    if (ordered.has(job)) return;
-    for (const name of [...job.after].sort()) place(byName.get(name)!);
-    ordered.add(job);
+  const waveOf = new Map<string, number>();
+  const findWave = (job: Job): number => {
+    const wave =
+      waveOf.get(job.name) ?? Math.max(0, ...job.after.map((name) => findWave(byName.get(name)!) + 1));
+    waveOf.set(job.name, wave);
+    return wave;
   };
-  for (const name of [...byName.keys()].sort()) place(byName.get(name)!);
-  return [...ordered];
+  return [...jobs].sort((a, b) => findWave(a) - findWave(b) || (a.name < b.name ? -1 : 1));
+}
+
+/**
+ * Jobs that can be crawled together: a job comes in a later wave than those of `jobs` that it runs after.
+ * @param jobs in the order of `orderJobs`; jobs that they wait for may be missing
+ */
+export function listWaves(jobs: readonly Job[]): Job[][] {
+  const waveOf = new Map<string, number>();
+  const waves: Job[][] = [];
+  for (const job of jobs) {
+    const wave = Math.max(0, ...job.after.map((name) => (waveOf.get(name) ?? -1) + 1));
+    waveOf.set(job.name, wave);
+    waves[wave] = [...(waves[wave] ?? []), job];
+  }
+  return waves;
 }

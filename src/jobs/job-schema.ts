@@ -124,9 +124,8 @@ function jobOperations(): Operation[] {
 function paramsFor(operation: Operation): Record<string, unknown> {
   // What is required may come from for_each; only ledgerlake itself can tell.
   const { properties = {} } = z.toJSONSchema(operation.params, { io: 'input' });
-  const fixed = Object.entries(properties).filter(([name]) => name !== operation.batchParam);
   return {
-    params: { type: 'object', properties: Object.fromEntries(fixed), additionalProperties: false },
+    params: { type: 'object', properties, additionalProperties: false },
     for_each: { propertyNames: { enum: ['sql', ...forEachNames(operation)] } },
   };
 }

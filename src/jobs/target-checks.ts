@@ -12,6 +12,9 @@ export interface TargetRow {
   at: number;
 }
 
+/** What becomes of the lines of a target file that are no targets, where the others can go on without them. */
+export type LeaveOut = (problems: readonly Problem[]) => void;
+
 // A file of the wrong kind is wrong on every line: enough to see it.
 const maxProblems = 20;
 
@@ -69,12 +72,22 @@ export function readAnswer(
 
 /**
  * Checks every value against what its parameter takes.
+ * @param leaveOut takes the problems of a target file that has good lines as well
+ * @returns the good ones
  * @throws UsageError with the first 20 problems and how many more there are
  */
-export function checkRows(job: Job, source: TargetSource, rows: readonly TargetRow[]): void {
+export function checkRows(
+  job: Job,
+  source: TargetSource,
+  rows: readonly TargetRow[],
+  leaveOut?: LeaveOut,
+): TargetRow[] {
   const schemas = valueSchemas(job.operation);
   const problems: Problem[] = [];
-  for (const { params, at } of rows) {
+  const good: TargetRow[] = [];
+  for (const row of rows) {
+    const { params, at } = row;
+    const before = problems.length;
     for (const [name, value] of Object.entries(params)) {
       const message = valueProblem(value, schemas[name]);
       if (message === null) continue;
@@ -83,8 +96,11 @@ export function checkRows(job: Job, source: TargetSource, rows: readonly TargetR
       const column = source.kind === 'sql' && source.params.length === 0 ? `${name}: ` : '';
       problems.push(problemAt(job, source, at, `${column}${message}${shown}`));
     }
+    if (problems.length === before) good.push(row);
   }
-  refuse(source, problems);
+  if (leaveOut === undefined || source.kind !== 'file' || good.length === 0) refuse(source, problems);
+  else if (problems.length > 0) leaveOut(problems);
+  return good;
 }
 
 function columnsProblem(job: Job, source: SqlSource, columns: readonly string[]): string | null {

@@ -1,5 +1,5 @@
 import { type Job, listQueries } from '../jobs/job-file.ts';
-import { checkColumns, sqlPlace } from '../jobs/target-checks.ts';
+import { checkColumns, type LeaveOut, sqlPlace } from '../jobs/target-checks.ts';
 import { resolveIds, resolveTargets } from '../jobs/targets.ts';
 import type { Database } from '../warehouse/database.ts';
 import { checkJobSql } from '../warehouse/job-sql.ts';
@@ -14,12 +14,16 @@ export async function checkQueries(database: Database, jobs: readonly Job[]): Pr
     checkColumns(job, source, await checkJobSql(database, sqlPlace(job), source.sql));
 }
 
-/** Reads the targets of jobs that stand in files. @throws UsageError naming the lines that are wrong */
-export async function checkTargets(jobs: readonly Job[]): Promise<void> {
+/**
+ * Reads the targets of jobs that stand in files.
+ * @param leaveOut as resolveTargets
+ * @throws UsageError naming the lines that are wrong
+ */
+export async function checkTargets(jobs: readonly Job[], leaveOut?: LeaveOut): Promise<void> {
   const noSql = async () => [];
   for (const job of jobs) {
     if (job.forEach === null || job.forEach.kind === 'sql') continue;
-    await resolveTargets(job, noSql);
-    await resolveIds(job, noSql);
+    await resolveTargets(job, noSql, leaveOut);
+    await resolveIds(job, noSql, leaveOut);
   }
 }

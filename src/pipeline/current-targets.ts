@@ -28,10 +28,11 @@ export async function nameTargets(
   const database = place !== null && asksTables ? await openSnapshot(place) : null;
   const name = async (job: Job): Promise<ReadonlySet<string> | null> => {
     try {
-      const targets = await resolveTargets(job, (sql) => {
+      const query = (sql: string) => {
         if (database === null) throw new UsageError('no snapshot', 'Run `ledgerlake run` first.');
         return runJobSql(database, sqlPlace(job), sql);
-      });
+      };
+      const targets = await resolveTargets(job, query, () => undefined);
       return new Set(targets.map(({ name }) => name));
     } catch (error) {
       if (error instanceof UsageError) return null;

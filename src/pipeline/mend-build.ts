@@ -143,7 +143,7 @@ async function replaySegments(
     total.segments += batch.length;
     log.info({ segments: total.segments, of: missing.size, rows: total.rows }, 'replayed');
   }
-  total.seconds = (performance.now() - startedAt) / 1000;
+  total.seconds = Math.round(performance.now() - startedAt) / 1000;
   const { segments, rows, seconds, refused } = total;
   log.warn(
     { segments, rows, seconds, rows_per_s: Math.round(rows / seconds), refused: refused.length },

@@ -43,6 +43,7 @@ function confirmJob(operation: Operation, params: Job['params']): Job {
     operation,
     params,
     forEach: null,
+    ids: null,
     mode: 'full',
     fullEveryMs: null,
     after: [],

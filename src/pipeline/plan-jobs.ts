@@ -8,6 +8,7 @@ import { readLanding } from '../landing/reader.ts';
 import { requireSchema } from '../warehouse/build.ts';
 import { openDatabase } from '../warehouse/database.ts';
 import { openForJobSql, runJobSql } from '../warehouse/job-sql.ts';
+import type { Problem } from '../yaml-file.ts';
 import { type CrawlState, type PlannedStart, planStarts } from './plan-starts.ts';
 import { groupByTask, readCrawlState } from './read-state.ts';
 import { readRunLog } from './run-log.ts';
@@ -32,6 +33,8 @@ export interface JobPlan {
   diskBytes: number;
   /** The job whose tables its SQL needs, when that was never published. */
   waitsFor: string | null;
+  /** Lines of its target file that are no target: a run leaves them out. */
+  targetsLeftOut: number;
   /** The jobs planned before it that may bring its SQL more targets than there are now. */
   growsWith: string[];
 }
@@ -77,11 +80,16 @@ export async function planJobs(
         continue;
       }
       const query = (sql: string) => runJobSql(database, sqlPlace(job), sql);
-      const targets = await resolveTargets(job, query);
-      const ids = await resolveIds(job, query);
+      let targetsLeftOut = 0;
+      const leaveOut = (problems: readonly Problem[]) => {
+        targetsLeftOut = problems.length;
+      };
+      const targets = await resolveTargets(job, query, leaveOut);
+      const ids = await resolveIds(job, query, leaveOut);
       const plan = sumStarts(job, config, planStarts(job, targets, ids, state, 'plan'));
       plans.push({
         ...plan,
+        targetsLeftOut,
         growsWith: needsTables ? job.after.filter((name) => mayBring(plans, name)) : [],
       });
     }
@@ -122,6 +130,7 @@ function emptyPlan(job: Job, config: Config): JobPlan {
     seconds: null,
     diskBytes: 0,
     waitsFor: null,
+    targetsLeftOut: 0,
     growsWith: [],
   };
 }
@@ -140,6 +149,6 @@ function sumStarts(job: Job, config: Config, starts: readonly PlannedStart[]): J
     plan.diskBytes += (expected?.records ?? 0) * (recordBytes[job.operation.shape] ?? 500);
   }
   plan.credits = plan.requests * price;
-  plan.seconds = plan.rps === null ? null : plan.requests / plan.rps;
+  plan.seconds = plan.rps === null ? null : Math.round((1000 * plan.requests) / plan.rps) / 1000;
   return plan;
 }

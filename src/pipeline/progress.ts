@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { TaskFailure } from '../crawl/crawl-tasks.ts';
 import type { UsageError } from '../errors.ts';
 import type { Task } from '../jobs/task.ts';
+import { type Problem, problemText } from '../yaml-file.ts';
 import { writeRunState } from './run-state.ts';
 
 /** How far one job is in this run. */
@@ -15,6 +16,8 @@ export interface JobProgress {
   records: number;
   /** Why it was left out of this run, or null. */
   leftOut: string | null;
+  /** File, line and reason of each line of its target file that is no target: the first 20, and how many more. */
+  targetsLeftOut: string[];
 }
 
 export interface Progress {
@@ -23,6 +26,8 @@ export interface Progress {
   onTaskEnd(task: Task, failure: TaskFailure | null): void;
   /** A job that is not crawled, because its targets cannot be read. */
   onLeftOut(job: string, error: UsageError): void;
+  /** A job that is crawled without some lines of its target file. */
+  onTargetsLeftOut(job: string, problems: readonly Problem[]): void;
   readonly jobs: ReadonlyMap<string, JobProgress>;
   close(): Promise<void>;
 }
@@ -37,6 +42,9 @@ export interface ProgressOptions {
   spent: { requests: number; credits: number };
 }
 
+/** Lines of a target file that are named. */
+const maxShown = 20;
+
 const stateEveryMs = 2000;
 const logEveryMs = 15_000;
 const drawEveryMs = 200;
@@ -48,6 +56,7 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
     const known = jobs.get(job) ?? {
       ...{ tasks: 0, done: 0, failed: 0, forbidden: 0, pages: 0, records: 0 },
       leftOut: null,
+      targetsLeftOut: [],
     };
     jobs.set(job, known);
     return known;
@@ -87,6 +96,12 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
     onLeftOut(job, { message: reason, hint }) {
       of(job).leftOut = reason;
       options.log.error({ job, reason, hint }, 'left out of this run');
+    },
+    onTargetsLeftOut(job, problems) {
+      const shown = problems.slice(0, maxShown).map(problemText);
+      if (problems.length > maxShown) shown.push(`and ${problems.length - maxShown} more`);
+      of(job).targetsLeftOut = shown;
+      options.log.error({ job, lines: shown }, 'targets left out of this run: correct their lines');
     },
     async close() {
       for (const timer of timers) clearInterval(timer);

@@ -1,3 +1,4 @@
+import { join, resolve } from 'node:path';
 import type { Config } from '../config.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
@@ -21,8 +22,13 @@ import { type RunState, readRunning } from './run-state.ts';
 
 /** How far a job is with the targets that it has now: all but `former` is about these. */
 export interface JobStatus extends PublishedJob {
-  /** False: renamed or removed, it is crawled no more. Null: built in, or there is no folder of job files. */
+  /**
+   * False: renamed or removed, it is crawled no more. Null: built in, or there is no folder of job files, or its file is
+   * in another one.
+   */
   has_file: boolean | null;
+  /** The other folder of job files that has it, where its last run read it; else null. */
+  other_jobs_dir: string | null;
   /** Targets that it does not have any more (listFormer). */
   former: bigint;
   /** Targets without a checkpoint: nothing of them was ever received in full. Null where they cannot be told. */
@@ -59,6 +65,7 @@ export interface Status {
 
 /** The job files: which targets there are, and how often incremental jobs are crawled in full. */
 export interface JobFiles {
+  dir: string;
   /** Also of files with mistakes. Null: there is no folder of them. */
   names: readonly string[] | null;
   /** Empty when a file has a mistake: they are checked against each other. */
@@ -88,7 +95,8 @@ export async function readStatus(
   const published: Published = hasSnapshot
     ? await readPublished(folder, config, { job, files: files.jobs, named })
     : { jobs: [], targets: [], gaps: [], absent: 0, done: new Set<string>(), known: [] };
-  const names = listJobs(published.known, files);
+  const elsewhere = await findElsewhere(runs, files);
+  const names = listJobs(published.known, files, elsewhere);
   if (job !== null) requireJob(job, names);
   const { done } = published;
   const spent = await sumRequests(folder.requests, billingPeriodStart(new Date(), config.billingDay));
@@ -101,7 +109,8 @@ export async function readStatus(
     const never = file === undefined ? null : countNever(file, named.get(name) ?? null, known);
     return {
       ...withMissing(one, never),
-      has_file: hasFile(name, files),
+      has_file: hasFile(name, files, elsewhere),
+      other_jobs_dir: elsewhere.get(name) ?? null,
       former: BigInt(known.filter(({ former }) => former).length),
       next_full_due: due(name, one.last_full),
     };
@@ -133,15 +142,36 @@ export async function readStatus(
 }
 
 /** Those that were published, then those that have a file only, then those that have none any more. */
-function listJobs(known: readonly KnownTarget[], files: JobFiles): string[] {
+function listJobs(
+  known: readonly KnownTarget[],
+  files: JobFiles,
+  elsewhere: ReadonlyMap<string, string>,
+): string[] {
   const names = [...new Set([...known.map(({ job }) => job), ...files.jobs.map(({ name }) => name)])];
-  const isGone = (name: string) => hasFile(name, files) === false;
+  const isGone = (name: string) => hasFile(name, files, elsewhere) === false;
   return [...names.filter((name) => !isGone(name)), ...names.filter(isGone)];
 }
 
 /** Null where it says nothing: built-in jobs have none, and the folder may be another one. */
-function hasFile(name: string, { names }: JobFiles): boolean | null {
-  return names === null || name.startsWith('_') ? null : names.includes(name);
+function hasFile(name: string, { names }: JobFiles, elsewhere: ReadonlyMap<string, string>): boolean | null {
+  if (names?.includes(name)) return true;
+  return names === null || name.startsWith('_') || elsewhere.has(name) ? null : false;
+}
+
+/** Jobs that are not in this folder of job files, with the folder that their last run read them in, where they still are. */
+async function findElsewhere(
+  runs: readonly RunEntry[],
+  { dir, names }: JobFiles,
+): Promise<Map<string, string>> {
+  const last = new Map<string, string>();
+  for (const { jobs, jobsDir } of runs)
+    for (const job of jobs) if (jobsDir !== undefined) last.set(job, jobsDir);
+  const found = new Map<string, string>();
+  for (const [job, jobsDir] of last) {
+    if (names?.includes(job) || jobsDir === resolve(dir)) continue;
+    if (await exists(join(jobsDir, `${job}.yaml`))) found.set(job, jobsDir);
+  }
+  return found;
 }
 
 /** How many targets have no checkpoint; null where they cannot be told. Of jobs over ids they are not counted. */

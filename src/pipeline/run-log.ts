@@ -10,6 +10,8 @@ export interface RunEntry {
   verb: string;
   /** Names of the jobs it was for. */
   jobs: string[];
+  /** Folder of their files, absolute; runs of older versions did not note it. */
+  jobsDir?: string;
   /** What the guards were told to let pass, where they were. */
   accept?: Partial<Accepted>;
   startedAt: string;
@@ -23,6 +25,7 @@ type Line =
       run: string;
       verb: string;
       jobs: string[];
+      jobs_dir?: string;
       accept?: Partial<Accepted>;
       /** How older versions said `accept: {vanished}`. */
       accept_vanished?: readonly string[];
@@ -57,12 +60,13 @@ export async function readRunLog(path: string): Promise<RunEntry[]> {
     const entry = parseLine(line);
     if (entry === null) continue;
     if ('verb' in entry) {
-      const { run, verb, jobs, accept_vanished: vanished, started_at } = entry;
+      const { run, verb, jobs, jobs_dir: jobsDir, accept_vanished: vanished, started_at } = entry;
       const accept = entry.accept ?? (vanished === undefined ? undefined : { vanished });
       runs.set(run, {
         run,
         verb,
         jobs,
+        ...(jobsDir === undefined ? {} : { jobsDir }),
         ...(accept === undefined ? {} : { accept }),
         startedAt: started_at,
         finishedAt: null,

@@ -8,7 +8,8 @@ import { createLearntSizes } from '../crawl/learnt-size.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { KeyRefused, StoppedEarly, UsageError } from '../errors.ts';
 import { type Job, listQueries } from '../jobs/job-file.ts';
-import { sqlPlace } from '../jobs/target-checks.ts';
+import { listWaves } from '../jobs/job-order.ts';
+import { type LeaveOut, sqlPlace } from '../jobs/target-checks.ts';
 import { resolveIds, resolveTargets } from '../jobs/targets.ts';
 import type { Task } from '../jobs/task.ts';
 import { createLandingLog } from '../landing/writer.ts';
@@ -42,6 +43,8 @@ export interface RunOptions {
   log: Logger;
   /** In `after` order. */
   jobs: readonly Job[];
+  /** Folder of their files, noted for `status`. */
+  jobsDir?: string | undefined;
   place: ApiPlace;
   /** Origin by transport: what the folder is bound to. */
   origins: Readonly<Record<string, string>>;
@@ -71,8 +74,8 @@ export interface RunReport extends Ended {
 export async function runPipeline(options: RunOptions): Promise<RunReport> {
   const { config, folder, log, verb } = options;
   const jobs = options.jobs.map(({ name }) => name);
-  const { origins, accept } = options;
-  const described = { config, folder, log, verb, jobs, origins, accept, drainMs: 7_000 };
+  const { jobsDir, origins, accept } = options;
+  const described = { config, folder, log, verb, jobs, jobsDir, origins, accept, drainMs: 7_000 };
   return withSession(described, (session) => runSession(session, options));
 }
 
@@ -143,7 +146,9 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
       stopped = await crawlAndPublish(() => planConfirm(session));
     }
     refuseForbidden([...progress.jobs.values()]);
-    const failed = [...progress.jobs.values()].some((job) => job.failed > 0 || job.leftOut !== null);
+    const failed = [...progress.jobs.values()].some(
+      (job) => job.failed > 0 || job.leftOut !== null || job.targetsLeftOut.length > 0,
+    );
     const ended = report(stopped, failed);
     await keepRates(folder.rates, client);
     if (options.verb === 'run') {
@@ -169,7 +174,8 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
  * @throws UsageError naming the job
  */
 async function checkJobs(session: Session, jobs: readonly Job[]): Promise<void> {
-  await checkTargets(jobs);
+  // Wrong lines are told where the job's targets are planned, and left out.
+  await checkTargets(jobs, () => undefined);
   if (listQueries(jobs).length === 0) return;
   session.closeBuild();
   const reader = await openForJobSql(session.folder.build, session.databaseOptions);
@@ -256,18 +262,6 @@ export function decideExitCode(outcome: {
   return outcome.stopped ?? (outcome.failed ? 3 : 0);
 }
 
-/** Jobs that can be crawled together: a job comes in a later wave than the jobs it runs after. Pure. */
-export function listWaves(jobs: readonly Job[]): Job[][] {
-  const waveOf = new Map<string, number>();
-  const waves: Job[][] = [];
-  for (const job of jobs) {
-    const wave = Math.max(0, ...job.after.map((name) => (waveOf.get(name) ?? -1) + 1));
-    waveOf.set(job.name, wave);
-    waves[wave] = [...(waves[wave] ?? []), job];
-  }
-  return waves;
-}
-
 /**
  * What one wave has to crawl, in order. Reads targets from the build; asks the API nothing. A job whose targets cannot be
  * read, because of what a row says or of a file that has changed since, is left out: the others go on.
@@ -283,8 +277,9 @@ async function planWave(session: Session, wave: readonly Job[], progress: Progre
         reader ??= await openForJobSql(folder.build, databaseOptions);
         return runJobSql(reader, sqlPlace(job), sql);
       };
-      const targets = await resolveTargets(job, query);
-      const ids = await resolveIds(job, query);
+      const leaveOut: LeaveOut = (problems) => progress.onTargetsLeftOut(job.name, problems);
+      const targets = await resolveTargets(job, query, leaveOut);
+      const ids = await resolveIds(job, query, leaveOut);
       if (targets.length === 0)
         session.log.warn({ job: job.name }, 'no targets: its SQL gave no rows; does it need `after:`?');
       return planStarts(job, targets, ids, state, session.run);

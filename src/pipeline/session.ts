@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { type DataFolder, makeDataFolder } from '../data-folder.ts';
@@ -56,6 +57,8 @@ export interface SessionOptions {
   log: Logger;
   verb: string;
   jobs: readonly string[];
+  /** Folder of their files; absent for verbs that read none. */
+  jobsDir?: string | undefined;
   /** What the guards let pass. */
   accept?: Accepted;
   /** Origins by transport that the folder is, or gets, bound to; empty for verbs that ask nothing. */
@@ -93,7 +96,7 @@ export async function withSession<T extends Ended>(
 
 /** A session whose end is the caller's. @throws as withSession */
 export async function openSession(options: SessionOptions): Promise<Session> {
-  const { config, folder, log, verb, jobs, accept = nothingAccepted } = options;
+  const { config, folder, log, verb, jobs, jobsDir, accept = nothingAccepted } = options;
   await makeDataFolder(folder);
   const lock = await takeRunLock(folder.lock, folder.temp);
   const stop = stopOnSignals(options.drainMs ?? 0);
@@ -123,6 +126,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     const accepted = listAccepted(accept);
     await appendRunLog(folder.runs, {
       ...{ run, verb, jobs: [...jobs], started_at },
+      ...(jobsDir === undefined ? {} : { jobs_dir: resolve(jobsDir) }),
       // A build that is made again is to accept what this run does.
       ...(Object.keys(accepted).length === 0 ? {} : { accept: accepted }),
     });

@@ -1,4 +1,4 @@
-import { lstat, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -193,4 +193,26 @@ test('names that come twice, names that are none and statements that are no SELE
   expect((await sql('show tables')).stdout).toContain('token_accounts\n');
   expect((await sql('describe token_accounts')).stdout).toContain('amount,UBIGINT');
   expect((await sql('from token_accounts order by amount limit 1; -- end')).code).toBe(0);
+});
+
+test("in a folder's first run there is nothing to publish yet: sql says to wait", async () => {
+  const root = await mkdtemp(join(tmpdir(), 'ledgerlake-first-'));
+  onTestFinished(() => rm(root, { recursive: true, force: true }));
+  const data = join(root, 'data');
+  await mkdir(join(data, 'staging', '1'), { recursive: true });
+  const run = '20260101T000000000Z-000000';
+  const line = { run, verb: 'run', jobs: ['a'], started_at: '2026-01-01T00:00:00.000Z' };
+  await writeFile(join(data, 'runs.ndjson'), `${JSON.stringify(line)}\n`);
+  const ask = () => runCli(['sql', 'select 1'], { cwd: root });
+  await writeFile(join(data, 'run.json'), JSON.stringify({ run, pid: process.pid }));
+  expect(await ask()).toEqual({
+    code: 2,
+    stdout: '',
+    stderr:
+      `ledgerlake: there is no snapshot at data/warehouse.duckdb yet: run ${run} is at work\n` +
+      '  It is there when that run ends; `ledgerlake status` shows how far it is.\n',
+  });
+  // Killed, it left what a publish can use.
+  await rm(join(data, 'run.json'));
+  expect((await ask()).stderr).toContain('`ledgerlake publish` makes it again');
 });

@@ -120,6 +120,7 @@ test('a rebuild from the archive makes the same tables and history; it refuses w
   await publish(place);
   const before = await copyPlace(place);
   const rebuilt = await runProgram(['rebuild', '--from-archive', '--json'], { place });
+  expect(rebuilt.stdout).toMatch(/"seconds": \d+(\.\d{1,3})?,/);
   expect(rebuilt.code, rebuilt.stderr).toBe(0);
   expect(JSON.parse(rebuilt.stdout)).toMatchObject({
     segments: expect.any(Number),

@@ -323,3 +323,21 @@ for_each: { groupValue: { values: [${collection}, ${'1'.repeat(43)}A] } }
     creditsLeft: null,
   });
 });
+
+test('a job of another jobs folder is said to be there; only one whose file is gone is renamed or removed', async () => {
+  const { sandbox, place } = await startTiny();
+  const { run, lineOf, tell, night } = openPlace(place, sandbox);
+  await writeListJob(place, sandbox, 200);
+  await night();
+  const other = join(place.root, 'other jobs');
+  await writeFiles(other, { 'latest.yaml': 'describe: test\nmethod: getLatestCompressionSignatures\n' });
+  await night('--jobs-dir', other);
+  const { stdout } = await run('status', '--jobs-dir', other);
+  expect(stdout).toContain(`its job file is in ${place.jobs}`);
+  expect(stdout).not.toContain('renamed or removed');
+  expect(await lineOf('latest')).toContain(`its job file is in ${other}`);
+  expect(await tell('latest')).toMatchObject({ has_file: null, other_jobs_dir: other });
+  expect(await tell('list')).toMatchObject({ has_file: true, other_jobs_dir: null });
+  await rm(join(other, 'latest.yaml'));
+  expect(await lineOf('latest')).toContain('no job file: renamed or removed');
+}, 120_000);

@@ -14,6 +14,7 @@ import {
   startProgram,
   writeFiles,
 } from '../crash/program.ts';
+import { readText } from '../docs/documents.ts';
 import { startTiny, writeListJob } from '../e2e/tiny.ts';
 import { hostileArguments, hostileNames } from './hostile-names.ts';
 
@@ -209,4 +210,5 @@ test('data are the owner’s alone, while a run is at work too; only snapshot an
   );
   expect([...new Set(modes)].sort()).toEqual(['lake file 640', 'lake folder 750', 'warehouse file 440']);
   expect(statSync(place.data).mode & 0o777).toBe(0o750);
+  expect(readText('SECURITY.md')).toContain('the data folder itself is 0750');
 });

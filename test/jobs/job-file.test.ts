@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -62,6 +63,7 @@ describe('a job file', () => {
       forEach: { params: ['groupValue'], line: 4, kind: 'file', path: join(dir, 'list.txt') },
       mode: 'full',
       fullEveryMs: null,
+      ids: null,
       after: [],
       since: null,
       pageSize: 500,
@@ -108,7 +110,7 @@ describe('a job file', () => {
 });
 
 describe('a folder of job files', () => {
-  test('comes in the order of `after`, then by name', async () => {
+  test('comes in the order of a run: by waves, then by name', async () => {
     const files = {
       'a.yaml': `${latest}after: [c]\n`,
       'b.yaml': latest,
@@ -116,15 +118,26 @@ describe('a folder of job files', () => {
       'd.yaml': latest,
       'notes.txt': 'not a job',
     };
-    expect((await read(files)).map(({ name }) => name)).toEqual(['d', 'c', 'a', 'b']);
-    expect((await read(files, ['b', 'a', 'c', 'a'])).map(({ name }) => name)).toEqual(['c', 'a', 'b']);
+    expect((await read(files)).map(({ name }) => name)).toEqual(['b', 'd', 'c', 'a']);
+    expect((await read(files, ['b', 'a', 'c', 'a'])).map(({ name }) => name)).toEqual(['b', 'c', 'a']);
+  });
+
+  test('can be begun with the command of the hint, also where names hold spaces and quotes', async () => {
+    const missing = join(dir, "Ada's jobs");
+    const { hint } = await readJobs(missing).catch((error) => error);
+    execFileSync('sh', ['-c', hint.split('bundled jobs: ')[1]]);
+    expect((await readJobs(missing)).length).toBeGreaterThan(3);
+    for (const { file } of await readJobs(missing)) {
+      const [, schema = ''] = /\$schema=(\S+)/.exec(readFileSync(file, 'utf8')) ?? [];
+      expect(existsSync(join(missing, schema)), schema).toBe(true);
+    }
   });
 
   test('is refused when it is missing or empty', async () => {
     expect(await refusal({})).toEqual({
       message: 'the jobs folder <dir> has no job files',
       hint: expect.stringMatching(
-        /^Write a <name>\.yaml there,.* or copy those that come along: \S+\/jobs\.$/,
+        /^Write a <name>\.yaml there,.* or begin with the bundled jobs: mkdir -p \S+ && cp -r \S+\/jobs\/\. \S+$/,
       ),
     });
     const message = `cannot read the jobs folder ${join(dir, 'none')} (ENOENT)`;
@@ -369,7 +382,7 @@ describe('an operation refuses', () => {
     [
       'a batch without ids',
       'describe: d\nmethod: getAssetBatch\n',
-      'a.yaml:1: for_each: missing, getAssetBatch takes its ids from for_each: {ids: …}',
+      'a.yaml:1: for_each: missing, getAssetBatch takes its ids from for_each: {ids: …} or params: {ids: [...]}',
     ],
     [
       'a batch over something else',

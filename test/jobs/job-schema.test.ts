@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, test } from 'vitest';
@@ -8,18 +8,29 @@ import { resolveIds, resolveTargets } from '../../src/jobs/targets.ts';
 import { createWorld } from '../../src/sandbox/world.ts';
 
 const jobsDir = fileURLToPath(new URL('../../jobs', import.meta.url));
+const examplesDir = fileURLToPath(new URL('../../docs/examples/jobs', import.meta.url));
 
-test('jobs/job.schema.json is what the code says: else run `npx tsx scripts/write-job-schema.ts`', () => {
-  expect(readFileSync(`${jobsDir}/job.schema.json`, 'utf8')).toBe(jobSchemaText());
+test('job.schema.json is what the code says, beside the examples too: else run `npm run schema`', () => {
+  for (const dir of [jobsDir, examplesDir])
+    expect(readFileSync(`${dir}/job.schema.json`, 'utf8')).toBe(jobSchemaText());
+});
+
+test('an example copied beside other jobs still names their schema', () => {
+  const files = readdirSync(examplesDir).filter((name) => name.endsWith('.yaml'));
+  expect(files.length).toBeGreaterThan(5);
+  for (const file of files)
+    expect(readFileSync(`${examplesDir}/${file}`, 'utf8').split('\n')[0], file).toBe(
+      '# yaml-language-server: $schema=./job.schema.json',
+    );
 });
 
 test('the job files that come with the program are valid, in the order they wait for each other', async () => {
   const jobs = await readJobs(jobsDir);
   expect(jobs.map(({ name, operation }) => [name, operation.name])).toEqual([
     ['collections', 'getAssetsByGroup'],
+    ['compression-signatures', 'getLatestCompressionSignatures'],
     ['creators', 'getAssetsByCreator'],
     ['asset-content', 'getAssetBatch'],
-    ['compression-signatures', 'getLatestCompressionSignatures'],
     ['token-owners', 'getTokenAccounts'],
   ]);
   for (const { file } of jobs) {

@@ -206,6 +206,24 @@ describe('ids of a batch', () => {
     expect(await resolveIds(read, noQuery)).toEqual([a, b]);
   });
 
+  test('may stand in params', async () => {
+    const read = await job(`${batch}params: { ids: [${a}, ${b}, ${a}] }\n`);
+    expect(await resolveTargets(read, noQuery)).toEqual([{ name: '', params: {} }]);
+    expect(await resolveIds(read, noQuery)).toEqual([a, b]);
+    // They are asked for in slices, never with every request.
+    expect(read.params).toEqual({});
+  });
+
+  test('of several members may stand in params, too', async () => {
+    const proofs = 'describe: d\nmethod: getMultipleNewAddressProofsV2\n';
+    const read = await job(`${proofs}params: { addresses: [{ tree: ${b}, address: ${a} }] }\n`);
+    expect(await resolveIds(read, noQuery)).toEqual([`{"address":"${a}","tree":"${b}"}`]);
+    expect(read.params).toEqual({});
+    expect(await refusal(job(`${proofs}params: { addresses: [{ tree: ${b} }] }\n`))).toMatch(
+      /^job\.yaml:3: params\.addresses\[0\]\.address: missing/,
+    );
+  });
+
   test('may come from SQL, and then may be none', async () => {
     const read = await job(`${batch}for_each: { ids: { sql: select id from assets } }\n`);
     expect(await resolveIds(read, async () => [{ id: b }, { id: a }])).toEqual([b, a]);

@@ -10,7 +10,16 @@ import type { RunEntry } from '../../src/pipeline/run-log.ts';
 
 function newJob(name: string, method: string): Job {
   return {
-    ...{ name, file: '', describe: '', params: {}, forEach: null, mode: 'full', fullEveryMs: null },
+    ...{
+      name,
+      file: '',
+      describe: '',
+      params: {},
+      forEach: null,
+      ids: null,
+      mode: 'full',
+      fullEveryMs: null,
+    },
     ...{ after: [], since: null, pageSize: 2, partitions: 1 },
     operation: findOperation(method)!,
   };

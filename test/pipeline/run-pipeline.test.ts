@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Job } from '../../src/jobs/job-file.ts';
-import { decideExitCode, listWaves } from '../../src/pipeline/run-pipeline.ts';
+import { listWaves } from '../../src/jobs/job-order.ts';
+import { decideExitCode } from '../../src/pipeline/run-pipeline.ts';
 
 const job = (name: string, ...after: string[]) => ({ name, after }) as unknown as Job;
 const waves = (...jobs: Job[]) => listWaves(jobs).map((wave) => wave.map(({ name }) => name));
