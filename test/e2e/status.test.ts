@@ -53,7 +53,7 @@ test('status counts what the job files name, not only what was received', async 
   expect(unknown.stderr).toContain('no job is called "latr", did you mean "later"?');
 }, 120_000);
 
-test('every field of run --json and status --json is in the reference; without a result stdout is empty', async () => {
+test('every field of run --json and status --json is in the reference, a failure too', async () => {
   const { sandbox, place } = await startTiny();
   await writeListJob(place, sandbox);
   const env = environmentOf(sandbox);
@@ -69,7 +69,8 @@ test('every field of run --json and status --json is in the reference; without a
   const fields = new Set(documents.flatMap((document) => Object.keys(document as object)));
   expect([...fields].filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
   const refused = await runProgram(['run', 'nope', '--json'], { place, env });
-  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.code).toBe(2);
+  expect(JSON.parse(refused.stdout)).toMatchObject({ exitCode: 2, error: { message: expect.any(String) } });
 }, 120_000);
 
 /** What of `--json` is compared: its numbers arrive as numbers. */
