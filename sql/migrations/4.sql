@@ -1,4 +1,27 @@
--- Version 4: look-ups ask with the display options of the list that missed the row.
+-- Version 4: look-ups ask with the display options of the list that missed the row; the print columns of assets come from
+-- the newest answer that has `supply`; hashes do without `extra`.
 
 -- Which options those were is not known of rows that wait: the next crawl of their list queues them again.
 drop table if exists meta.absent;
+
+-- Without a value, whether an answer had `supply` is not known: the next one that has fills the row, without a version.
+alter table assets add column supply_extra varchar;
+alter table assets add column supply_slot bigint;
+alter table assets add column supply_seen_at timestamptz;
+alter table assets add column supply_hash ubigint;
+alter table if exists past.assets add column supply_extra varchar;
+alter table if exists past.assets add column supply_slot bigint;
+alter table if exists past.assets add column supply_seen_at timestamptz;
+alter table if exists past.assets add column supply_hash ubigint;
+create schema if not exists past;
+create table if not exists past.assets as
+select *, null::bigint as valid_to_slot, null::timestamptz as valid_to, null::varchar as gone_reason
+from assets
+where false;
+update assets set supply_slot = slot, supply_seen_at = seen_at
+where print_max_supply is not null or print_current_supply is not null or edition_nonce is not null;
+update past.assets set supply_slot = slot, supply_seen_at = seen_at
+where print_max_supply is not null or print_current_supply is not null or edition_nonce is not null;
+
+-- Made in another way now: the hashes are made again when the folder is opened.
+update meta.schema_version set hashed_by = null;

@@ -35,6 +35,8 @@ create or replace temp macro asset_facts(record) as
     lambda told: {
       'content_shown': list_contains(told.keys[1], 'content') and len(told.keys[2]) > 0,
       'token_info_shown': list_contains(told.keys[1], 'token_info') and len(told.keys[9]) > 0,
+      -- A list that leaves it out, or says `{}`, says nothing of it; null says that there is none.
+      'supply_shown': list_contains(told.keys[1], 'supply') and (told.objects[7] = 'NULL' or len(told.keys[8]) > 0),
       'attributes_mapped': coalesce(json_type(told.lists.content.metadata.attributes) = 'OBJECT', false),
       -- Something is not of the kind that its column takes.
       'odd': not list_has_all(['OBJECT', 'NULL'], list_filter(told.objects, lambda kind: kind is not null))

@@ -5,11 +5,13 @@
 -- history: yes
 -- group content: name, symbol, description, token_standard, json_uri, schema_uri, image, external_url, attributes, files, content_extra
 -- group token_info: token_symbol, token_supply, token_decimals, token_program, price_per_token, price_currency, mint_authority, freeze_authority, token_info_extra
+-- group supply: print_max_supply, print_current_supply, edition_nonce, supply_extra
 -- group inscription: inscription
 -- group spl20: spl20
--- join extra: base_extra, content_extra, token_info_extra
+-- join extra: base_extra, content_extra, token_info_extra, supply_extra
 -- volatile: price_per_token, price_currency
--- unordered: grouping, authorities, files
+-- unordered: grouping, files
+-- hash authorities: list_sort(list_transform(authorities, lambda a: {'address': a.address, 'scopes': list_sort(a.scopes)}))
 create table if not exists assets (
   id varchar not null,
   interface varchar,
@@ -84,7 +86,11 @@ create table if not exists assets (
   changed_slot bigint,
   run_id varchar not null,
   record_hash ubigint not null,
-  changed_at timestamptz
+  changed_at timestamptz,
+  supply_extra varchar,
+  supply_slot bigint,
+  supply_seen_at timestamptz,
+  supply_hash ubigint
 );
 comment on table assets is 'Digital assets: NFTs, compressed NFTs and fungible tokens, as last seen.';
 comment on column assets.id is 'Asset id, base58; normally the mint address.';
@@ -137,27 +143,31 @@ comment on column assets.attributes is 'Traits; a value that is no string is its
 comment on column assets.files is 'Files of the content.';
 comment on column assets.inscription is 'Inscription details, when they were asked for.';
 comment on column assets.spl20 is 'SPL-20 details, as given.';
-comment on column assets.extra is 'Fields of the answer that have no column, under their paths.';
-comment on column assets.base_extra is 'The part of extra outside content and token_info, as text.';
+comment on column assets.extra is 'Fields of the answer that have no column, under their paths; changes in place without history.';
+comment on column assets.base_extra is 'The part of extra outside content, token_info and supply, as text.';
 comment on column assets.content_extra is 'The part of extra below content, as text.';
 comment on column assets.token_info_extra is 'The part of extra below token_info, as text.';
+comment on column assets.supply_extra is 'The part of extra below supply, as text.';
 comment on column assets.base_hash is 'Hash of the columns that no group owns.';
 comment on column assets.content_slot is 'Slot of the answer the content columns come from; lists leave content out, batches bring it.';
 comment on column assets.content_seen_at is 'When that answer arrived; NULL when no answer has carried content yet.';
-comment on column assets.content_hash is 'Hash of the content columns, without prices.';
+comment on column assets.content_hash is 'Hash of the content columns, without prices and extra.';
 comment on column assets.token_info_slot is 'Slot of the answer the token columns come from.';
 comment on column assets.token_info_seen_at is 'When that answer arrived.';
-comment on column assets.token_info_hash is 'Hash of the token columns, without prices.';
+comment on column assets.token_info_hash is 'Hash of the token columns, without prices and extra.';
+comment on column assets.supply_slot is 'Slot of the answer the print columns come from; an answer without `supply` leaves them as they are.';
+comment on column assets.supply_seen_at is 'When that answer arrived.';
+comment on column assets.supply_hash is 'Hash of the print columns.';
 comment on column assets.inscription_slot is 'Slot of the answer the inscription comes from.';
 comment on column assets.inscription_seen_at is 'When that answer arrived.';
-comment on column assets.inscription_hash is 'Hash of the inscription columns, without prices.';
+comment on column assets.inscription_hash is 'Hash of the inscription columns.';
 comment on column assets.spl20_slot is 'Slot of the answer spl20 comes from.';
 comment on column assets.spl20_seen_at is 'When that answer arrived.';
-comment on column assets.spl20_hash is 'Hash of the spl20 columns, without prices.';
+comment on column assets.spl20_hash is 'Hash of the spl20 columns.';
 comment on column assets.slot is 'Ledger position the row was last true at; NULL where the source has none.';
 comment on column assets.seen_at is 'When the answer that says so arrived.';
 comment on column assets.first_seen_slot is 'Slot of the first answer that had the row.';
 comment on column assets.changed_slot is 'Slot of the answer that last changed the row.';
 comment on column assets.run_id is 'Run that received the last change.';
-comment on column assets.record_hash is 'Hash of the row without volatile columns; moves only when the row changes.';
+comment on column assets.record_hash is 'Hash of the row without prices and extra; moves only when the row changes.';
 comment on column assets.changed_at is 'When the answer that last changed the row arrived.';

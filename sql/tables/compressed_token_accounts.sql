@@ -28,11 +28,11 @@ comment on column compressed_token_accounts.amount is 'Balance in the smallest u
 comment on column compressed_token_accounts.delegate is 'Address that may move them.';
 comment on column compressed_token_accounts.state is 'initialized or frozen.';
 comment on column compressed_token_accounts.tlv is 'Token extensions, base64.';
-comment on column compressed_token_accounts.extra is 'Fields of the answer that have no column, under their paths.';
+comment on column compressed_token_accounts.extra is 'Fields of the answer that have no column, under their paths; changes in place without history.';
 comment on column compressed_token_accounts.slot is 'Ledger position the row was last true at; NULL where the source has none.';
 comment on column compressed_token_accounts.seen_at is 'When the answer that says so arrived.';
 comment on column compressed_token_accounts.first_seen_slot is 'Slot of the first answer that had the row.';
 comment on column compressed_token_accounts.changed_slot is 'Slot of the answer that last changed the row.';
 comment on column compressed_token_accounts.run_id is 'Run that received the last change.';
-comment on column compressed_token_accounts.record_hash is 'Hash of the row; moves only when the row changes.';
+comment on column compressed_token_accounts.record_hash is 'Hash of the row without extra; moves only when the row changes.';
 comment on column compressed_token_accounts.changed_at is 'When the answer that last changed the row arrived.';

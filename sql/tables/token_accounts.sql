@@ -34,11 +34,11 @@ comment on column token_accounts.burnt is 'As given; the source leaves its type 
 comment on column token_accounts.delegate is 'Address that may move delegated_amount.';
 comment on column token_accounts.close_authority is 'Address that may close the account.';
 comment on column token_accounts.extensions is 'Token extensions, as given.';
-comment on column token_accounts.extra is 'Fields of the answer that have no column.';
+comment on column token_accounts.extra is 'Fields of the answer that have no column; changes in place without history.';
 comment on column token_accounts.slot is 'Ledger position the row was last true at; NULL where the source has none.';
 comment on column token_accounts.seen_at is 'When the answer that says so arrived.';
 comment on column token_accounts.first_seen_slot is 'Slot of the first answer that had the row.';
 comment on column token_accounts.changed_slot is 'Slot of the answer that last changed the row.';
 comment on column token_accounts.run_id is 'Run that received the last change.';
-comment on column token_accounts.record_hash is 'Hash of the row; moves only when the row changes.';
+comment on column token_accounts.record_hash is 'Hash of the row without extra; moves only when the row changes.';
 comment on column token_accounts.changed_at is 'When the answer that last changed the row arrived.';

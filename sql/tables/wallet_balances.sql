@@ -35,11 +35,11 @@ comment on column wallet_balances.price_per_token is 'Price in US dollars, up to
 comment on column wallet_balances.usd_value is 'balance at that price: up to 600 s old, top 10,000 tokens only. Changes in place.';
 comment on column wallet_balances.logo_uri is 'URI of the token''s logo.';
 comment on column wallet_balances.token_program is 'Program that owns the token accounts.';
-comment on column wallet_balances.extra is 'Fields of the answer that have no column.';
+comment on column wallet_balances.extra is 'Fields of the answer that have no column; changes in place without history.';
 comment on column wallet_balances.slot is 'NULL: the source says no slot; newer wins by seen_at.';
 comment on column wallet_balances.seen_at is 'When the answer that says so arrived.';
 comment on column wallet_balances.first_seen_slot is 'NULL, as slot.';
 comment on column wallet_balances.changed_slot is 'NULL, as slot.';
 comment on column wallet_balances.run_id is 'Run that received the last change.';
-comment on column wallet_balances.record_hash is 'Hash of the row; moves only when the row changes.';
+comment on column wallet_balances.record_hash is 'Hash of the row without prices and extra; moves only when the row changes.';
 comment on column wallet_balances.changed_at is 'When the answer that last changed the row arrived.';

@@ -45,7 +45,7 @@ function findSql(spec: TableSpec, relation: string, group: Group): string {
   const keys = spec.key.map(quoteName);
   const compared = [
     { staged: stagedHash(group), own: group.hash },
-    ...group.volatile.map((column) => ({ staged: quoteName(column), own: quoteName(column) })),
+    ...(group.volatileHash === null ? [] : [{ staged: group.volatileHash, own: group.volatileHash }]),
   ];
   const packed = ['file_index := file_index', 'file_row_number := file_row_number'];
   compared.forEach(({ staged }, n) => {

@@ -120,7 +120,7 @@ function seenSql(spec: TableSpec, groups: readonly Group[]): string {
       'seen_at := seen_at',
       'run_id := run_id',
       `hash := ${stagedHash(group)}`,
-      ...group.volatile.map((column) => `${quoteName(column)} := ${quoteName(column)}`),
+      ...(group.volatileHash === null ? [] : [`volatile := ${group.volatileHash}`]),
       'file_index := file_index',
       'file_row_number := file_row_number',
     ];
@@ -166,7 +166,10 @@ function notGone(spec: TableSpec): string {
 function knownSql(spec: TableSpec, groups: readonly Group[]): string {
   const narrow = [
     ...spec.key.map(quoteName),
-    ...groups.flatMap((group) => [group.slot, group.seenAt, group.hash, ...group.volatile.map(quoteName)]),
+    ...groups.flatMap((group) => [group.slot, group.seenAt, group.hash]),
+    ...groups.flatMap(({ name, volatileHash }) =>
+      volatileHash === null ? [] : `${volatileHash} as ${name}_volatile`,
+    ),
     'first_seen_slot',
     'changed_slot',
     ...(spec.history ? ['changed_at'] : []),
@@ -184,15 +187,15 @@ function knownSql(spec: TableSpec, groups: readonly Group[]): string {
 
 function verdictSql(spec: TableSpec, groups: readonly Group[]): string {
   const takes = groups.map((group) => `${isNewer(group)} as take_${group.name}`);
-  const differs = (group: Group, columns: readonly string[]) =>
-    columns.map((column) => `take_${group.name} and ${group.name}.${column} is distinct from old.${column}`);
   // A group that was never carried before is filled, not changed.
   const hashDiffers = groups.map(
     (group) =>
       `(take_${group.name} and old.${group.seenAt} is not null and ${group.name}.hash is distinct from old.${group.hash})`,
   );
   const filled = groups.slice(1).map((group) => `(take_${group.name} and old.${group.seenAt} is null)`);
-  const volatileDiffers = groups.flatMap((group) => differs(group, group.volatile.map(quoteName)));
+  const volatileDiffers = groups.flatMap(({ name, volatileHash }) =>
+    volatileHash === null ? [] : `(take_${name} and ${name}.volatile is distinct from old.${name}_volatile)`,
+  );
   const place = (group: Group) => `(${group.name}.file_index, ${group.name}.file_row_number)`;
   const wholeTerms = groups
     .slice(1)

@@ -5,11 +5,12 @@ import type { TableSpec } from './table-spec.ts';
 export interface Group {
   name: string;
   columns: readonly string[];
-  volatile: readonly string[];
   /** Column names of the group's slot, time and hash in the table, and of its slot in staging. */
   slot: string;
   seenAt: string;
   hash: string;
+  /** A hash of the volatile columns, as an expression over them; null where it has none. */
+  volatileHash: string | null;
   /** Condition on a staged row. */
   carried: string;
 }
@@ -31,7 +32,7 @@ export function listGroups(spec: TableSpec, columns: readonly string[]): Group[]
     ([name, own]): Group => ({
       name,
       columns: own,
-      volatile: spec.volatile.filter((column) => own.includes(column)),
+      volatileHash: volatileHash(spec, own),
       slot: `${name}_slot`,
       seenAt: `${name}_seen_at`,
       hash: `${name}_hash`,
@@ -45,10 +46,11 @@ export function listGroups(spec: TableSpec, columns: readonly string[]): Group[]
     'base_hash',
     ...named.flatMap((group) => [...group.columns, group.slot, group.seenAt, group.hash]),
   ]);
+  const own = columns.filter((column) => !taken.has(column));
   const base: Group = {
     name: 'base',
-    columns: columns.filter((column) => !taken.has(column)),
-    volatile: spec.volatile.filter((column) => !taken.has(column)),
+    columns: own,
+    volatileHash: volatileHash(spec, own),
     slot: 'slot',
     seenAt: 'seen_at',
     hash: named.length === 0 ? 'record_hash' : 'base_hash',
@@ -57,14 +59,31 @@ export function listGroups(spec: TableSpec, columns: readonly string[]): Group[]
   return [base, ...named];
 }
 
+function volatileHash(spec: TableSpec, own: readonly string[]): string | null {
+  const columns = own.filter((column) => spec.volatile.includes(column));
+  return columns.length === 0 ? null : `hash(${columns.map(quoteName).join(', ')})`;
+}
+
 /** A hash of a group's columns, without those that change in place. */
 export function groupHash(spec: TableSpec, group: Group): string {
-  const stable = group.columns.filter((column) => !group.volatile.includes(column));
-  const terms = stable.map((column) =>
-    spec.unordered.includes(column) ? `list_sort(${quoteName(column)})` : quoteName(column),
-  );
+  const terms = group.columns
+    .filter((column) => !spec.volatile.includes(column))
+    .map((column) => hashedValue(spec, column));
   const keys = group.name === 'base' ? spec.key.map(quoteName) : [];
   return `hash(${[...keys, ...terms].join(', ')})`;
+}
+
+/**
+ * What stands for a column in a hash. "" and an empty list say as little as NULL, and which of them a source writes is
+ * chance: a row keeps what it had first.
+ */
+function hashedValue(spec: TableSpec, column: string): string {
+  const name = quoteName(column);
+  const type = spec.types.get(column) ?? '';
+  if (type === 'varchar') return `nullif(${name}, '')`;
+  if (!type.endsWith('[]')) return name;
+  const list = spec.hashed.get(column) ?? (spec.unordered.includes(column) ? `list_sort(${name})` : name);
+  return `if(len(${name}) > 0, ${list}, null)`;
 }
 
 /** Select-list items that a shape's rows get for this table at load: the hash of each group. */

@@ -14,10 +14,17 @@ export interface TableSpec {
   groups: ReadonlyMap<string, readonly string[]>;
   /** JSON objects put together from text columns that each hold some of their members, `"name":value,…`. */
   joined: ReadonlyMap<string, readonly string[]>;
-  /** Columns that change in place without counting as a change. */
+  /**
+   * Columns that change in place without counting as a change. What has no column is among them, in every table: members
+   * come, go and move with each version of a provider's software.
+   */
   volatile: readonly string[];
   /** Lists whose order means nothing. */
   unordered: readonly string[];
+  /** What stands for a column in the row's hash, where that is not its value: SQL over the column. */
+  hashed: ReadonlyMap<string, string>;
+  /** Types of the columns, as `create table` has them. */
+  types: ReadonlyMap<string, string>;
   /** The statements that make it, with what its columns mean. */
   ddl: string;
   /** The first of them: the table alone, for where nobody asks what its columns mean. */
@@ -36,6 +43,7 @@ export function readTableSpecs(): readonly TableSpec[] {
 export function parseTableSpec(text: string): TableSpec {
   const groups = new Map<string, readonly string[]>();
   const joined = new Map<string, readonly string[]>();
+  const hashed = new Map<string, string>();
   const fields = new Map<string, string>();
   for (const line of text.split('\n')) {
     if (!line.startsWith('--')) break;
@@ -43,6 +51,7 @@ export function parseTableSpec(text: string): TableSpec {
     if (word === undefined || value === undefined) continue;
     if (word.startsWith('group ')) groups.set(word.slice('group '.length), splitList(value));
     else if (word.startsWith('join ')) joined.set(word.slice('join '.length), splitList(value));
+    else if (word.startsWith('hash ')) hashed.set(word.slice('hash '.length), value);
     else fields.set(word, value);
   }
   const field = (word: string) => {
@@ -53,6 +62,7 @@ export function parseTableSpec(text: string): TableSpec {
   const publish = field('publish');
   if (publish !== 'merge' && publish !== 'append')
     throw new Error(`sql/tables: unknown publish mode ${publish}`);
+  const create = text.slice(0, text.search(/^comment on /m));
   return {
     name: field('table'),
     shapes: listFolders('shapes').filter((shape) => listSql(`shapes/${shape}`).includes(field('table'))),
@@ -61,11 +71,19 @@ export function parseTableSpec(text: string): TableSpec {
     history: fields.get('history') === 'yes',
     groups,
     joined,
-    volatile: splitList(fields.get('volatile') ?? ''),
+    volatile: [...splitList(fields.get('volatile') ?? ''), 'extra', ...[...joined.values()].flat()],
     unordered: splitList(fields.get('unordered') ?? ''),
+    hashed,
+    types: readTypes(create),
     ddl: text,
-    create: text.slice(0, text.search(/^comment on /m)),
+    create,
   };
+}
+
+/** Column types of a `create table` with a column a line. */
+function readTypes(create: string): Map<string, string> {
+  const lines = create.matchAll(/^ {2}(\w+) (.+?)(?: not null)?,?$/gm);
+  return new Map([...lines].map(([, name, type]) => [name as string, type as string]));
 }
 
 function splitList(text: string): string[] {

@@ -195,8 +195,11 @@ function readList(node: Json | undefined, element: Record<string, Kind | 'texts'
   return { value, misfit };
 }
 
+/** The members of a map, in the order of their names. */
 function pairs(map: JsonObject) {
-  const value = [...map].map(([name, item]) => ({ trait_type: name, value: textOfField(item) }));
+  const value = [...map]
+    .map(([name, item]) => ({ trait_type: name, value: textOfField(item) }))
+    .sort((a, b) => Buffer.compare(Buffer.from(a.trait_type), Buffer.from(b.trait_type)));
   return { value, misfit: false };
 }
 

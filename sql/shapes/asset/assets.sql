@@ -104,9 +104,12 @@ completed as (
   select
     *,
     case
-      when facts.attributes_mapped then list_transform(
-        map_entries(from_json(line -> '$.record.content.metadata.attributes', '"MAP(VARCHAR, VARCHAR)"')),
-        lambda pair: {'trait_type': pair.key, 'value': pair.value}
+      -- A map has no order: in that of its keys, so that it is the same however it was written.
+      when facts.attributes_mapped then list_sort(
+        list_transform(
+          map_entries(from_json(line -> '$.record.content.metadata.attributes', '"MAP(VARCHAR, VARCHAR)"')),
+          lambda pair: {'trait_type': pair.key, 'value': pair.value}
+        )
       )
       else r.content.metadata.attributes
     end as attribute_list
@@ -124,6 +127,8 @@ select
   coalesce(own_slot, own_content_slot, page_slot) as content_slot,
   coalesce(list_contains(carries, 'token_info'), false) or coalesce(facts.token_info_shown, false) as carries_token_info,
   coalesce(own_slot, page_slot) as token_info_slot,
+  coalesce(facts.supply_shown, false) as carries_supply,
+  coalesce(own_slot, page_slot) as supply_slot,
   coalesce(list_contains(carries, 'inscription'), false) or r.inscription is not null as carries_inscription,
   coalesce(own_slot, page_slot) as inscription_slot,
   r.spl20 is not null as carries_spl20,
@@ -235,16 +240,6 @@ select
               '{"frozen": null, "delegated": null, "delegate": null, "ownership_model": null, "owner": null}'
             )
         end
-      ),
-      object_member(
-        'supply',
-        case
-          when facts.more_supply
-            then unknown_members(
-              line -> '$.record.supply',
-              '{"print_max_supply": null, "print_current_supply": null, "edition_nonce": null}'
-            )
-        end
       )
     ),
     ''
@@ -311,6 +306,16 @@ select
       )
     )
   ) as token_info_extra,
+  object_member(
+    'supply',
+    case
+      when facts.more_supply
+        then unknown_members(
+          line -> '$.record.supply',
+          '{"print_max_supply": null, "print_current_supply": null, "edition_nonce": null}'
+        )
+    end
+  ) as supply_extra,
   case
     when not usable then [
       {
