@@ -4,7 +4,7 @@ import { LedgerlakeError, StoppedEarly } from '../errors.ts';
  * Why one request cannot be answered while others can.
  * - `rejected`: the API does not take the request (parameters, unknown method, wrong path)
  * - `forbidden`: plan or IP; stop this operation
- * - `no_data`: the thing asked for does not exist; a wallet's 404 is an answer, not a failure
+ * - `no_data`: the one thing asked for does not exist (`Operation.mayBeUnknown`): an answer, not a failure
  * - `too_big`: the answer is larger than the API gives, or than is taken; a list is asked for with half the `limit`
  * - `slow`: no answer in time, not ours nor the API's own; likewise
  * - `server`, `node_behind`: the API failed on this request in every attempt

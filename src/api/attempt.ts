@@ -191,12 +191,11 @@ function judgeAnswer<T extends { envelope: unknown }>(
   if (tooBig !== undefined)
     return { outcome: { kind: 'too_big', message: tooBig, code: null, retryAfterMs: null }, status, bytes };
   const outcome = classify({
-    transport: operation.transport,
+    operation,
     status,
     retryAfter,
     text: page ? '' : readText(key, body),
     sentId: operation.rest ? null : id,
-    records: operation.records,
     now: timing.now(),
     ...(page ? { envelope: envelopeOf(page, body) } : {}),
   });

@@ -1,4 +1,5 @@
-import type { RecordsAt, Transport } from './operation.ts';
+import { isOwnError, saysUnknown } from './not-found.ts';
+import type { Operation } from './operation.ts';
 
 /** What an answer means for the crawl; the words also stand in `data/requests.ndjson`. */
 export type OutcomeKind =
@@ -27,7 +28,7 @@ export interface Outcome {
 
 /** What was received, before it is judged. */
 export interface Received {
-  transport: Transport;
+  operation: AskedOf;
   status: number;
   /** Retry-After header as sent. */
   retryAfter: string | null;
@@ -37,15 +38,15 @@ export interface Received {
   envelope?: unknown;
   /** The JSON-RPC id that was sent; null for REST. */
   sentId: string | null;
-  /** Where the operation's records stand: a list answer without its list is a broken one, not an empty page. */
-  records: RecordsAt;
   now: number;
 }
+
+/** What of an operation decides what an answer to it means. */
+export type AskedOf = Pick<Operation, 'transport' | 'records' | 'mayBeUnknown'>;
 
 interface Said {
   message: string;
   code: number | null;
-  isHtml: boolean;
 }
 
 /**
@@ -54,11 +55,11 @@ interface Said {
  * Text is only read where an error stands, never in records: an asset may be called "rate limited".
  */
 export function classify(received: Received): Outcome {
-  const { status, transport } = received;
+  const { status } = received;
   const retryAfterMs = parseRetryAfter(received.retryAfter, received.now);
   if (status >= 200 && status < 300) return { ...judgeSuccess(received), retryAfterMs };
   const said = readError(received.text);
-  const kind = judgeStatus(status, said, transport);
+  const kind = judgeStatus(received, said);
   const message = said.message || `HTTP ${status}`;
   return { kind, message, code: said.code, retryAfterMs };
 }
@@ -68,7 +69,7 @@ function judgeSuccess(received: Received): Omit<Outcome, 'retryAfterMs'> {
     const said = readError(received.text);
     if (said.code === null && said.message === '') return broken('the answer is cut or not JSON');
     return {
-      kind: judgeMessage(said, received.transport) ?? 'server',
+      kind: judgeMessage(said, received.operation) ?? 'server',
       message: said.message,
       code: said.code,
     };
@@ -88,54 +89,65 @@ function judgeSuccess(received: Received): Omit<Outcome, 'retryAfterMs'> {
     if (envelope.error != null) {
       const said = errorIn(envelope);
       return {
-        kind: judgeMessage(said, received.transport) ?? 'server',
+        kind: judgeMessage(said, received.operation) ?? 'server',
         message: said.message || 'an error without a message',
         code: said.code,
       };
     }
   }
-  if (!hasRecords(envelope, received.records)) return broken('the answer has no records where they belong');
+  if (!hasRecords(envelope, received.operation)) return broken('the answer has no records where they belong');
   return { kind: 'ok', message: '', code: null };
 }
 
 /**
- * False when a key on the way to the records is missing, or what it leads to is not of their form: taken for an
- * empty page, it would end the list. Null is an answer: nothing there.
+ * False when a key on the way to the records is missing, or what it leads to is not of their form, null included: taken
+ * for an empty page, it would end the list. Null in the place of one record is an answer where there may be none.
  */
-function hasRecords(envelope: unknown, { path, form }: RecordsAt): boolean {
+function hasRecords(envelope: unknown, { records: { path, form }, mayBeUnknown }: AskedOf): boolean {
   let value = envelope;
   if (isObject(envelope)) {
     if ('jsonrpc' in envelope && !('result' in envelope)) return false;
     if ('result' in envelope) value = envelope.result;
   }
   for (const key of path) {
-    if (value === null) return true;
+    if (value === null) return form === 'single' && mayBeUnknown === true;
     if (!isObject(value) || !(key in value)) return false;
     value = value[key];
   }
-  // A single record may be any value, and has left null in its place.
-  if (value === null || form === 'single') return true;
+  // One record was taken out, and has left null in its place: who took it knows its form.
+  if (form === 'single') return true;
   return form === 'array' ? Array.isArray(value) : isObject(value);
 }
 
-function judgeStatus(status: number, said: Said, transport: Transport): OutcomeKind {
+function judgeStatus({ status, text, operation }: Received, said: Said): OutcomeKind {
   if (status === 401) return /try again/i.test(said.message) ? 'try_again' : 'key_refused';
   if (status === 402 || saysCreditsGone(said.message)) return 'credits_gone';
   if (status === 403) return 'forbidden';
   if (status === 429) return 'throttled';
   if (status === 413) return 'too_big';
   if (status === 504) return 'slow';
-  if (status === 404 && transport === 'wallet' && !saysCursorRefused(said.message)) {
-    // A wrong base URL also answers 404; taken as "no data" it would make every wallet look empty.
-    return said.isHtml || /route|cannot (get|post)|endpoint/i.test(said.message) ? 'rejected' : 'no_data';
-  }
+  if (status === 404) return judgeNotFound(said, text, operation);
   if (status === 408 || status === 425 || status < 400) return 'server';
-  const byMessage = judgeMessage(said, transport);
+  const byMessage = judgeMessage(said, operation);
   if (status >= 500) {
     const passes: (OutcomeKind | undefined)[] = ['throttled', 'too_big', 'slow', 'node_behind'];
     return byMessage !== undefined && passes.includes(byMessage) ? byMessage : 'server';
   }
   return byMessage === undefined || byMessage === 'server' ? 'rejected' : byMessage;
+}
+
+/**
+ * A gateway, or a server at another path, also answers 404: taken for "no data" it would make every wallet look empty.
+ * So it counts only in the API's own form, of a resource, and where there may be none; all else may pass by itself.
+ */
+function judgeNotFound(said: Said, text: string, operation: AskedOf): OutcomeKind {
+  const byMessage = judgeMessage(said, operation);
+  if (byMessage !== undefined) return byMessage;
+  const { transport, mayBeUnknown = false } = operation;
+  if (transport === 'webhook') return 'rejected';
+  const isUnknown =
+    transport === 'wallet' && isOwnError(parseObject(text) ?? {}) && saysUnknown(said.message);
+  return isUnknown && mayBeUnknown ? 'no_data' : 'server';
 }
 
 function saysCreditsGone(message: string): boolean {
@@ -170,7 +182,10 @@ const kindByCode: Record<number, OutcomeKind> = {
 };
 
 /** Message, then code. Undefined when neither says anything known. */
-function judgeMessage({ message, code }: Said, transport: Transport): OutcomeKind | undefined {
+function judgeMessage(
+  { message, code }: Said,
+  { transport, mayBeUnknown }: AskedOf,
+): OutcomeKind | undefined {
   if (saysCreditsGone(message)) return 'credits_gone';
   if (/rate.?limit|too many requests/i.test(message)) return 'throttled';
   if (/node is behind|no data has been indexed/i.test(message)) return 'node_behind';
@@ -180,7 +195,8 @@ function judgeMessage({ message, code }: Said, transport: Transport): OutcomeKin
   if (/invalid api.?key/i.test(message)) return 'key_refused';
   if (code === -32401 && /try again/i.test(message)) return 'try_again';
   if (saysCursorRefused(message)) return 'rejected';
-  if (transport === 'rpc' && code === -32000 && /not found/i.test(message)) return 'no_data';
+  if (transport === 'rpc' && code === -32000 && /not found/i.test(message))
+    return mayBeUnknown && saysUnknown(message) ? 'no_data' : 'server';
   return code === null ? undefined : kindByCode[code];
 }
 
@@ -192,20 +208,25 @@ function broken(message: string): Omit<Outcome, 'retryAfterMs'> {
 function readError(text: string): Said {
   const trimmed = text.trim();
   if (trimmed.startsWith('{')) {
-    try {
-      const body: unknown = JSON.parse(trimmed);
-      if (isObject(body)) return errorIn(body);
-    } catch {
-      // A cut answer: nothing in it can be trusted, records may hold any words.
-    }
-    return { message: '', code: null, isHtml: false };
+    const body = parseObject(trimmed);
+    return body === null ? { message: '', code: null } : errorIn(body);
   }
-  if (trimmed.startsWith('[')) return { message: '', code: null, isHtml: false };
+  if (trimmed.startsWith('[')) return { message: '', code: null };
   if (trimmed.startsWith('<')) {
     const title = /<title>([^<]*)<\/title>/i.exec(trimmed)?.[1]?.trim();
-    return { message: title ? `an HTML page: ${title}` : 'an HTML page', code: null, isHtml: true };
+    return { message: title ? `an HTML page: ${title}` : 'an HTML page', code: null };
   }
-  return { message: trimmed, code: null, isHtml: false };
+  return { message: trimmed, code: null };
+}
+
+/** Null for what is no object, or cut: nothing in it can be trusted, records may hold any words. */
+function parseObject(text: string): Record<string, unknown> | null {
+  try {
+    const body: unknown = JSON.parse(text);
+    return isObject(body) ? body : null;
+  } catch {
+    return null;
+  }
 }
 
 function errorIn(body: Record<string, unknown>): Said {
@@ -214,7 +235,6 @@ function errorIn(body: Record<string, unknown>): Said {
   return {
     message: [...new Set(words)].join(': '),
     code: Number.isInteger(inner.code) ? (inner.code as number) : null,
-    isHtml: false,
   };
 }
 

@@ -15,6 +15,7 @@ const lookup = {
   paging: 'none',
   limit: null,
   records: { path: ['value'], form: 'single' },
+  mayBeUnknown: true,
 } as const;
 
 const list = {
@@ -67,6 +68,7 @@ export const compressionOperations: readonly Operation[] = [
     onlyOne: true,
     paging: 'batch',
     batchParam: 'hashes',
+    mayBeUnknown: true,
     limit: 1000,
     records: { path: ['value', 'items'], form: 'array' },
     shape: 'compressed_account',
@@ -111,6 +113,7 @@ export const compressionOperations: readonly Operation[] = [
     limit: null,
     // Its answer has no context.
     records: { path: [], form: 'single' },
+    mayBeUnknown: true,
     shape: 'compression_transaction',
     table: 'compression_transactions',
   },
@@ -131,6 +134,7 @@ export const compressionOperations: readonly Operation[] = [
     }),
     paging: 'batch',
     batchParam: 'addresses',
+    mayBeUnknown: true,
     // The reference server's limit; newer ones take more.
     limit: 50,
     records: { path: ['value'], form: 'array' },

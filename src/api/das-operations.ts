@@ -18,6 +18,7 @@ const assetList = {
 
 const assetLookup = {
   transport: 'rpc',
+  mayBeUnknown: true,
   slotAt: [],
   pool: 'das',
   credits: 10,
@@ -85,6 +86,7 @@ export const dasOperations: readonly Operation[] = [
     batchParam: 'ids',
     limit: 1000,
     records: { path: [], form: 'keyed' },
+    mayBeUnknown: true,
     slotAt: [],
     pool: 'das',
     credits: 10,

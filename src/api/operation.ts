@@ -47,6 +47,11 @@ export interface Operation {
   /** Largest page (or batch) the API takes; null when it has no such parameter. */
   readonly limit: number | null;
   readonly records: RecordsAt;
+  /**
+   * What is asked for may not exist: `null` in the place of the one record, an error that says "not found" or a wallet's
+   * 404 is then the answer that there is none. Everywhere else each of them is a broken answer.
+   */
+  readonly mayBeUnknown?: true;
   /** Key paths below the result where the page's slot may stand; the first that holds an integer counts. */
   readonly slotAt: readonly (readonly string[])[];
   /** Key path below the result of the next cursor. */

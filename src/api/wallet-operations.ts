@@ -12,7 +12,12 @@ const walletLookup = {
   credits: 100,
 } as const;
 
-const single = { paging: 'none', limit: null, records: { path: [], form: 'single' } } as const;
+const single = {
+  paging: 'none',
+  limit: null,
+  records: { path: [], form: 'single' },
+  mayBeUnknown: true,
+} as const;
 
 /** History and transfers: newest first, an opaque cursor, a flag that says whether there are more. */
 const walletList = {

@@ -1,6 +1,8 @@
 import type { IdsLine } from '../landing/page-line.ts';
 import { type LandedCrawl, readSlice } from '../landing/reader.ts';
 import type { CrawlDeps, TaskStart } from './crawl-task.ts';
+import { createEmptySlices, type EmptySlices } from './empty-slices.ts';
+import { noData } from './page.ts';
 import { asksTooMuch, freshTrust, type LimitTrust, restore, shrink } from './page-limit.ts';
 import { describePage, isNoData, landPage, sendPage } from './send-page.ts';
 
@@ -12,10 +14,14 @@ export async function crawlBatch(start: TaskStart, deps: CrawlDeps): Promise<voi
   const slices = await openSlices(start, deps);
   const { pending } = slices;
   const failures: unknown[] = [];
-  const size: BatchSize = { limit: start.task.pageSize, trust: freshTrust };
+  const learnt: Learnt = {
+    size: { limit: start.task.pageSize, trust: freshTrust },
+    empty: createEmptySlices(),
+    notFound: 0,
+  };
   const worker = async () => {
     for (let page = pending.shift(); page !== undefined; page = pending.shift())
-      await crawlSlice(start, deps, slices, size, page);
+      await crawlSlice(start, deps, slices, learnt, page);
   };
   // One that fails takes the rest from the others, but what they have asked for already must land.
   const orStop = (error: unknown) => {
@@ -27,7 +33,21 @@ export async function crawlBatch(start: TaskStart, deps: CrawlDeps): Promise<voi
   if (failures.length > 0) throw failures[0];
 }
 
-/** What the slices of one batch learn of how many ids may be asked for at once. */
+/** What the slices of one batch learn from each other's answers. */
+interface Learnt {
+  size: BatchSize;
+  empty: EmptySlices;
+  /** Answers in a row that said "not found" instead of answering. */
+  notFound: number;
+}
+
+/**
+ * Of a slice that is "not found" as a whole, one id is looked for by halving. Where every part says so, it is not the
+ * ids: a source would be asked twice for each of them, and believed that it knows none.
+ */
+const mostNotFound = 64;
+
+/** How many ids may be asked for at once. */
 interface BatchSize {
   limit: number;
   trust: LimitTrust;
@@ -38,8 +58,15 @@ interface Slices {
   /** Numbers of those still to be asked for, in order. */
   pending: number[];
   read(page: number): Promise<readonly string[]>;
-  /** Cuts a slice into parts of at most so many ids, frozen before it returns, and gives the one that keeps its number. */
-  cut(page: number, ids: readonly string[], most: number): Promise<readonly string[]>;
+  /**
+   * Cuts a slice into parts of at most so many ids, frozen before it returns.
+   * @returns the ids of the first part, which keeps its number, and the numbers of all
+   */
+  cut(
+    page: number,
+    ids: readonly string[],
+    most: number,
+  ): Promise<{ first: readonly string[]; parts: readonly number[] }>;
 }
 
 /** The frozen slices of a resumed batch, or new ones, frozen in the landing log before the first request. */
@@ -68,8 +95,9 @@ async function openSlices(start: TaskStart, deps: CrawlDeps): Promise<Slices> {
       });
       // The shortened slice comes last: until it is frozen, the whole one is in force.
       await freeze([...rest, idsLine(start, deps, page, first, false)]);
-      pending.unshift(...rest.map((line) => line.page));
-      return first;
+      const numbers = rest.map((line) => line.page);
+      pending.unshift(...numbers);
+      return { first, parts: [page, ...numbers] };
     },
   };
 }
@@ -81,28 +109,50 @@ async function crawlSlice(
   start: TaskStart,
   deps: CrawlDeps,
   slices: Slices,
-  size: BatchSize,
+  learnt: Learnt,
   number: number,
 ): Promise<void> {
+  const { size, empty } = learnt;
   let ids = await slices.read(number);
   let most = size.limit;
+  let isDoubted = false;
   for (;;) {
-    if (ids.length > most) ids = await slices.cut(number, ids, most);
+    if (ids.length > most) {
+      const { first, parts } = await slices.cut(number, ids, most);
+      if (isDoubted) empty.cut(parts);
+      ids = first;
+    }
+    isDoubted = false;
     try {
-      await askForSlice(start, deps, size, number, ids);
+      await askForSlice(start, deps, learnt, number, ids);
       // Fewer than that many say nothing of it.
       if (ids.length >= size.limit) Object.assign(size, restore(size.limit, size.trust, start.task.pageSize));
       return;
     } catch (error) {
-      if (error instanceof SizeGivenUp) {
-        most = size.limit;
-      } else if ((asksTooMuch(error) || isNoData(error)) && ids.length > 1) {
-        if (asksTooMuch(error)) giveUp(size, ids.length);
-        most = Math.min(size.limit, Math.floor(ids.length / 2));
-      } else throw error;
+      most = nextMost(error, learnt, ids.length);
+      isDoubted = error instanceof NothingFound;
     }
   }
 }
+
+/**
+ * How many ids to ask for at once after a failure that fewer may survive.
+ * @throws the failure, where they would not
+ */
+function nextMost(error: unknown, learnt: Learnt, count: number): number {
+  const { size } = learnt;
+  if (error instanceof SizeGivenUp) return size.limit;
+  if (count === 1) throw error;
+  if (error instanceof NothingFound) return Math.ceil(count / 2);
+  if (asksTooMuch(error)) giveUp(size, count);
+  else if (isNoData(error)) learnt.notFound += 1;
+  else throw error;
+  if (learnt.notFound > mostNotFound) throw error;
+  return Math.min(size.limit, Math.floor(count / 2));
+}
+
+/** An answer without a record to so many ids that it is asked for again in parts; it does not land. */
+class NothingFound extends Error {}
 
 /** Before it was sent, another slice was answered to as many ids that they are too many. */
 class SizeGivenUp extends Error {}
@@ -112,14 +162,15 @@ function giveUp(size: BatchSize, count: number): void {
   if (count === size.limit) Object.assign(size, shrink(size.limit, size.trust));
 }
 
-/** @throws SizeGivenUp when it has to be cut first */
+/** @throws SizeGivenUp when it has to be cut first; NothingFound when it is to be asked for again */
 async function askForSlice(
   start: TaskStart,
   deps: CrawlDeps,
-  size: BatchSize,
+  learnt: Learnt,
   number: number,
   ids: readonly string[],
 ): Promise<void> {
+  const { size, empty } = learnt;
   const where = { [start.task.operation.batchParam ?? 'ids']: ids.map(readId) };
   const ask = {
     choose() {
@@ -129,6 +180,9 @@ async function askForSlice(
     onSlow: (count: number) => giveUp(size, count),
   };
   await sendPage(start, deps, ask, async (page, receivedAt) => {
+    learnt.notFound = page === noData ? learnt.notFound + 1 : 0;
+    if (page.records.length === 0 && empty.isDoubted(number, ids.length)) throw new NothingFound();
+    empty.answered(number, page.records.length);
     // Ids that the answer leaves out are as unknown to the source as those it says null to.
     const whole = { ...page, nulls: Math.max(page.nulls, ids.length - page.records.length) };
     const described = describePage(start, deps, whole, receivedAt);

@@ -194,7 +194,8 @@ function isPositionRefused(error: unknown, { operation, range }: Task, position:
   if (!(error instanceof ApiError) || (position.cursor === undefined && !isKeyPosition(position)))
     return false;
   const { kind, said } = error;
-  if (kind === 'no_data') return true;
+  // A place that is not there any more: not found in the words, which name no cursor.
+  if (kind === 'server' && /not found/i.test(said)) return true;
   const names = [operation.cursorParam ?? 'cursor', 'before', 'after'].filter((name) => name in position);
   return (kind === 'rejected' || kind === 'server') && saysCursorRefused(said, names);
 }

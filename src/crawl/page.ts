@@ -6,7 +6,7 @@ import { BrokenCursor } from './crawl-failures.ts';
 /** What the crawl reads from an answer; the records themselves stay bytes. */
 export interface ReceivedPage {
   records: LandingRecord[];
-  /** `null` answers of a batch: ids the source does not know. */
+  /** `null` answers: of a batch, ids the source does not know; of a list, rows that it could not give. */
   nulls: number;
   /** Slot the answer says it reflects; null where it says none. */
   slot: number | null;
@@ -24,18 +24,18 @@ const nullRecord = Buffer.from('null');
 
 /**
  * Reads the envelope of one answer: slot, cursor, refused ids.
- * An `errors` entry takes the place of a record (API notes, "Lists"), so it lands as a record that is quarantined.
+ * An `errors` entry takes the place of a record (API notes, "Lists"), so it lands as a record that is quarantined. So
+ * does a null among a list's records: it may be any row. In a batch, or as the one answer, it is the answer "unknown".
  */
 export function receivePage(operation: Operation, page: SplitPage): ReceivedPage {
   const result = resultOf(page);
-  const records = page.records.filter((record) => !isNull(record));
-  const nulls = page.records.length - records.length;
+  const known = page.records.filter((record) => !isNull(record));
+  const nulls = page.records.length - known.length;
+  const isList = !['batch', 'none'].includes(operation.paging);
+  const records = isList && nulls > 0 ? page.records.map(refuseNull) : known;
   if (Array.isArray(at(result, ['errors']))) {
-    for (const bytes of sliceEnvelope(page.envelopeText, { path: ['errors'], form: 'array' })) {
-      const record = new LandingRecord(bytes);
-      record.refusal = 'the answer had an error in its place';
-      records.push(record);
-    }
+    for (const bytes of sliceEnvelope(page.envelopeText, { path: ['errors'], form: 'array' }))
+      records.push(refused(bytes, 'the answer had an error in its place'));
   }
   return {
     records,
@@ -50,8 +50,18 @@ export function receivePage(operation: Operation, page: SplitPage): ReceivedPage
   };
 }
 
-function isNull(record: LandingRecord): boolean {
+export function isNull(record: LandingRecord): boolean {
   return record.length === nullRecord.length && record.bytes.equals(nullRecord);
+}
+
+function refuseNull(record: LandingRecord): LandingRecord {
+  return isNull(record) ? refused(nullRecord, 'the answer had null in its place') : record;
+}
+
+function refused(bytes: Buffer, refusal: string): LandingRecord {
+  const record = new LandingRecord(bytes);
+  record.refusal = refusal;
+  return record;
 }
 
 /** The slot an answer says it reflects; null where it says none. A negative one is none. */
@@ -70,7 +80,7 @@ export function listCarried(operation: Operation, params: Readonly<Record<string
   return [...carries, ...asked.map(([, group]) => group)];
 }
 
-/** A wallet's 404 and the like: the answer is that there is nothing. */
+/** A wallet's 404 and the like, where there may be nothing: the answer is that there is nothing. */
 export const noData: ReceivedPage = {
   records: [],
   nulls: 1,

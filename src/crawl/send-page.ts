@@ -1,12 +1,13 @@
 import { ApiError, BrokenAnswer, TooBigAnswer } from '../api/api-errors.ts';
 import type { Operation } from '../api/operation.ts';
 import type { Task } from '../jobs/task.ts';
+import { OPEN_OBJECT } from '../landing/json-scanner.ts';
 import { maxEnvelopeBytes, type Position } from '../landing/page-line.ts';
 import type { NewPage } from '../landing/render-page.ts';
 import { type SplitPage, splitPage } from '../landing/split.ts';
 import type { LandingLog } from '../landing/writer.ts';
 import type { CrawlDeps, TaskStart } from './crawl-task.ts';
-import { listCarried, noData, type ReceivedPage, readSlot, receivePage } from './page.ts';
+import { isNull, listCarried, noData, type ReceivedPage, readSlot, receivePage } from './page.ts';
 
 /** How a page is asked for. */
 export interface PageAsk {
@@ -27,13 +28,11 @@ export async function sendPage<T>(
   keep: (page: ReceivedPage, receivedAt: Date) => Promise<T>,
 ): Promise<T> {
   const { operation } = task;
-  let asked: Record<string, unknown> = {};
   const size = { count: 0, attempts: 0 };
   const params = () => {
     const { where, count } = ask.choose();
     size.attempts = count === size.count ? size.attempts + 1 : 1;
     size.count = count;
-    asked = where;
     return { ...task.params, ...where };
   };
   // A probe shows it at once: all others wait for it.
@@ -56,8 +55,6 @@ export async function sendPage<T>(
     if (!isNoData(error)) throw error;
     // Said of many ids at once, it may be true of one of them: they are asked for in parts.
     if (operation.transport === 'rpc' && operation.paging === 'batch' && size.count > 1) throw error;
-    // In the middle of a list it is none.
-    if ((operation.cursorParam ?? 'cursor') in asked) throw error;
     kept.push(await keep(noData, new Date()));
   }
   return kept[0] as T;
@@ -71,6 +68,7 @@ export function isNoData(error: unknown): boolean {
 /** @throws MalformedPage, BrokenAnswer for what has to be asked for again; TooBigAnswer for what no page line can hold */
 function splitAnswer(body: Buffer, operation: Operation, slotCeiling: number): SplitPage {
   const page = splitPage(body, operation.records);
+  refuseOtherForm(page, operation);
   const around = Buffer.byteLength(JSON.stringify(page.envelopeText));
   if (around > maxEnvelopeBytes)
     throw new TooBigAnswer(
@@ -80,6 +78,15 @@ function splitAnswer(body: Buffer, operation: Operation, slotCeiling: number): S
   if (slot !== null && slot > slotCeiling)
     throw new BrokenAnswer(`the answer says it is at slot ${slot}, which is years ahead, and was refused`);
   return page;
+}
+
+/** @throws BrokenAnswer where something else stands in the place of the one record */
+function refuseOtherForm(
+  { records: [record] }: SplitPage,
+  { records: { form }, mayBeUnknown }: Operation,
+): void {
+  if (form !== 'single' || record === undefined || (mayBeUnknown && isNull(record))) return;
+  if (record.bytes[0] !== OPEN_OBJECT) throw new BrokenAnswer('the answer has no record where it belongs');
 }
 
 function inMegabytes(bytes: number): string {

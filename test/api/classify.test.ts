@@ -1,19 +1,26 @@
 import { describe, expect, test } from 'vitest';
-import { classify, type OutcomeKind, parseRetryAfter, type Received } from '../../src/api/classify.ts';
+import {
+  type AskedOf,
+  classify,
+  type OutcomeKind,
+  parseRetryAfter,
+  type Received,
+} from '../../src/api/classify.ts';
 
 const now = Date.UTC(2026, 0, 1, 12, 0, 0);
+
+const lookup: AskedOf = { transport: 'rpc', records: { path: [], form: 'single' }, mayBeUnknown: true };
 
 /** Judges a body as the client does: JSON that can be read has an envelope. */
 function judge(status: number, body: unknown, overrides: Partial<Received> = {}) {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const isPage = status === 200 && typeof body !== 'string';
   return classify({
-    transport: 'rpc',
+    operation: lookup,
     status,
     retryAfter: null,
     text,
     sentId: 'me',
-    records: { path: [], form: 'single' },
     now,
     ...(isPage ? { envelope: body } : {}),
     ...overrides,
@@ -64,7 +71,8 @@ describe('JSON-RPC', () => {
     [401, '', 'key_refused'],
     [401, 'Unauthorized, please try again later', 'try_again'],
     [403, rpcError(-32000, 'Not Found'), 'forbidden'],
-    [404, 'Not Found', 'rejected'],
+    // A gateway's: it may pass by itself.
+    [404, 'Not Found', 'server'],
     [404, rpcError(-32000, 'Asset Not Found'), 'no_data'],
     [404, rpcError(-32000, 'Unknown cursor'), 'rejected'],
     [408, '', 'server'],
@@ -89,62 +97,95 @@ describe('JSON-RPC', () => {
   });
 
   test('a list answer without its list is broken, not the end of the list', () => {
-    const records = { path: ['value', 'items'], form: 'array' } as const;
-    expect(judge(200, { status: 'maintenance' }, { records }).kind).toBe('server');
-    expect(judge(200, { jsonrpc: '2.0', result: { value: {} } }, { records }).kind).toBe('server');
-    expect(judge(200, { jsonrpc: '2.0', result: { value: null } }, { records }).kind).toBe('ok');
-    expect(judge(200, { jsonrpc: '2.0', result: { value: { items: [] } } }, { records }).kind).toBe('ok');
+    const operation = { ...lookup, records: { path: ['value', 'items'], form: 'array' } } as const;
+    expect(judge(200, { status: 'maintenance' }, { operation }).kind).toBe('server');
+    expect(judge(200, { jsonrpc: '2.0', result: { value: {} } }, { operation }).kind).toBe('server');
+    expect(judge(200, { jsonrpc: '2.0', result: { value: { items: [] } } }, { operation }).kind).toBe('ok');
+  });
+
+  test.each([
+    'Service not found',
+    'Method not found',
+    'Index Not Found',
+    'Page was not found',
+    'Not Found: no route',
+  ])('what the service itself lacks is no word on the resource: %s', (message) =>
+    expect(judge(200, rpcError(-32000, message)).kind).toBe('server'),
+  );
+
+  test.each([
+    'Asset Not Found',
+    'Not Found',
+    'Database Error: RecordNotFound Error: Asset Not Found',
+    'Tree Not Found: x',
+  ])('%s', (message) => {
+    expect(judge(200, rpcError(-32000, message)).kind).toBe('no_data');
+    const { mayBeUnknown: _, ...list } = lookup;
+    expect(judge(200, rpcError(-32000, message), { operation: list }).kind, 'to a list').toBe('server');
   });
 });
 
-test('a value of another form where the records belong is a broken answer, not an empty page', () => {
+test('a value of another form where the records belong, null too, is a broken answer, not an empty page', () => {
   const path = ['value', 'items'];
   const list = { path, form: 'array' } as const;
   const keyed = { path, form: 'keyed' } as const;
   const at = (items: unknown) => ({ jsonrpc: '2.0', result: { value: { items } } });
-  const kindOf = (body: unknown, records: Received['records']) =>
-    judge(200, '', { envelope: body, records }).kind;
-  for (const wrong of [{}, { id: 'a' }, '', '[]', 0, false])
+  const kindOf = (body: unknown, records: AskedOf['records'], operation: Partial<AskedOf> = {}) =>
+    judge(200, '', { envelope: body, operation: { transport: 'rpc', records, ...operation } }).kind;
+  for (const wrong of [{}, { id: 'a' }, '', '[]', 0, false, null])
     expect([wrong, kindOf(at(wrong), list)]).toEqual([wrong, 'server']);
-  for (const wrong of [[], [1], '', '{}', 0, true])
+  for (const wrong of [[], [1], '', '{}', 0, true, null])
     expect([wrong, kindOf(at(wrong), keyed)]).toEqual([wrong, 'server']);
-  for (const [right, records] of [
-    [[], list],
-    [{}, keyed],
-    [null, list],
-    [null, keyed],
-  ] as const)
-    expect(kindOf(at(right), records)).toBe('ok');
+  expect([kindOf(at([]), list), kindOf(at({}), keyed)]).toEqual(['ok', 'ok']);
+  // On the way to them.
+  for (const records of [list, keyed])
+    expect([kindOf({ result: { value: null } }, records), kindOf({ result: null }, records)]).toEqual([
+      'server',
+      'server',
+    ]);
   // A whole answer that is no object.
   const bare = { path: [], form: 'array' } as const;
-  expect([kindOf([], bare), kindOf(null, bare), kindOf({}, bare), kindOf('maintenance', bare)]).toEqual([
-    'ok',
-    'ok',
-    'server',
-    'server',
-  ]);
-  expect([kindOf([], list), kindOf('maintenance', list), kindOf(null, list)]).toEqual([
-    'server',
-    'server',
-    'ok',
-  ]);
+  const whole = [[], null, {}, 'maintenance'].map((body) => kindOf(body, bare));
+  expect(whole).toEqual(['ok', 'server', 'server', 'server']);
+  const inside = [[], 'maintenance', null].map((body) => kindOf(body, list));
+  expect(inside).toEqual(['server', 'server', 'server']);
+  // One record that may not exist.
+  const single = { path: ['value'], form: 'single' } as const;
+  expect(kindOf({ result: null }, single)).toBe('server');
+  expect(kindOf({ result: null }, single, { mayBeUnknown: true })).toBe('ok');
+  expect(kindOf({ result: { value: null } }, single, { mayBeUnknown: true })).toBe('ok');
+  expect(kindOf({ result: 'maintenance' }, single, { mayBeUnknown: true })).toBe('server');
 });
 
 describe('wallet', () => {
+  const operation = { ...lookup, transport: 'wallet' } as const;
+  const { mayBeUnknown: _, ...list } = operation;
   const cases: [number, unknown, OutcomeKind][] = [
     [200, { address: 'w', name: null }, 'ok'],
     [200, { data: [], pagination: {} }, 'ok'],
     [404, { error: 'Unknown wallet', code: 404 }, 'no_data'],
+    [404, { error: 'Identity not found', code: 'NOT_FOUND', details: 'x' }, 'no_data'],
+    [404, { message: 'Wallet not found', error: 'Not Found', statusCode: 404 }, 'no_data'],
     [404, { error: 'Cursor not found', code: 404 }, 'rejected'],
-    [404, '', 'no_data'],
-    [404, html, 'rejected'],
-    [404, { message: 'Route GET:/x not found', error: 'Not Found', statusCode: 404 }, 'rejected'],
+    // Not the API's own form, or not of the resource: a gateway's, or another server's.
+    [404, '', 'server'],
+    [404, 'Not Found', 'server'],
+    [404, 'default backend - 404', 'server'],
+    [404, '404 page not found', 'server'],
+    [404, html, 'server'],
+    [404, { message: 'no Route matched with those values' }, 'server'],
+    [404, { error: 'Not Found', path: '/v1/x', timestamp: 'now', status: 404 }, 'server'],
+    [404, { error: 'Service not found' }, 'server'],
+    [404, { message: 'Route GET:/x not found', error: 'Not Found', statusCode: 404 }, 'server'],
     [400, { message: 'limit must be below 101', statusCode: 400 }, 'rejected'],
     [429, { error: 'Too many requests' }, 'throttled'],
   ];
   test.each(cases)('%i %j is %s', (status, body, kind) => {
-    expect(judge(status, body, { transport: 'wallet', sentId: null }).kind).toBe(kind);
+    expect(judge(status, body, { operation, sentId: null }).kind).toBe(kind);
   });
+
+  test('a list has no 404 that is an answer', () =>
+    expect(judge(404, { error: 'Unknown wallet' }, { operation: list, sentId: null }).kind).toBe('server'));
 });
 
 test('the message is what the server said, from any form', () => {

@@ -140,7 +140,10 @@ describe('answers that end a request at once', () => {
   test('a JSON-RPC error without id, a 404 of a wallet, an answer too big', async () => {
     const rejected = await failureOf(await always(200, rpcError(-32602, 'Invalid params: page')));
     expect(rejected.error).toMatchObject({ kind: 'rejected', code: -32602, said: 'Invalid params: page' });
-    const nothing = await failureOf(await always(404, { error: 'Unknown' }), wallet);
+    const nothing = await failureOf(await always(404, { error: 'Unknown' }), {
+      ...wallet,
+      mayBeUnknown: true,
+    });
     expect(nothing.error).toMatchObject({ kind: 'no_data', operation: 'walletIdentity' });
     const big = await failureOf(await always(413, ''));
     expect(big.error).toMatchObject({ kind: 'too_big' });

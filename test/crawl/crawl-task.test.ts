@@ -136,10 +136,45 @@ describe('a batch', () => {
   });
 
   test('an answer of nulls only, or with fewer records than ids, ends its slice', async () => {
-    const crawl = await newCrawl(batch(), (_, nth) => (nth === 1 ? [null, null] : [{ id: 'x' }]));
-    expect(await crawl.run({ ids: ['a', 'b', 'c', 'c'] })).toBe(null);
-    expect(crawl.asked.length).toBe(2);
-    expect(await crawl.landed()).toMatchObject({ records: 1, nulls: 3 });
+    const crawl = await newCrawl(batch(), ({ ids }) =>
+      (ids as string[])[0] === 'a' ? (ids as string[]).map(() => null) : [{ id: 'x' }],
+    );
+    expect(await crawl.run({ ids: ['a', 'a', 'c', 'c'] })).toBe(null);
+    expect(await crawl.landed()).toMatchObject({ records: 1, nulls: 3, frozen: true });
+  });
+
+  test('an answer without a record is asked for again in halves, and then believed', async () => {
+    let down = true;
+    const crawl = await newCrawl(newTask('getAssetBatch', { pageSize: 4 }), (params) => {
+      if (!down) return known(params);
+      down = false;
+      return [null, null, null, null];
+    });
+    expect(await crawl.run({ ids: ['a', 'b', 'c', 'c', 'd'] })).toBe(null);
+    expect(crawl.asked.map(({ ids }) => (ids as string[]).join()).sort()).toEqual([
+      'a,b',
+      'a,b,c,c',
+      'c,c',
+      'd',
+    ]);
+    const landed = await crawl.landed();
+    expect(landed).toMatchObject({ records: 3, frozen: true });
+    expect(isEnded(landed)).toBe(true);
+  });
+
+  test.each([
+    ['nulls', (count: number) => Array.from({ length: count }, () => null)],
+    ['an empty list', () => []],
+  ])('a long list of ids that nobody knows costs little more than its slices: %s', async (_, nothing) => {
+    const crawl = await newCrawl(newTask('getAssetBatch', { pageSize: 10 }), ({ ids }) =>
+      nothing((ids as string[]).length),
+    );
+    const many = Array.from({ length: 1000 }, (_, n) => `id${n}`);
+    expect(await crawl.run({ ids: many })).toBe(null);
+    expect(crawl.asked.length).toBeGreaterThan(100);
+    // Two halves more for each of the two slices in flight.
+    expect(crawl.asked.length).toBeLessThanOrEqual(104);
+    expect(await crawl.landed()).toMatchObject({ records: 0, nulls: 1000, frozen: true });
   });
 
   test('stopped at each slice, the same slices go on, whatever the ids are by then', async () => {

@@ -14,7 +14,7 @@ import { clientOf, jumpingTime, reply, startServer } from '../api/local-server.t
 import { makeLanding } from '../landing/pages.ts';
 
 export type Params = Record<string, unknown>;
-/** Answers the nth request (from 1): a result, or an Error to fail the request for good. */
+/** Answers the nth request (from 1): a result, or an Error (with a `code`, or -32602) to fail the request for good. */
 export type Answer = (params: Params, nth: number) => unknown;
 
 /** A task of an operation of the catalogue. */
@@ -47,7 +47,8 @@ export async function newCrawl(
     const { params } = JSON.parse(seen.body) as { params: Params };
     asked.push(params);
     const result = answer(params, asked.length);
-    if (result instanceof Error) reply(response, 400, { error: { code: -32602, message: result.message } });
+    if (result instanceof Error)
+      reply(response, 400, { error: { code: -32602, ...result, message: result.message } });
     else reply(response, 200, { jsonrpc: '2.0', id: seen.id, result });
   });
   const dir = await makeLanding();

@@ -49,10 +49,10 @@ export interface Installation {
   /** Rows of the snapshot: 64-bit numbers and times as text. */
   rows<T = Record<string, unknown>>(sql: string): Promise<T[]>;
   /** All tables and histories of the snapshot; see `readAllTables`. */
-  tables(): Promise<TableRows>;
+  tables(besides?: RegExp): Promise<TableRows>;
 }
 
-/** Rows as sorted texts, by table. */
+/** Rows as sorted JSON without the members that are null, by table. */
 export type TableRows = Record<string, string[]>;
 
 /** Columns that say when something came, not what it says; run ids and times differ in every installation. */
@@ -89,7 +89,7 @@ export async function openInstallation(files: Readonly<Record<string, string>>):
     },
     rebuild: () => aheadBy(hours * 3_600_000, () => rebuildAll(folder, config)),
     rows: (sql) => readRows(folder.snapshot, sql),
-    tables: () => readAllTables(folder.snapshot),
+    tables: (besides) => readAllTables(folder.snapshot, besides),
   };
 }
 
@@ -146,8 +146,11 @@ export async function readRows<T>(path: string, sql: string): Promise<T[]> {
   }
 }
 
-/** Every table and history of a snapshot that has rows, without the columns that differ between installations. */
-export async function readAllTables(snapshot: string): Promise<TableRows> {
+/**
+ * Every table and history of a snapshot that has rows, without the columns that differ between installations.
+ * @param besides columns that are left out, too
+ */
+export async function readAllTables(snapshot: string, besides: RegExp = /^$/): Promise<TableRows> {
   const names = await readRows<{ name: string }>(
     snapshot,
     `select table_name as name from information_schema.tables
@@ -158,8 +161,9 @@ export async function readAllTables(snapshot: string): Promise<TableRows> {
   for (const { name } of names) {
     const rows = await readRows<Record<string, unknown>>(snapshot, `from ${name}`);
     if (rows.length === 0) continue;
-    const kept = (row: Record<string, unknown>) =>
-      Object.fromEntries(Object.entries(row).filter(([column]) => !momentary.test(column)));
+    const isKept = ([column, value]: [string, unknown]) =>
+      value !== null && !momentary.test(column) && !besides.test(column);
+    const kept = (row: Record<string, unknown>) => Object.fromEntries(Object.entries(row).filter(isKept));
     tables[name] = rows.map((row) => JSON.stringify(kept(row))).sort();
   }
   return tables;
@@ -176,5 +180,6 @@ export function compareTables(expected: TableRows, actual: TableRows): string[] 
     const [count, wanted] = [actual[table]?.length ?? 0, expected[table]?.length ?? 0];
     if (count !== wanted) found.push(`${table} has ${count} rows, not ${wanted}`);
   }
-  return found.length > 20 ? [...found.slice(0, 20), `… ${found.length} differences`] : found;
+  const told = found.map((one) => (one.length > 400 ? `${one.slice(0, 400)}…` : one));
+  return told.length > 20 ? [...told.slice(0, 20), `… ${found.length} differences`] : told;
 }
