@@ -5,7 +5,7 @@ import { type ApiKey, readApiKey } from './api-key.ts';
 import { type Attempted, attemptRequest } from './attempt.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
 import type { OutcomeKind } from './classify.ts';
-import { createHttp, type Http, isLoopback } from './http.ts';
+import { createHttp, type Http } from './http.ts';
 import { Limiter, type LimiterConfig } from './limiter.ts';
 import type { Operation, Pool, Transport } from './operation.ts';
 import { createRetryBudget, type RetryBudget } from './retry.ts';
@@ -29,6 +29,8 @@ export interface ClientOptions {
   /** Told of every attempt that was sent, whatever came of it. */
   onAttempt(entry: AttemptEntry): void;
   userAgent: string;
+  /** The server has no limit to find out: pools without `rps` begin at full speed. Default: false. */
+  unlimited?: boolean;
   /** Ends everything: waiting, sending, receiving. */
   signal?: AbortSignal;
   /** Ends waiting, for a turn, a retry or a probe; what is in flight goes on. */
@@ -162,13 +164,13 @@ export function createClient(options: ClientOptions, parts: ClientParts = {}): A
   };
 }
 
-function limiterFor(session: Session, limiters: Map<Pool, Limiter>, { pool, transport }: Operation): Limiter {
+function limiterFor(session: Session, limiters: Map<Pool, Limiter>, { pool }: Operation): Limiter {
   const existing = limiters.get(pool);
   if (existing) return existing;
   const learntRps = session.options.learntRates?.[pool];
   const limiter = new Limiter({
     ...session.options.limits[pool],
-    startUnlimited: isLoopback(session.http.origin(transport)),
+    startUnlimited: session.options.unlimited ?? false,
     timing: session.timing,
     ...(learntRps === undefined ? {} : { learntRps }),
   });

@@ -13,7 +13,7 @@ export interface LimiterConfig {
 }
 
 export interface LimiterOptions extends LimiterConfig {
-  /** Without `rps`: no limit until the server throttles three times in ten seconds (loopback servers). */
+  /** Without `rps`: no limit until the server throttles three times in ten seconds (the embedded sandbox has none). */
   startUnlimited: boolean;
   /** Without `rps`: what an earlier run learnt. */
   learntRps?: number;
@@ -29,7 +29,7 @@ export interface RunOptions {
   signal?: AbortSignal;
 }
 
-// One throttle of a limit that was configured, or of a loopback server, is an accident; three in ten seconds are not.
+// One throttle of a limit that was configured, or of the embedded sandbox, is an accident; three in ten seconds are not.
 const strikesToYield = 3;
 const strikeWindowMs = 10_000;
 

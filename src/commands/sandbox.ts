@@ -72,6 +72,9 @@ function describeSandbox({ url }: Sandbox): string {
     `export LEDGERLAKE_WALLET_URL=${url}`,
     `export LEDGERLAKE_WEBHOOK_URL=${url}`,
     `export LEDGERLAKE_API_KEY=${key}`,
+    '',
+    'A run finds out what an API allows, from 2 requests a second on. To begin at full speed, write into ledgerlake.yaml:',
+    'api: { limits: { das: { rps: 2000 }, compression: { rps: 2000 } } }',
   ].join('\n');
 }
 

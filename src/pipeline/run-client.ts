@@ -10,6 +10,8 @@ import type { Session } from './session.ts';
 export interface ApiPlace {
   endpoints: Partial<Record<Transport, string>>;
   key?: ApiKey;
+  /** The embedded sandbox answers, which has no limit to find out. */
+  sandbox?: boolean;
 }
 
 type ClientContext = Pick<Session, 'config' | 'folder'>;
@@ -42,6 +44,7 @@ export async function openClient(
       budget,
       onAttempt: (entry) => requests?.add(entry),
       userAgent: 'ledgerlake',
+      unlimited: place.sandbox ?? false,
       ...stop,
       learntRates: await readRates(folder.rates),
     },

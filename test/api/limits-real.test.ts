@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
-import { readApiKey } from '../../src/api/api-key.ts';
-import { createHttp } from '../../src/api/http.ts';
 import { realTiming } from '../../src/api/timing.ts';
 import { bar, isNightly, showFigure } from '../bars.ts';
-import { canary, clientOf, operation, readJson, reply, replyResult, startServer } from './local-server.ts';
+import { clientOf, operation, readJson, reply, replyResult, startServer } from './local-server.ts';
 import { strictBucket } from './simulated-api.ts';
 
 /** What limits.test.ts shows on a virtual clock, for minutes of real ones: timers are late, and answers take as long as they take. */
@@ -23,17 +21,8 @@ async function askFor(seconds: number, limitAt: (at: number) => number, knownRps
     if (taken) setTimeout(() => replyResult(response, request), 80);
     else reply(response, 429, '');
   });
-  const options = {
-    endpoints: { rpc: url },
-    key: readApiKey({ LEDGERLAKE_API_KEY: canary }),
-    timeoutMs: 5000,
-    connections: 128,
-    userAgent: 'test',
-  };
-  // A server on loopback has no limit to a client that was told none; this one is taken for a distant one.
-  const http = { ...createHttp(options), origin: () => 'https://api.example.com' };
   const limits = knownRps === undefined ? {} : { das: { rps: knownRps, burst: knownRps } };
-  const { client } = clientOf(url, { limits }, realTiming, http);
+  const { client } = clientOf(url, { limits, unlimited: false }, realTiming);
   const worker = async () => {
     while (clock() < seconds * 1000) await client.send(operation(), {}, readJson).catch(() => undefined);
   };
@@ -46,6 +35,20 @@ async function askFor(seconds: number, limitAt: (at: number) => number, knownRps
       good.filter(({ at }) => at >= from * 1000 && at < to * 1000).length / (to - from),
   };
 }
+
+test('a server on this machine may be a proxy: an unknown limit is found from two requests a second on', async () => {
+  let asked = 0;
+  const { url } = await startServer((request, response) => {
+    asked += 1;
+    replyResult(response, request);
+  });
+  const { client } = clientOf(url, { unlimited: false, signal: AbortSignal.timeout(2000) }, realTiming);
+  const send = () => client.send(operation(), {}, readJson).catch(() => undefined);
+  await Promise.all(Array.from({ length: 100 }, send));
+  // Unlimited, it would be asked a hundred times at once, and the run settle below what is allowed.
+  expect(asked).toBeGreaterThan(1);
+  expect(asked).toBeLessThan(15);
+});
 
 test.runIf(isNightly)(
   'a known limit is used, an unknown one found, a halved one found again',

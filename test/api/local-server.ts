@@ -107,6 +107,7 @@ export function clientOf(url: string, overrides: Partial<ClientOptions> = {}, ti
       paramNames: {},
       onAttempt: (entry) => attempts.push(entry),
       userAgent: 'ledgerlake-test',
+      unlimited: true,
       ...overrides,
     },
     { key: readApiKey({ LEDGERLAKE_API_KEY: canary }), timing: time, ...(http ? { http } : {}) },

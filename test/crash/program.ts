@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { withoutLimits } from '../support/limits.ts';
 
 const ownProgram = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
@@ -26,6 +27,7 @@ export async function makeLastingPlace(): Promise<Place> {
   const root = await mkdtemp(join(tmpdir(), 'ledgerlake-crash-'));
   const place = { root, data: join(root, 'data'), jobs: join(root, 'jobs') };
   await mkdir(place.jobs);
+  await writeFiles(root, { 'ledgerlake.yaml': '' });
   return place;
 }
 
@@ -40,12 +42,12 @@ export async function copyPlace(from: Place): Promise<Place> {
   return place;
 }
 
-/** Writes files below a folder; folders are made. */
+/** Writes files below a folder; folders are made. A `ledgerlake.yaml` gets the limits of the tests' servers: none. */
 export async function writeFiles(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
   for (const [name, text] of Object.entries(files)) {
     const file = join(folder, name);
     await mkdir(join(file, '..'), { recursive: true });
-    await writeFile(file, text);
+    await writeFile(file, name === 'ledgerlake.yaml' ? withoutLimits(text) : text);
   }
 }
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
+import { withoutLimits } from '../support/limits.ts';
 import { listBlocks, root } from './documents.ts';
 
 /** Documents whose `sh` blocks are run, from the top, in a copy of the repository (CONTRIBUTING.md). */
@@ -46,6 +47,7 @@ async function copyRepository(): Promise<string> {
     await cp(join(root, name), join(copy, name), { recursive: true, preserveTimestamps: true });
   }
   await linkModules(copy);
+  await writeFile(join(copy, 'ledgerlake.yaml'), withoutLimits(''));
   return copy;
 }
 

@@ -329,6 +329,7 @@ test('a table or a column that is not there, in the config: 2 with its line, bef
 
 test('a ledgerlake.yml, which would not be read: 2, unless --config or a ledgerlake.yaml is there', async () => {
   const place = await placeOf(good);
+  await rm(join(place.root, 'ledgerlake.yaml'));
   await writeFiles(place.root, { 'ledgerlake.yml': 'api: {monthly_credits: 1}\n' });
   for (const verb of ['run', 'status'])
     expectFailure(

@@ -6,6 +6,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { onTestFinished } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
 import type { WorldOptions } from '../../src/sandbox/world.ts';
+import { withoutLimits } from '../support/limits.ts';
 import { type Answer, type Recorder, startCannedApi, startRecorder } from './recorder.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
@@ -57,7 +58,7 @@ export async function openWorkplace(rpcUrl: string, files: Record<string, string
   const config = `api: {${limits}}\nlake: {tables: [webhooks]}\n`;
   for (const [path, text] of Object.entries({ 'ledgerlake.yaml': config, ...files })) {
     await mkdir(dirname(join(place, path)), { recursive: true });
-    await writeFile(join(place, path), text);
+    await writeFile(join(place, path), path === 'ledgerlake.yaml' ? withoutLimits(text) : text);
   }
   const env = { PATH: process.env.PATH, LEDGERLAKE_RPC_URL: rpcUrl, LEDGERLAKE_API_KEY: 'sandbox' };
   const cli = (...args: string[]) => startCli(args, place, env);

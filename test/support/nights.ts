@@ -109,6 +109,8 @@ async function runNight(
       place: {
         endpoints: { rpc: url, wallet: url, webhook: url },
         key: readApiKey({ LEDGERLAKE_API_KEY: 'sandbox' }),
+        // As the sandbox: the script has no limit to find out.
+        sandbox: true,
       },
       // The port differs from installation to installation; to the folder it is one source.
       origins: { rpc: 'scripted', wallet: 'scripted', webhook: 'scripted' },
