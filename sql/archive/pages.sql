@@ -1,16 +1,15 @@
--- The lines of a segment's page file, each with where its records' text is kept: here, or with the first page that
--- had the same records.
+-- The lines of a segment's page file, exactly, and which records they speak of.
 -- grain: one row a line
 -- $pages: the page file. $longest_page_line: bytes of the longest line that may come. $segment: its number.
--- Table `kept`: pages whose records are archived already.
--- line_md5 shows, when the segment is restored, that the archive gave back what it was given.
+-- A page whose line has digests finds its records' texts by them, wherever they are kept; one without finds them here, by
+-- its place. line_md5 shows, when the segment is restored, that the archive gave back what it was given.
 create or replace temp table page as
 with numbered as (
   select row_number() over () as line_number, json
   from read_ndjson_objects($pages, maximum_object_size = $longest_page_line)
 ),
 -- One function on JSON: each holds the text of many lines several times over.
-told as (
+parsed as (
   select
     line_number,
     json::varchar as line,
@@ -19,40 +18,28 @@ told as (
       json,
       '{
         "kind": "VARCHAR", "task": "VARCHAR", "crawl": "VARCHAR", "run": "VARCHAR", "page": "BIGINT",
-        "records": "BIGINT", "content": "VARCHAR"
+        "records": "BIGINT", "digests": "VARCHAR"
       }'
-    ) as told
+    ) as parsed
   from numbered
 ),
 line as (
-  select line_number, line, line_md5, unnest(told)
-  from told
-),
-own as (
-  select
-    content,
-    min_by(
-      {'segment': $segment::bigint, 'task': task, 'crawl': crawl, 'page': page},
-      (task, crawl, page)
-    ) as place
-  from line
-  where kind = 'page' and records > 0
-  group by content
+  select line_number, line, line_md5, unnest(parsed)
+  from parsed
 )
 select
-  l.line_number,
-  l.line,
-  l.line_md5,
-  l.kind,
-  l.task,
-  l.crawl,
-  l.run,
-  l.page,
-  l.content,
-  coalesce(k.kept_segment, o.place.segment) as kept_segment,
-  coalesce(k.kept_task, o.place.task) as kept_task,
-  coalesce(k.kept_crawl, o.place.crawl) as kept_crawl,
-  coalesce(k.kept_page, o.place.page) as kept_page
-from line as l
-left join kept as k on k.content = l.content and l.kind = 'page' and l.records > 0
-left join own as o on o.content = l.content and l.kind = 'page' and l.records > 0;
+  line_number,
+  line,
+  line_md5,
+  kind,
+  task,
+  crawl,
+  run,
+  page,
+  records,
+  digests,
+  if(kind = 'page' and records > 0 and digests is null, $segment::bigint, null) as kept_segment,
+  if(kept_segment is null, null, task) as kept_task,
+  if(kept_segment is null, null, crawl) as kept_crawl,
+  if(kept_segment is null, null, page) as kept_page
+from line;

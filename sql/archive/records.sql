@@ -1,6 +1,6 @@
--- The lines of a segment's record file, exactly, without the pages whose records are kept elsewhere.
+-- The lines of a segment's record file whose text the archive does not have yet, exactly.
 -- grain: one row a record
--- $records: the record file. $segment: its number. Table `page`: sql/archive/pages.sql
+-- $records: the record file. $longest_line: bytes of the longest line that may come. Table `new_text`: sql/archive/new-texts.sql
 with line as (
   select
     json::varchar as line,
@@ -12,17 +12,15 @@ with line as (
   from read_ndjson_objects($records, maximum_object_size = $longest_line)
 )
 select
-  p.task,
-  p.crawl,
-  p.page,
-  l.place.n::bigint as n,
+  t.task,
+  t.crawl,
+  t.page,
+  t.n,
+  t.digest,
   l.line
 from line as l
-join page as p
-  on p.task = l.place.task
-  and p.crawl = l.place.crawl
-  and p.page = l.place.page::bigint
-where p.kept_segment = $segment
-  and p.kept_task = p.task
-  and p.kept_crawl = p.crawl
-  and p.kept_page = p.page
+join new_text as t
+  on t.task = l.place.task
+  and t.crawl = l.place.crawl
+  and t.page = l.place.page::bigint
+  and t.n = l.place.n::bigint

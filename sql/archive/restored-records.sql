@@ -1,24 +1,49 @@
--- The lines of an archived segment's record file as they stood in the landing log. A page whose records are kept
--- with another page gets them under its own head, as src/landing/writer.ts wrote it.
+-- The lines of an archived segment's record file as they stood in the landing log. A text that is kept with another record
+-- gets the head of this one, as src/landing/render-page.ts wrote it.
 -- grain: one row a record, in the file's order
--- $files: the archived record files that its pages refer to. Table `restored_page`: sql/archive/restored-pages.sql
-with kept as (
+-- $files: the archived record files that have some of its texts, or records. Tables: sql/archive/restored-pages.sql
+with text as (
+  -- Files of older versions have no digests.
+  select null::uuid as digest
+  where false
+  union all by name
+  select *
+  from read_parquet($files, filename = true, union_by_name = true)
+),
+kept as (
   select
     regexp_extract(filename, '(\d+)\.parquet$', 1)::bigint as kept_segment,
-    task as kept_task,
-    crawl as kept_crawl,
-    page as kept_page,
+    task,
+    crawl,
+    page,
     n,
+    digest,
     line
-  from read_parquet($files, filename = true)
+  from text
+),
+-- A kill while texts were moved may have left one in two files.
+by_digest as (
+  select digest, any_value(line) as line
+  from kept
+  semi join restored_digest using (digest)
+  group by digest
+),
+record as (
+  select r.task, r.crawl, r.page, r.slot, r.end_offset, r.n, k.line
+  from restored_digest as r
+  join by_digest as k using (digest)
+  union all
+  select p.task, p.crawl, p.page, p.slot, p.end_offset, k.n, k.line
+  from restored_page as p
+  join kept as k
+    on k.kept_segment = p.kept_segment
+    and k.task = p.kept_task
+    and k.crawl = p.kept_crawl
+    and k.page = p.kept_page
 )
 select
-  if(
-    k.kept_task = p.task and k.kept_crawl = p.crawl and k.kept_page = p.page,
-    k.line,
-    '{"task":"' || p.task || '","crawl":"' || p.crawl || '","page":' || p.page || ',"slot":' || coalesce(p.slot, 'null')
-    || ',"n":' || k.n || regexp_extract(k.line, '^\{"task":"[^"]*","crawl":"[^"]*","page":\d+,"slot":[^,]*,"n":\d+(.*)$', 1, 's')
-  ) as line
-from restored_page as p
-join kept as k using (kept_segment, kept_task, kept_crawl, kept_page)
-order by p.end_offset, k.n
+  '{"task":"' || task || '","crawl":"' || crawl || '","page":' || page || ',"slot":' || coalesce(slot, 'null')
+  || ',"n":' || n || regexp_extract(line, '^\{"task":"[^"]*","crawl":"[^"]*","page":\d+,"slot":[^,]*,"n":\d+(.*)$', 1, 's')
+    as line
+from record
+order by end_offset, n

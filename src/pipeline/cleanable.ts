@@ -26,7 +26,7 @@ export async function findCleanable(session: Session): Promise<Cleanable> {
     (await sizeLines(folder.requests, expired.requestRuns)) + (await sizeLines(folder.runs, expired.runs));
   const left = leftovers.reduce((sum, { bytes }) => sum + bytes, 0);
   return {
-    archive: { segments: expired.segments.length, bytes: expired.archiveBytes },
+    archive: { segments: expired.archive.segments.length, bytes: expired.archiveBytes },
     checkpoints,
     logs: { runs: expired.runs.size, bytes: logBytes },
     leftovers,

@@ -5,11 +5,12 @@ import { pipeline } from 'node:stream/promises';
 import { syncDirectory, syncFile } from '../landing/segment-files.ts';
 import type { Database } from '../warehouse/database.ts';
 import {
+  type ExpiredArchive,
   listExpired,
   listOldCheckpoints,
   removeArchived,
   removeCheckpoints,
-  sizeArchived,
+  sizeExpired,
 } from '../warehouse/retention.ts';
 import { billingPeriodStart } from './budget.ts';
 import { listOldRequests } from './request-log.ts';
@@ -18,9 +19,8 @@ import type { Session } from './session.ts';
 
 /** What is older than `warehouse.keep_raw_days` and needed by nothing. */
 export interface Expired {
-  /** Archived segments. */
-  segments: number[];
-  /** Bytes of their files. */
+  archive: ExpiredArchive;
+  /** Bytes that the archive gives back. */
   archiveBytes: number;
   /** Runs whose lines leave the request log, and the run log; the tables keep their rows. */
   requestRuns: ReadonlySet<string>;
@@ -38,24 +38,23 @@ function keepFrom({ config }: Pick<Context, 'config'>): number {
 export async function findExpired(context: Context, settled: ReadonlySet<number>): Promise<Expired> {
   const { folder, config, databaseOptions } = context;
   const from = keepFrom(context);
-  const segments = await listExpired(folder, databaseOptions, settled, from);
-  const sizes = await Promise.all(segments.map((segment) => sizeArchived(folder.archive, segment)));
+  const archive = await listExpired(folder, databaseOptions, settled, from);
   const period = billingPeriodStart(new Date(), config.billingDay);
   return {
-    segments,
-    archiveBytes: sizes.reduce((sum, size) => sum + size, 0),
+    archive,
+    archiveBytes: await sizeExpired(folder.archive, archive),
     requestRuns: await listOldRequests(folder.requests, Math.min(from, period)),
     runs: listOldRuns(await readRunLog(folder.runs), from),
   };
 }
 
 /** Removes what `findExpired` found. The snapshot must have been replaced since: it keeps the rows of the logs. */
-export async function removeExpired({ folder, log }: Context, expired: Expired): Promise<void> {
-  const { segments, archiveBytes, requestRuns, runs } = expired;
-  if (segments.length > 0) {
-    await removeArchived(folder.archive, segments);
-    log.info({ segments: segments.length, bytes: archiveBytes }, 'removed from the archive');
-  }
+export async function removeExpired(context: Context, expired: Expired): Promise<void> {
+  const { folder, log, databaseOptions } = context;
+  const { archive, archiveBytes, requestRuns, runs } = expired;
+  await removeArchived(folder, databaseOptions, archive);
+  if (archiveBytes > 0)
+    log.info({ segments: archive.segments.length, bytes: archiveBytes }, 'removed from the archive');
   await removeLines(folder.requests, requestRuns, folder.root);
   await removeLines(folder.runs, runs, folder.root);
 }

@@ -1,17 +1,21 @@
-import { chmod, rename, rm, stat } from 'node:fs/promises';
+import { chmod, rename, rm } from 'node:fs/promises';
 import type { DataFolder } from '../data-folder.ts';
 import { describeSegment, verifySegment } from '../landing/reader.ts';
 import { longestPageLine, pageFile, recordFile, syncDirectory, syncFile } from '../landing/segment-files.ts';
-import { archivedPages, archivedRecords, listArchived } from './archive-files.ts';
+import { archivedPages, archivedRecords, listArchived, listTexts } from './archive-files.ts';
 import type { Database, SqlParams } from './database.ts';
 import { removeStaged } from './load.ts';
 import { withRoom } from './memory.ts';
 import { readSql } from './sql-text.ts';
 
+/** Records of segments whose digests are looked for in the archive at once: 30 MB of them. */
+const recordsAtOnce = 1_000_000;
+
 /**
- * Writes segments of the landing log that are not in the archive yet to it: `<n>.parquet` (the record lines) and
- * `<n>.pages.parquet` (the page lines), each line's exact text, durable when it resolves. `read_ndjson_objects` keeps
- * bytes; typed reading would reformat decimals. A page whose records are archived already is kept as a reference to them.
+ * Writes segments of the landing log that are not in the archive yet to it: `<n>.parquet` (the record lines whose text it
+ * does not have) and `<n>.pages.parquet` (the page lines), each line's exact text, durable when it resolves.
+ * `read_ndjson_objects` keeps bytes; typed reading would reformat decimals. A record is told by its digest, so that a
+ * text is kept once, whatever page it came in.
  */
 export async function archiveSegments(
   database: Database,
@@ -19,10 +23,47 @@ export async function archiveSegments(
   segments: readonly number[],
 ): Promise<void> {
   await database.useThreads(segments.map((segment) => recordFile(folder.landing, segment)));
+  await database.script(readSql('archive/macros.sql'));
   const archived = await listArchived(folder.archive);
-  await readKept(database, folder.archive, archived);
-  for (const segment of segments)
-    if (!archived.includes(segment)) await writeSegment(database, folder, segment);
+  let waiting = segments.filter((segment) => !archived.includes(segment));
+  while (waiting.length > 0) {
+    const together = await takeTogether(folder, waiting);
+    await readKnown(database, folder, together, waiting);
+    for (const segment of together) await writeSegment(database, folder, segment);
+    waiting = waiting.slice(together.length);
+  }
+}
+
+/** As many of the first segments as have `recordsAtOnce` records; one at least. */
+async function takeTogether({ landing }: DataFolder, segments: readonly number[]): Promise<number[]> {
+  const together: number[] = [];
+  let records = 0;
+  for (const segment of segments) {
+    records += (await describeSegment(landing, segment)).count;
+    if (together.length > 0 && records > recordsAtOnce) break;
+    together.push(segment);
+  }
+  return together;
+}
+
+/**
+ * Makes `known_digest`: the digests of these segments whose texts the archive has.
+ * @param waiting segments that are not archived yet: of one, a kill may have left a file that is written again
+ */
+async function readKnown(
+  database: Database,
+  { landing, archive }: DataFolder,
+  segments: readonly number[],
+  waiting: readonly number[],
+): Promise<void> {
+  await database.run('create or replace temp table known_digest (digest uuid)');
+  const texts = await listTexts(archive, waiting);
+  if (texts.length === 0) return;
+  const pages = segments.map((segment) => pageFile(landing, segment));
+  const longest_page_line = await longestPageLine(pages);
+  await withRoom(database, () =>
+    database.run(readSql('archive/known-digests.sql'), { pages, longest_page_line, files: texts }),
+  );
 }
 
 /** Removes archived segments, which a snapshot holds, from the landing log and from staging. */
@@ -40,12 +81,15 @@ async function writeSegment(
   const records = recordFile(landing, segment);
   const pages = pageFile(landing, segment);
   const longest_page_line = await longestPageLine([pages]);
-  await withRoom(database, () =>
-    database.run(readSql('archive/pages.sql'), { pages, longest_page_line, segment }),
-  );
-  if ((await stat(records)).size > 0) {
+  await withRoom(database, async () => {
+    await database.run(readSql('archive/pages.sql'), { pages, longest_page_line, segment });
+    await database.run(readSql('archive/new-texts.sql'));
+  });
+  // What a kill left of it may have other records than are new now.
+  await rm(archivedRecords(archive, segment), { force: true });
+  if ((await database.rows('from new_text limit 1')).length > 0) {
     await writeArchive(database, archivedRecords(archive, segment), readSql('archive/records.sql'), {
-      ...{ records, segment },
+      records,
       longest_line: Math.max(4 << 20, longest * 2 + 65_536),
     });
     // Its records come first: a segment with page lines counts as archived.
@@ -54,14 +98,11 @@ async function writeSegment(
   await writeArchive(
     database,
     archivedPages(archive, segment),
-    'select * from page order by line_number',
+    'select * exclude (records, digests) from page order by line_number',
     {},
   );
   await syncDirectory(archive);
-  await database.run(
-    `insert into kept select distinct on (content) ${keptColumns} from page where kept_segment = $segment`,
-    { segment },
-  );
+  await database.run('insert into known_digest select digest from new_text where digest is not null');
 }
 
 async function removeSegment(folder: DataFolder, segment: number): Promise<void> {
@@ -75,24 +116,8 @@ async function removeSegment(folder: DataFolder, segment: number): Promise<void>
   await syncDirectory(landing);
 }
 
-const keptColumns = 'content, kept_segment, kept_task, kept_crawl, kept_page';
-
-/** Makes `kept`: by content, the archived page that has its records. */
-async function readKept(database: Database, archive: string, archived: readonly number[]): Promise<void> {
-  await database.run(
-    `create or replace temp table kept (
-      content varchar, kept_segment bigint, kept_task varchar, kept_crawl varchar, kept_page bigint
-    )`,
-  );
-  if (archived.length === 0) return;
-  await database.run(
-    `insert into kept select distinct on (content) ${keptColumns}
-    from read_parquet($files) where kept_segment is not null`,
-    { files: archived.map((segment) => archivedPages(archive, segment)) },
-  );
-}
-
-async function writeArchive(
+/** Writes what a query gives to a file of the archive, under its name when it is whole. The folder is to be synced. */
+export async function writeArchive(
   database: Database,
   file: string,
   query: string,

@@ -2,7 +2,7 @@ import { access, chmod, rename, rm, writeFile } from 'node:fs/promises';
 import { DiskError, isDiskFull, isOutOfMemory, StoppedEarly } from '../errors.ts';
 import { isSegmentWhole } from '../landing/reader.ts';
 import { pageFile, recordFile, syncDirectory, syncFile } from '../landing/segment-files.ts';
-import { archivedPages, archivedRecords } from './archive-files.ts';
+import { archivedPages, archivedRecords, listTexts } from './archive-files.ts';
 import type { Database } from './database.ts';
 import { withRoom } from './memory.ts';
 import { readSql } from './sql-text.ts';
@@ -21,9 +21,11 @@ export async function restoreSegment(
 ): Promise<void> {
   const [records, pages] = [recordFile(landing, segment), pageFile(landing, segment)];
   try {
-    await withRoom(database, () =>
-      database.run(readSql('archive/restored-pages.sql'), { pages: archivedPages(archive, segment) }),
-    );
+    await database.script(readSql('archive/macros.sql'));
+    await withRoom(database, async () => {
+      await database.run(readSql('archive/restored-pages.sql'), { pages: archivedPages(archive, segment) });
+      await database.run(readSql('archive/restored-digests.sql'));
+    });
     const [changed] = await database.rows('from restored_page where md5(line) <> line_md5 limit 1');
     if (changed !== undefined) throw new Error('a page line is not what it was');
     await writeRecords(database, archive, `${records}.tmp`);
@@ -49,21 +51,28 @@ function isOfArchive(error: unknown): boolean {
   return !(isOfFiles || error instanceof StoppedEarly || isDiskFull(error) || isOutOfMemory(error));
 }
 
-/** The record lines, from every archived segment that keeps some of them; an empty file when there are none. */
+/** The record lines, from every archived file that has some of them; an empty file when there are none. */
 async function writeRecords(database: Database, archive: string, file: string): Promise<void> {
-  const rows = await database.rows<{ segment: bigint }>(
+  const kept = await database.rows<{ segment: bigint }>(
     'select distinct kept_segment as segment from restored_page where kept_segment is not null',
   );
-  const files: string[] = [];
-  for (const { segment } of rows) {
-    const kept = archivedRecords(archive, Number(segment));
-    await access(kept).catch(() => {
-      throw new Error(`${kept}, which keeps some of its records, is missing`);
+  const files = new Set(kept.map(({ segment }) => archivedRecords(archive, Number(segment))));
+  const told = await database.rows('from restored_digest limit 1');
+  if (told.length > 0) for (const name of await findTexts(database, archive)) files.add(name);
+  for (const name of files)
+    await access(name).catch(() => {
+      throw new Error(`${name}, which keeps some of its records, is missing`);
     });
-    files.push(kept);
-  }
-  if (files.length > 0) await writeLines(database, readSql('archive/restored-records.sql'), file, files);
-  else await writeFile(file, '', { mode: 0o600 });
+  if (files.size === 0) return writeFile(file, '', { mode: 0o600 });
+  await writeLines(database, readSql('archive/restored-records.sql'), file, [...files]);
+}
+
+/** The files that have texts of `restored_digest`. */
+async function findTexts(database: Database, archive: string): Promise<string[]> {
+  const files = await listTexts(archive);
+  if (files.length === 0) return [];
+  const rows = await database.rows<{ filename: string }>(readSql('archive/text-files.sql'), { files });
+  return rows.map(({ filename }) => filename);
 }
 
 /** One line a row, exactly: nothing quoted, nothing escaped. */

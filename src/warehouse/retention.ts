@@ -1,22 +1,29 @@
-import { readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
 import { crawlKey, readLanding } from '../landing/reader.ts';
-import { exists, listSegments, syncDirectory, writeSynced } from '../landing/segment-files.ts';
-import { archivedPages, archivedRecords, listArchived } from './archive-files.ts';
+import { listSegments, syncDirectory } from '../landing/segment-files.ts';
+import {
+  archivedPages,
+  listArchived,
+  listTexts,
+  readRemovedNote,
+  writeRemovedNote,
+} from './archive-files.ts';
 import { type Database, type DatabaseOptions, openDatabase } from './database.ts';
 import { planBatches } from './replay.ts';
 import { readSql } from './sql-text.ts';
+import { planSweep, type Sweep, sweepTexts, sweptBytes } from './sweep-texts.ts';
 
-/** A segment of the archive whose pages have records in another one. */
+/** A segment that an older version archived, with pages whose records stand in another one. */
 export interface Reference {
   segment: number;
   kept: number;
 }
 
 /**
- * Segments that may go: whole batches, so that no crawl is left with a part of its pages, of which nothing that stays
- * keeps records. Pure.
+ * Segments whose page lines may go: whole batches, so that no crawl is left with a part of its pages. Texts are kept for as
+ * long as a page needs them (sweep-texts.ts), but pages that an older version archived need whole segments. Pure.
  * @param mayGo whether a segment is old enough, archived and in the snapshot
  */
 export function chooseExpired(
@@ -37,8 +44,16 @@ export function chooseExpired(
   return batches.flat().filter((segment) => !stay.has(segment));
 }
 
+/** What of the archive may go. */
+export interface ExpiredArchive {
+  /** Segments whose page lines go. */
+  segments: readonly number[];
+  /** What becomes of the texts that only they needed; null when it is too early to look. */
+  sweep: Sweep | null;
+}
+
 /**
- * Archived segments that are older than a moment (Unix ms) and that nothing needs.
+ * Archived segments that are older than a moment (Unix ms) and that nothing needs, and the texts that go with them.
  * @param settled segments that the snapshot holds and nothing waits for
  */
 export async function listExpired(
@@ -46,17 +61,28 @@ export async function listExpired(
   options: Omit<DatabaseOptions, 'readOnly'>,
   settled: ReadonlySet<number>,
   before: number,
-): Promise<number[]> {
+): Promise<ExpiredArchive> {
   const archived = await listArchived(folder.archive);
   const old = new Set(archived.filter((segment) => segment < before && settled.has(segment)));
-  if (old.size === 0) return [];
+  const holdsOldTexts = (await readRemoved(folder.archive)) !== null;
+  if (old.size === 0 && !holdsOldTexts) return { segments: [], sweep: null };
   const database = await openDatabase(':memory:', options);
   try {
-    const references = await readReferences(database, folder, archived);
-    return chooseExpired(await planBatches(database, folder), references, (segment) => old.has(segment));
+    const segments = old.size === 0 ? [] : await chooseSegments(database, folder, archived, old);
+    return { segments, sweep: await planSweep(database, folder.archive, segments) };
   } finally {
     database.close();
   }
+}
+
+async function chooseSegments(
+  database: Database,
+  folder: DataFolder,
+  archived: readonly number[],
+  old: ReadonlySet<number>,
+): Promise<number[]> {
+  const references = await readReferences(database, folder, archived);
+  return chooseExpired(await planBatches(database, folder), references, (segment) => old.has(segment));
 }
 
 async function readReferences(
@@ -72,48 +98,36 @@ async function readReferences(
   return rows.map(({ segment, kept }) => ({ segment: Number(segment), kept: Number(kept) }));
 }
 
-/** Bytes of a segment's archived files. */
-export async function sizeArchived(archive: string, segment: number): Promise<number> {
-  const files = [archivedPages(archive, segment), archivedRecords(archive, segment)];
-  const sizes = files.map((file) =>
-    stat(file).then(
-      ({ size }) => size,
-      () => 0,
-    ),
-  );
-  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+/** Bytes of files that go with what expired, as far as texts are of one size. */
+export async function sizeExpired(archive: string, { segments, sweep }: ExpiredArchive): Promise<number> {
+  const sizes = await Promise.all(segments.map((segment) => stat(archivedPages(archive, segment))));
+  return sizes.reduce((sum, { size }) => sum + size, 0) + (sweep === null ? 0 : sweptBytes(sweep));
 }
 
-/** Removes segments from the archive, and notes that it does not reach back to the first any more. */
-export async function removeArchived(archive: string, segments: readonly number[]): Promise<void> {
-  const last = Math.max(...segments, (await readRemoved(archive)) ?? 0);
-  const note = removedNote(archive);
-  await writeSynced(`${note}.tmp`, JSON.stringify({ last }));
-  await rename(`${note}.tmp`, note);
-  await syncDirectory(archive);
-  for (const segment of segments) {
-    // Without its page lines a segment is not archived: what a kill leaves of it is a leftover.
-    await rm(archivedPages(archive, segment), { force: true });
-    await rm(archivedRecords(archive, segment), { force: true });
+/** Removes what expired from the archive, and notes that it does not reach back to the first segment any more. */
+export async function removeArchived(
+  { archive }: DataFolder,
+  options: Omit<DatabaseOptions, 'readOnly'>,
+  { segments, sweep }: ExpiredArchive,
+): Promise<void> {
+  if (segments.length > 0) {
+    const note = await readRemovedNote(archive);
+    await writeRemovedNote(archive, { ...note, last: Math.max(...segments, note?.last ?? 0) });
+    for (const segment of segments) await rm(archivedPages(archive, segment), { force: true });
+    await syncDirectory(archive);
   }
-  await syncDirectory(archive);
+  if (sweep !== null) await sweepTexts(archive, options, sweep);
 }
 
 /** The newest segment that was ever removed from the archive; null when it holds all there was. */
 export async function readRemoved(archive: string): Promise<number | null> {
-  const note = removedNote(archive);
-  if (!(await exists(note))) return null;
-  return (JSON.parse(await readFile(note, 'utf8')) as { last: number }).last;
+  return (await readRemovedNote(archive))?.last ?? null;
 }
 
 /** The highest number that a segment has or had, in the landing log or the archive; 0 where there is none. */
 export async function findNewestSegment({ landing, archive }: DataFolder): Promise<number> {
   const [landed, archived] = [await listSegments(landing), await listArchived(archive)];
   return Math.max(landed.at(-1) ?? 0, archived.at(-1) ?? 0, (await readRemoved(archive)) ?? 0);
-}
-
-function removedNote(archive: string): string {
-  return join(archive, 'removed.json');
 }
 
 /**
@@ -143,13 +157,11 @@ export async function removeCheckpoints(build: Database, places: readonly bigint
   );
 }
 
-/** Record files that no page file stands beside: what a kill in the middle of archiving or removing left. */
+/** Record files that hold no texts of the archive, and drafts: what a kill in the middle of archiving left. */
 export async function listOrphans(archive: string): Promise<string[]> {
-  const archived = new Set(await listArchived(archive));
-  return (await readdir(archive)).flatMap((name) => {
-    const segment = /^(\d+)\.parquet$/.exec(name)?.[1];
-    return name.endsWith('.tmp') || (segment !== undefined && !archived.has(Number(segment)))
-      ? join(archive, name)
-      : [];
-  });
+  const texts = new Set(await listTexts(archive));
+  return (await readdir(archive))
+    .filter((name) => /\.tmp$|^\d+\.parquet$/.test(name))
+    .map((name) => join(archive, name))
+    .filter((path) => !texts.has(path));
 }

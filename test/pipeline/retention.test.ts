@@ -5,19 +5,23 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { type DataFolder, dataFolder, makeDataFolder } from '../../src/data-folder.ts';
+import { pageFile, recordFile } from '../../src/landing/segment-files.ts';
 import { createLandingLog } from '../../src/landing/writer.ts';
 import { startLoading } from '../../src/pipeline/load-stage.ts';
 import { publishStage, snapshotStage } from '../../src/pipeline/publish-stage.ts';
 import { listOldRuns, type RunEntry } from '../../src/pipeline/run-log.ts';
 import { openSession, type Session } from '../../src/pipeline/session.ts';
-import { listArchived } from '../../src/warehouse/archive-files.ts';
+import { archivedRecords, listArchived, listRecordFiles } from '../../src/warehouse/archive-files.ts';
 import { openDatabase } from '../../src/warehouse/database.ts';
-import { chooseExpired, listExpired, readRemoved } from '../../src/warehouse/retention.ts';
+import { restoreSegment } from '../../src/warehouse/restore-segment.ts';
+import { chooseExpired, listExpired, readRemoved, removeArchived } from '../../src/warehouse/retention.ts';
+import { chooseSweep } from '../../src/warehouse/sweep-texts.ts';
 import { newPage, newRecords } from '../landing/pages.ts';
 import { runCli } from '../run-cli.ts';
 
 let folder: DataFolder;
-const id = (n: number) => String(n + 1).repeat(40);
+const letters = 'ABCDEFGHJKLMNPQRSTUV';
+const id = (n: number) => `Asset${letters[Math.floor(n / 20)]}${letters[n % 20]}`.padEnd(40, '1');
 
 beforeEach(async () => {
   folder = dataFolder(await mkdtemp(join(tmpdir(), 'retention-')));
@@ -78,7 +82,7 @@ test('what stays keeps the records it refers to, and whole crawls', () => {
   expect(chooseExpired([[1], [2, 11]], [], old)).toEqual([1]);
 });
 
-test('archived segments go after keep_raw_days, except those whose records younger pages refer to', async () => {
+test('archived segments go after keep_raw_days, and the texts that only they had', async () => {
   await land('r1', [[0, 1], [2]], 10);
   await publishAll(30);
   await land('r2', [[0, 1], [3]], 20);
@@ -86,9 +90,12 @@ test('archived segments go after keep_raw_days, except those whose records young
   const [first, second] = (await listArchived(folder.archive)) as [number, number];
   const options = { memoryLimit: '256MB', threads: 1, tempDir: folder.temp };
   const all = new Set([first, second]);
-  expect(await listExpired(folder, options, all, second)).toEqual([]);
-  expect(await listExpired(folder, options, all, second + 1)).toEqual([first, second]);
-  expect(await listExpired(folder, options, new Set([first]), second + 1)).toEqual([]);
+  const expired = async (settled: ReadonlySet<number>, before: number) =>
+    (await listExpired(folder, options, settled, before)).segments;
+  expect(await expired(all, first)).toEqual([]);
+  expect(await expired(all, second)).toEqual([first]);
+  expect(await expired(all, second + 1)).toEqual([first, second]);
+  expect(await expired(new Set([first]), second + 1)).toEqual([first]);
 
   await land('r3', [[4]], 30);
   await publishAll(0);
@@ -101,6 +108,100 @@ test('archived segments go after keep_raw_days, except those whose records young
     cwd: folder.root,
   });
   expect(rebuilt).toMatchObject({ code: 2, stderr: expect.stringContaining('does not reach back') });
+});
+
+test('a text stays for as long as a page needs it, however old its first page is', async () => {
+  const options = { memoryLimit: '256MB', threads: 1, tempDir: folder.temp };
+  // Every night has the records of the last but the first ten, and ten new ones.
+  const nights: number[][] = [];
+  for (let night = 0; night < 6; night += 1) {
+    await land(`r${night}`, [Array.from({ length: 30 }, (_, n) => night * 10 + n)], night + 10);
+    await publishAll(30);
+    nights.push(await listArchived(folder.archive));
+  }
+  const segments = nights.at(-1)!;
+  const [fifth, sixth] = segments.slice(4) as [number, number];
+  const expired = await listExpired(folder, options, new Set(segments), fifth);
+  expect(expired.segments).toEqual(segments.slice(0, 4));
+  // The first has 30 texts that nobody needs; the third and fourth ten each that the fifth has again.
+  expect(expired.sweep).toMatchObject({
+    remove: [
+      { segment: segments[0], needed: 0 },
+      { segment: segments[1], needed: 0 },
+    ],
+    merge: [],
+  });
+  await removeArchived(folder, options, expired);
+  expect(await readdir(folder.archive)).toEqual(
+    expect.arrayContaining(segments.slice(2).map((segment) => `${segment}.parquet`)),
+  );
+  expect(await readdir(folder.archive)).not.toContain(`${segments[1]}.parquet`);
+  const restored = async (segment: number) => {
+    const database = await openDatabase(':memory:', options);
+    await restoreSegment(database, folder.archive, folder.landing, segment).finally(() => database.close());
+    const text = await readFile(recordFile(folder.landing, segment), 'utf8');
+    await rm(recordFile(folder.landing, segment));
+    await rm(pageFile(folder.landing, segment));
+    return text.match(/"id":"[^"]*"/g);
+  };
+  const ids = (night: number) => Array.from({ length: 30 }, (_, n) => `"id":"${id(night * 10 + n)}"`);
+  expect(await restored(fifth)).toEqual(ids(4));
+  expect(await restored(sixth)).toEqual(ids(5));
+  // What is left of old texts is moved together when most of them are out of use.
+  await writeFile(join(folder.archive, 'removed.json'), JSON.stringify({ last: segments[3] }));
+  const later = await listExpired(folder, options, new Set(segments), fifth + 1);
+  expect(later).toMatchObject({
+    segments: [fifth],
+    sweep: { remove: [{ segment: segments[2] }], merge: [] },
+  });
+  await removeArchived(folder, options, later);
+  expect(await restored(sixth)).toEqual(ids(5));
+});
+
+test('old texts move together when few of them are needed, or when small files are many', () => {
+  const file = (segment: number, needed: number, bytes = 8_000_000) => ({
+    segment,
+    bytes,
+    texts: 100,
+    needed,
+  });
+  const [whole, half, none] = [file(1, 90), file(2, 50), file(3, 0)];
+  expect(chooseSweep([whole, half, none])).toEqual({ remove: [none], merge: [half] });
+  const small = Array.from({ length: 17 }, (_, n) => file(n, 100, 1000));
+  expect(chooseSweep(small)).toEqual({ remove: [], merge: small });
+  expect(chooseSweep(small.slice(1))).toEqual({ remove: [], merge: [] });
+});
+
+test('texts that move together are whole, and a kill before their files are gone costs none', async () => {
+  const options = { memoryLimit: '256MB', threads: 1, tempDir: folder.temp };
+  for (const night of [0, 1, 2]) {
+    await land(`r${night}`, [Array.from({ length: 10 }, (_, n) => night * 10 + n)], night + 10);
+    await publishAll(30);
+  }
+  await land('last', [Array.from({ length: 9 }, (_, n) => n * 3)], 20);
+  await publishAll(30);
+  const segments = await listArchived(folder.archive);
+  const last = segments.at(-1)!;
+  const expired = await listExpired(folder, options, new Set(segments), last);
+  expect(expired.sweep?.merge.map(({ segment }) => segment)).toEqual(segments.slice(0, 3));
+  const copies = await Promise.all(
+    segments.slice(0, 2).map((segment) => readFile(archivedRecords(folder.archive, segment))),
+  );
+  await removeArchived(folder, options, expired);
+  const restored = async () => {
+    const database = await openDatabase(':memory:', options);
+    await restoreSegment(database, folder.archive, folder.landing, last).finally(() => database.close());
+    const text = await readFile(recordFile(folder.landing, last), 'utf8');
+    await rm(recordFile(folder.landing, last));
+    await rm(pageFile(folder.landing, last));
+    return text.match(/"id":"[^"]*"/g);
+  };
+  const wanted = Array.from({ length: 9 }, (_, n) => `"id":"${id(n * 3)}"`);
+  expect(await listRecordFiles(folder.archive)).toEqual([segments[2]]);
+  expect(await restored()).toEqual(wanted);
+  for (const [n, copy] of copies.entries())
+    await writeFile(archivedRecords(folder.archive, segments[n]!), copy);
+  expect(await restored()).toEqual(wanted);
 });
 
 test('of old complete checkpoints the newest stays, and those whose pages are still in the landing log', async () => {

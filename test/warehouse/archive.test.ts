@@ -1,12 +1,13 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type DataFolder, dataFolder, makeDataFolder } from '../../src/data-folder.ts';
-import { listSegments } from '../../src/landing/segment-files.ts';
+import { listSegments, pageFile, recordFile } from '../../src/landing/segment-files.ts';
 import { createLandingLog } from '../../src/landing/writer.ts';
 import { archiveSegments, removeLanded } from '../../src/warehouse/archive.ts';
 import { type Database, openDatabase } from '../../src/warehouse/database.ts';
+import { restoreSegment } from '../../src/warehouse/restore-segment.ts';
 import { newRecords } from '../landing/pages.ts';
 
 let folder: DataFolder;
@@ -59,23 +60,24 @@ async function landAndArchive(crawl: string, pages: readonly (readonly string[])
   return segment as number;
 }
 
-/** Texts of the records of every page of a crawl, found where the page lines say they are kept. */
+/** Texts of the records of every page of an archived segment, restored for a moment. */
 async function readBack(segment: number): Promise<string[][]> {
-  const rows = await database.rows<{ page: bigint; line: string | null }>(`
-    select (p.line ->> '$.page')::bigint as page, r.line
-    from read_parquet('${folder.archive}/${segment}.pages.parquet') as p
-    left join read_parquet('${folder.archive}/*[0-9].parquet', filename = true) as r
-      on r.filename = '${folder.archive}/' || p.kept_segment || '.parquet'
-      and r.line like '{"task":"' || p.kept_task || '","crawl":"' || p.kept_crawl || '","page":' || p.kept_page || ',%'
-    where p.line ->> '$.kind' = 'page'
-    order by page, (r.line ->> '$.n')::int`);
-  const pages = new Map<bigint, string[]>();
-  for (const { page, line } of rows)
-    pages.set(page, [
-      ...(pages.get(page) ?? []),
-      ...(line === null ? [] : [/"record":(.*)\}$/s.exec(line)?.[1] as string]),
-    ]);
-  return [...pages.values()];
+  await restoreSegment(database, folder.archive, folder.landing, segment);
+  const readLines = async (file: string) =>
+    (await readFile(file, 'utf8')).split('\n').flatMap((line) => line || []);
+  const pages = (await readLines(pageFile(folder.landing, segment))).flatMap(
+    (line) => (JSON.parse(line) as { page?: number }).page ?? [],
+  );
+  const records = await readLines(recordFile(folder.landing, segment));
+  await rm(pageFile(folder.landing, segment));
+  await rm(recordFile(folder.landing, segment));
+  return pages.map((page) =>
+    records.flatMap((line) => {
+      const [, of, text] =
+        /^\{"task":"task","crawl":"\d+","page":(\d+),.*?"record":(.*)\}$/s.exec(line) ?? [];
+      return Number(of) === page ? (text as string) : [];
+    }),
+  );
 }
 
 async function countArchived(segment: number): Promise<bigint> {
@@ -94,13 +96,27 @@ test('keeps every record with its own bytes, and nothing in the landing log', as
   expect(await readdir(folder.landing)).toEqual([]);
 });
 
-test('keeps the records of identical pages once, across nights and within one', async () => {
-  const pages = [[odd, '{"b":2}'], ['{"c":3}'], ['{"c":3}']];
+test('keeps each text once, whatever page it came in, across nights and within one', async () => {
+  const pages = [[odd, '{"b":2}'], ['{"c":3}'], ['{"c":3}', '{"d":4}']];
   const first = await landAndArchive('1', pages);
-  expect(await countArchived(first)).toBe(3n);
-  const changed = [[odd, '{"b":2}'], ['{"c":4}'], ['{"c":3}']];
-  const second = await landAndArchive('2', changed);
+  expect(await countArchived(first)).toBe(4n);
+  // An insert moves every record behind it to another place.
+  const moved = [['{"a":1}', odd], ['{"b":2}', '{"c":3}'], ['{"d":4}']];
+  const second = await landAndArchive('2', moved);
   expect(await countArchived(second)).toBe(1n);
-  expect(await readBack(second)).toEqual(changed);
+  const third = await landAndArchive('3', pages);
+  expect(await readdir(folder.archive)).not.toContain(`${third}.parquet`);
+  expect(await readBack(second)).toEqual(moved);
   expect(await readBack(first)).toEqual(pages);
+  expect(await readBack(third)).toEqual(pages);
+});
+
+test('a record file that a kill left without its page lines is written again, whatever it holds', async () => {
+  const first = await landAndArchive('1', [['{"a":1}', '{"b":2}']]);
+  await restoreSegment(database, folder.archive, folder.landing, first);
+  await rm(join(folder.archive, `${first}.pages.parquet`));
+  await archiveSegments(database, folder, [first]);
+  await removeLanded(folder, [first]);
+  expect(await countArchived(first)).toBe(2n);
+  expect(await readBack(first)).toEqual([['{"a":1}', '{"b":2}']]);
 });

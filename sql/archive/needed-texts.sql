@@ -1,0 +1,28 @@
+-- How many texts each record file holds, and how many of them a page that stays needs.
+-- grain: one row a record file
+-- $pages: the archived page files that stay; $files: record files whose own page lines have left the archive, or leave it
+with needed as (
+  select distinct unnest(digest_list(parsed.digests)) as digest
+  from (
+    select from_json(line, '{"digests": "VARCHAR"}') as parsed
+    from read_parquet($pages)
+    where kind = 'page' and kept_segment is null
+  )
+  where parsed.digests is not null
+),
+-- Files of older versions have no digests.
+text as (
+  select null::uuid as digest, null::varchar as filename
+  where false
+  union all by name
+  select * exclude (line)
+  from read_parquet($files, filename = true, union_by_name = true)
+)
+select
+  regexp_extract(t.filename, '(\d+)\.parquet$', 1)::bigint as segment,
+  count(*) as texts,
+  count(*) filter (where n.digest is not null) as needed
+from text as t
+left join needed as n using (digest)
+group by segment
+order by segment

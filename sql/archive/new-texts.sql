@@ -1,0 +1,32 @@
+-- The records of a segment whose text the archive does not have yet, each text once.
+-- grain: one row a record
+-- Tables `page`: sql/archive/pages.sql; `known_digest` (digest): texts that the archive has
+create or replace temp table new_text as
+with record as (
+  select
+    task,
+    crawl,
+    page,
+    unnest(range(records)) as n,
+    unnest(
+      if(
+        digests is null,
+        list_transform(range(records), n -> null::uuid),
+        digest_list(digests)
+      )
+    ) as digest
+  from page
+  where kind = 'page' and records > 0
+)
+select task, crawl, page, n, digest
+from record
+where digest is null
+union all
+select first.task, first.crawl, first.page, first.n, digest
+from (
+  select digest, min({'task': task, 'crawl': crawl, 'page': page, 'n': n}) as first
+  from record
+  where digest is not null
+  group by digest
+)
+anti join known_digest using (digest);
