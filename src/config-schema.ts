@@ -165,7 +165,9 @@ const lake = z
     partition_by: z
       .record(name, z.array(name).min(1))
       .default({})
-      .describe('Columns the files of a table are split by: {assets: [collection]}'),
+      .describe(
+        'Columns the files of a table are split by: {assets: [collection]}. A value too long for a file name has a folder named by its SHA-256; the files hold the value',
+      ),
     keep: z.int().min(1).default(2).describe('Exports of a table that are kept'),
   })
   .prefault({})

@@ -1,6 +1,6 @@
 import { access, constants, mkdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { DiskError } from './errors.ts';
+import { DiskError, UsageError } from './errors.ts';
 import { makeSharedFolder } from './file-modes.ts';
 import { syncDirectory } from './landing/segment-files.ts';
 
@@ -44,6 +44,23 @@ export function dataFolder(root: string): DataFolder {
     runState: join(root, 'run.json'),
     lake: join(root, 'lake'),
   };
+}
+
+/**
+ * Refuses a folder that DuckDB cannot be told of. In paths of files to read it takes `[`, `*` and `?` for patterns, and
+ * no pattern leads through a backslash; in the path of a database, `?` ends it. All else is fine (`escapeGlob`).
+ * @param place where the path was named, as errors name it
+ * @throws UsageError
+ */
+export function refuseOddPath(path: string, place: '--data-dir' | 'lake.uri'): void {
+  const cannot =
+    place === '--data-dir' && path.includes('?')
+      ? 'DuckDB opens no database below a path with a ?'
+      : /\\/.test(path) && /[[*?]/.test(path)
+        ? 'DuckDB reads no file below a path with a backslash and one of [, * and ?'
+        : null;
+  if (cannot !== null)
+    throw new UsageError(`${place}: ${path}: ${cannot}`, 'Rename the folder, or name another.');
 }
 
 /** Makes the folders. @throws DiskError when the place cannot be written */

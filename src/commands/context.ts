@@ -1,6 +1,6 @@
 import { type Logger, pino } from 'pino';
 import { type Config, readConfig } from '../config.ts';
-import { type DataFolder, dataFolder } from '../data-folder.ts';
+import { type DataFolder, dataFolder, refuseOddPath } from '../data-folder.ts';
 import { noteResult } from '../json-output.ts';
 
 /** Options that every command takes. */
@@ -32,6 +32,7 @@ export interface Context {
  * @throws UsageError
  */
 export async function openContext(args: GlobalArgs, { asks = true } = {}): Promise<Context> {
+  refuseOddPath(args.dataDir, '--data-dir');
   const config = await readConfig({
     ...(args.config === undefined ? {} : { file: args.config }),
     env: process.env,

@@ -4,7 +4,7 @@ import type { DuckDBConnection, DuckDBInstance, DuckDBType, DuckDBValue } from '
 import { parseMemory } from '../config-schema.ts';
 import { asDiskError } from '../errors.ts';
 import { duckdb } from './duckdb.ts';
-import { quoteName, quoteText } from './sql-text.ts';
+import { escapeGlob, quoteName, quoteText } from './sql-text.ts';
 
 const { DuckDBTypeId, LIST, listValue, StatementType, VARCHAR } = duckdb;
 
@@ -266,12 +266,16 @@ async function afterwards<T>(work: () => Promise<T>, restore: () => Promise<void
   return result;
 }
 
+/** Parameters that hold paths of files to read, by which DuckDB's readers know them. */
+const pathParams = new Set(['files', 'page_files', 'pages', 'records', 'requests']);
+
 function bind(params: SqlParams | undefined): Record<string, DuckDBValue> | undefined {
   if (params === undefined) return undefined;
-  const bound = Object.entries(params).map(([name, value]) => [
-    name,
-    Array.isArray(value) ? listValue(value) : value,
-  ]);
+  const bound = Object.entries(params).map(([name, value]) => {
+    const literal = (text: string) => (pathParams.has(name) ? escapeGlob(text) : text);
+    if (typeof value === 'string') return [name, literal(value)];
+    return [name, Array.isArray(value) ? listValue(value.map(literal)) : value];
+  });
   return Object.fromEntries(bound) as Record<string, DuckDBValue>;
 }
 

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseMemory } from '../config-schema.ts';
+import { refuseOddPath } from '../data-folder.ts';
 import { asDiskError, UsageError } from '../errors.ts';
 import { requireSchema } from './build.ts';
 import { type Database, openDatabase } from './database.ts';
@@ -11,6 +12,7 @@ import {
   openLake,
   openTableFolder,
   publishDraft,
+  refuseForeignSet,
   removeOldSets,
   sealDraft,
   sealFiles,
@@ -119,10 +121,12 @@ export async function checkExport(
   options: Pick<ExportOptions, 'lake' | 'tables' | 'partitionBy' | 'places'>,
 ): Promise<void> {
   refuseObjectStore(options.lake);
-  chooseTables(
+  refuseOddPath(options.lake, 'lake.uri');
+  const tables = chooseTables(
     readTableSpecs().flatMap(({ name, history }) => (history ? [name, `${name}_history`] : name)),
     options,
   );
+  for (const table of tables) await refuseForeignSet(join(options.lake, table));
   const partitions = Object.entries(options.partitionBy);
   if (partitions.length === 0) return;
   const model = await describeModel();
@@ -208,7 +212,12 @@ async function writeSet(database: Database, set: TableToWrite, options: ExportOp
       await writeFiles(database, { table, columns, rows, layout, draft, id, partitionsDir });
     });
     const sealed = await sealFiles(draft, options.fileMode);
-    const rowsByPath = await verifyFiles(database, draft, facts);
+    const rowsByPath = await verifyFiles(
+      database,
+      draft,
+      sealed.map(({ path }) => path),
+      facts,
+    );
     const manifest: Manifest = {
       table,
       export_id: id,

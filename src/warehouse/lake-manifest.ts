@@ -1,4 +1,4 @@
-import { readFile, readlink, stat } from 'node:fs/promises';
+import { lstat, readFile, readlink, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export const manifestName = '_manifest.json';
@@ -25,13 +25,31 @@ export interface Manifest {
   fingerprint: string;
 }
 
-/** Id of the set that `current` points to; null when there is none. */
+/** Id of the set that `current` points to; null when there is none, or no link. */
 export async function readCurrentId(tableDir: string): Promise<string | null> {
   try {
     return await readlink(join(tableDir, 'current'));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EINVAL') return null;
     throw error;
+  }
+}
+
+/**
+ * What stands in the place of `current` where that is no link. Tools that copy what links lead to (`cp -rL`, most
+ * clients of object stores) make a folder of it, which is a set that says its id.
+ * @returns null for a link, or nothing; `id` is null for what no export made
+ */
+export async function readCopiedSet(tableDir: string): Promise<{ id: string | null } | null> {
+  const path = join(tableDir, 'current');
+  const entry = await lstat(path).catch(() => null);
+  if (entry === null || entry.isSymbolicLink()) return null;
+  try {
+    const { export_id: id } = JSON.parse(await readFile(join(path, manifestName), 'utf8')) as Manifest;
+    return { id: isExportId(id) ? id : null };
+  } catch {
+    return { id: null };
   }
 }
 

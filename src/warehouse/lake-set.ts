@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { chmod, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DiskError } from '../errors.ts';
+import { DiskError, UsageError } from '../errors.ts';
 import { makeSharedFolder } from '../file-modes.ts';
 import { readChunks, syncDirectory, syncFile } from '../landing/segment-files.ts';
-import { isExportId, type Manifest, manifestName, readCurrentId } from './lake-manifest.ts';
+import { isExportId, type Manifest, manifestName, readCopiedSet, readCurrentId } from './lake-manifest.ts';
 
 /**
  * The files of the lake. A set is written in a dot-named folder beside the tables, sealed (modes, fsync, manifest
@@ -36,6 +36,7 @@ export async function openLake(lake: string): Promise<void> {
 export async function openTableFolder(lake: string, table: string): Promise<string[]> {
   const dir = join(lake, table);
   makeSharedFolder(dir, folderMode);
+  await adoptCopiedSet(dir);
   const names = await readdir(dir);
   const current = await readCurrentId(dir);
   const isLeft = (name: string) => isExportId(name) && (current === null || name > current);
@@ -45,6 +46,27 @@ export async function openTableFolder(lake: string, table: string): Promise<stri
     }
   }
   return names.filter((name) => isExportId(name) && !isLeft(name)).sort();
+}
+
+/** Makes a link of a `current` that is a folder: the lake was copied with what its links lead to. */
+async function adoptCopiedSet(dir: string): Promise<void> {
+  await refuseForeignSet(dir);
+  const id = (await readCopiedSet(dir))?.id;
+  if (id == null) return;
+  // The same set under its own name is either a copy of this one or damaged: of the one that readers had it is sure.
+  await rm(join(dir, id), { recursive: true, force: true });
+  await rename(join(dir, 'current'), join(dir, id));
+  await pointTo(dir, id);
+}
+
+/** @throws UsageError when something that no export made stands in the place of `current` */
+export async function refuseForeignSet(dir: string): Promise<void> {
+  const copied = await readCopiedSet(dir);
+  if (copied === null || copied.id !== null) return;
+  throw new UsageError(
+    `${join(dir, 'current')} is neither a link nor a set that an export made`,
+    'Move it out of the lake, or name another folder with lake.uri in the config.',
+  );
 }
 
 /** Where a set is written. */
@@ -100,11 +122,16 @@ export async function publishDraft(lake: string, draft: string, { table, export_
   const dir = join(lake, table);
   await rename(draft, join(dir, id));
   await syncDirectory(dir);
+  await pointTo(dir, id);
+  await syncDirectory(lake);
+}
+
+/** Points a table's `current` at a set. */
+async function pointTo(dir: string, id: string): Promise<void> {
   const link = join(dir, `${linkPrefix}${id}`);
   await symlink(id, link);
   await rename(link, join(dir, 'current'));
   await syncDirectory(dir);
-  await syncDirectory(lake);
 }
 
 /** Removes all but the newest `keep` sets; `current` is always the newest. */

@@ -38,3 +38,11 @@ export function quoteName(name: string): string {
 export function quoteText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
+
+/**
+ * A path as DuckDB's readers take it, for which `[`, `*` and `?` are patterns. A path with a backslash cannot be written
+ * as one (it is taken for a separator), and is left as it is: without a pattern in it, it is taken literally.
+ */
+export function escapeGlob(path: string): string {
+  return path.includes('\\') ? path : path.replaceAll(/[[*?]/g, '[$&]');
+}

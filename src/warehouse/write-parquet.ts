@@ -1,9 +1,9 @@
-import { mkdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { Database } from './database.ts';
 import type { Manifest } from './lake-manifest.ts';
 import { type LakeColumn, type LakeLayout, lakeSelectList, type TableFacts } from './lake-table.ts';
-import { quoteName, quoteText } from './sql-text.ts';
+import { escapeGlob, quoteName, quoteText } from './sql-text.ts';
 
 /** One set to be written. */
 interface SetToWrite {
@@ -17,6 +17,12 @@ interface SetToWrite {
   /** Folder for rows on their way to their partitions: made where it is needed, and removed. */
   partitionsDir: string;
 }
+
+/** What DuckDB, as Hive, names the folder of the rows that have NULL. */
+const nullFolder = '__HIVE_DEFAULT_PARTITION__';
+
+/** Longest name of a partition's folder, bytes. File systems take 255, some that encrypt names 143. */
+const maxFolderBytes = 143;
 
 /** Partitions written at once: each holds a buffer of about 2 MB, and a row group of its file. */
 const partitionsAtOnce = 16;
@@ -54,39 +60,77 @@ async function writeWhole(database: Database, { table, columns, layout, draft, i
   );
 }
 
-/** Numbers the partitions from 0 in `part`, and writes every row with the number of its partition. */
+/**
+ * Numbers the partitions from 0 in `part`, and writes every row with the number of its partition. A value whose folder
+ * would have too long a name, or that of NULL, has one with the value's SHA-256 in its place: `folder` says where.
+ */
 async function writePartitions(database: Database, set: SetToWrite): Promise<void> {
   const { table, columns, layout } = set;
   const by = layout.partitionBy.map(quoteName);
   await database.run(
     `create or replace temp table part as
-    select row_number() over (order by ${by.join(', ')}) - 1 as part_number, ${by.join(', ')}
+    select row_number() over (order by ${by.join(', ')}) - 1 as part_number, ${by.join(', ')},
+      if(${by.map(isOdd).join(' or ')}, concat_ws('/', ${by.map(folderName).join(', ')}), null) as folder
     from (select distinct ${by.join(', ')} from ${quoteName(table)})`,
   );
   const [count] = await database.rows<{ n: bigint }>('select count(*) as n from part');
+  const odd = await database.rows<{ part_number: bigint; folder: string }>(
+    'select part_number, folder from part where folder is not null order by part_number',
+  );
   const rows = `(
     select ${lakeSelectList(columns, 't')}, p.part_number
     from ${quoteName(table)} t
     join part p on ${by.map((name) => `t.${name} is not distinct from p.${name}`).join(' and ')}
   )`;
-  await splitRows(database, set, rows, 0, Number(count!.n));
+  const folders = new Map(odd.map(({ part_number, folder }) => [Number(part_number), folder]));
+  await splitRows(database, { ...set, folders }, rows, 0, Number(count!.n));
+}
+
+/** DuckDB's name for a value's folder. @param column quoted */
+function plainName(column: string): string {
+  return `${quoteText(`${column.slice(1, -1)}=`)} || coalesce(url_encode(${column}::varchar), ${quoteText(nullFolder)})`;
+}
+
+function isOdd(column: string): string {
+  return `(octet_length(encode(${plainName(column)})) > ${maxFolderBytes} or coalesce(${column}::varchar = ${quoteText(nullFolder)}, false))`;
+}
+
+function folderName(column: string): string {
+  const hashed = `${quoteText(`${column.slice(1, -1)}=sha256-`)} || sha256(${column}::varchar)`;
+  return `if(${isOdd(column)}, ${hashed}, ${plainName(column)})`;
+}
+
+/** Partitions whose folder DuckDB cannot name, by number. */
+interface SplitSet extends SetToWrite {
+  folders: ReadonlyMap<number, string>;
 }
 
 /** Writes the partitions `from` to `to` (exclusive), whose rows are `rows`: at once where they are few. */
 async function splitRows(
   database: Database,
-  set: SetToWrite,
+  set: SplitSet,
   rows: string,
   from: number,
   to: number,
 ): Promise<void> {
   const names = set.columns.map(({ name }) => quoteName(name)).join(', ');
   if (to - from <= partitionsAtOnce) {
+    const odd = [...set.folders].filter(([part]) => part >= from && part < to);
+    const format = 'format parquet, compression zstd, compression_level 1, row_group_size 20480';
+    for (const [part, folder] of odd) {
+      const file = join(set.draft, folder, `${set.id}-0.parquet`);
+      await mkdir(dirname(file), { recursive: true });
+      await database.run(
+        `copy (select ${names} from ${rows} where part_number = ${part}) to ${quoteText(file)} (${format})`,
+      );
+    }
+    if (odd.length === to - from) return;
+    const others =
+      odd.length === 0 ? '' : `where part_number not in (${odd.map(([part]) => part).join(', ')})`;
     await database.run(
-      `copy (select ${names} from ${rows}) to ${quoteText(set.draft)} (
-        format parquet, compression zstd, compression_level 1, overwrite_or_ignore true, filename_pattern '${set.id}-{i}',
-        partition_by (${set.layout.partitionBy.map(quoteName).join(', ')}), write_partition_columns true,
-        row_group_size 20480
+      `copy (select ${names} from ${rows} ${others}) to ${quoteText(set.draft)} (
+        ${format}, overwrite_or_ignore true, filename_pattern '${set.id}-{i}',
+        partition_by (${set.layout.partitionBy.map(quoteName).join(', ')}), write_partition_columns true
       )`,
     );
     return;
@@ -100,42 +144,50 @@ async function splitRows(
   );
   for (let low = from; low < to; low += width) {
     const bucket = join(dir, `part_bucket=${(low - from) / width}`);
-    const files = `read_parquet(${quoteText(join(bucket, '*.parquet'))}, hive_partitioning = false)`;
-    await splitRows(database, set, files, low, Math.min(low + width, to));
+    const files = (await readdir(bucket)).map((file) => quoteText(escapeGlob(join(bucket, file))));
+    const rows = `read_parquet([${files.join(', ')}], hive_partitioning = false)`;
+    await splitRows(database, set, rows, low, Math.min(low + width, to));
     await rm(bucket, { recursive: true });
   }
 }
 
 /**
  * Reads back what was written and compares it with the table: rows and the exact sum of every u64 column.
+ * @param paths of the files, relative to the draft
  * @returns rows by file, paths relative to the draft
  * @throws Error when they differ: the set must not be published
  */
 export async function verifyFiles(
   database: Database,
   draft: string,
+  paths: readonly string[],
   facts: TableFacts,
 ): Promise<Map<string, number>> {
+  const files = paths.map((path) => join(draft, path));
   const found = await database.rows<{ file_name: string; num_rows: bigint }>(
-    'select file_name, num_rows from parquet_file_metadata($pattern)',
-    { pattern: `${draft}/**/*.parquet` },
+    'select file_name, num_rows from parquet_file_metadata($files)',
+    { files },
   );
   const rowsByPath = new Map(
     found.map(({ file_name, num_rows }) => [file_name.slice(draft.length + 1), Number(num_rows)]),
   );
   const rows = [...rowsByPath.values()].reduce((sum, count) => sum + count, 0);
   if (rows !== facts.rows) throw new Error(`the Parquet files have ${rows} rows, the table ${facts.rows}`);
-  if (rows > 0) await verifySums(database, draft, facts.sums);
+  if (rows > 0) await verifySums(database, files, facts.sums);
   return rowsByPath;
 }
 
-async function verifySums(database: Database, draft: string, sums: Manifest['sums']): Promise<void> {
+async function verifySums(
+  database: Database,
+  files: readonly string[],
+  sums: Manifest['sums'],
+): Promise<void> {
   const names = Object.keys(sums);
   if (names.length === 0) return;
   const [written] = await database.rows<Record<string, string>>(
     `select ${names.map((name, n) => `coalesce(sum(${quoteName(name)}), 0)::varchar as sum_${n}`).join(', ')}
-    from read_parquet($pattern, hive_partitioning = false)`,
-    { pattern: `${draft}/**/*.parquet` },
+    from read_parquet($files, hive_partitioning = false)`,
+    { files },
   );
   for (const [n, name] of names.entries()) {
     if (written![`sum_${n}`] === sums[name]) continue;

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { checkExport } from '../../src/warehouse/export.ts';
 import type { Manifest } from '../../src/warehouse/lake-manifest.ts';
 import { readTableSpecs } from '../../src/warehouse/table-spec.ts';
 import { createFixture, insertAssets, insertTokenAccounts, listTree, readJson } from './export-fixture.ts';
@@ -242,6 +243,63 @@ test('values no file name can hold still make partitions', async () => {
   expect(files.every(({ path }) => path.split('/').length === 2)).toBe(true);
   expect((await readdir(fixture.root)).sort()).toEqual(['lake', 'warehouse.duckdb']);
   expect(set!.rows).toBe(6);
+});
+
+test('values that are too long for a file name, or the name of NULL, make partitions named by their hash', async () => {
+  const fixture = await createFixture();
+  const odd = ['x'.repeat(300), 'ü'.repeat(60), '__HIVE_DEFAULT_PARTITION__'];
+  const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+  await fixture.change(
+    insertTokenAccounts(0, 100),
+    "update token_accounts set mint = 'mint-' || (amount % 20), owner = null",
+    ...odd.map((text, n) => `update token_accounts set mint = '${text}' where address = 'address-${n}'`),
+    "update token_accounts set mint = null where address = 'address-3'",
+    `update token_accounts set owner = '${odd[0]}' where address in ('address-0', 'address-4')`,
+  );
+  for (const partitionBy of [['mint'], ['owner'], ['owner', 'mint']]) {
+    await fixture.export({ tables: ['token_accounts'], partitionBy: { token_accounts: partitionBy } });
+    const { files, export_id: id } = await current(fixture.lake, 'token_accounts');
+    const list = files.map(({ path }) => `'${fixture.lake}/token_accounts/${id}/${path}'`).join(', ');
+    const read = `read_parquet([${list}], hive_partitioning = false)`;
+    expect(
+      await fixture.query(`
+        (from token_accounts except all (select * from ${read}))
+        union all
+        (select * from ${read} except all from token_accounts)`),
+    ).toEqual([]);
+    expect(files.reduce((sum, { rows }) => sum + rows, 0)).toBe(100);
+    const folders = files.map(({ path }) => path.split('/').slice(0, -1).join('/'));
+    expect(new Set(folders).size).toBe(folders.length);
+    const expected: Record<string, string[]> = {
+      mint: [...odd.map((text) => `mint=sha256-${sha256(text)}`), 'mint=__HIVE_DEFAULT_PARTITION__'],
+      owner: [`owner=sha256-${sha256(odd[0]!)}`, 'owner=__HIVE_DEFAULT_PARTITION__'],
+      'owner,mint': [`owner=sha256-${sha256(odd[0]!)}/mint=sha256-${sha256(odd[0]!)}`],
+    };
+    expect(folders).toEqual(expect.arrayContaining(expected[`${partitionBy}`]!));
+  }
+});
+
+test('a lake in which `current` is a copied folder is taken over; a foreign one is refused before the run', async () => {
+  const fixture = await createFixture();
+  await fixture.change(insertTokenAccounts(0, 10));
+  const options = { tables: ['token_accounts', 'assets'] };
+  await fixture.export(options);
+  const { export_id: id } = await current(fixture.lake, 'token_accounts');
+  const copy = { ...options, lake: join(fixture.root, 'copied') };
+  await cp(fixture.lake, copy.lake, { recursive: true, dereference: true });
+  // A copy of `current` alone.
+  await rm(join(copy.lake, 'assets', id), { recursive: true, force: true });
+  expect((await fixture.export(copy)).map(({ written }) => written)).toEqual([false, false]);
+  expect(await readlink(join(copy.lake, 'token_accounts', 'current'))).toBe(id);
+  expect(await listTree(copy.lake)).toEqual(await listTree(fixture.lake));
+
+  const foreign = join(copy.lake, 'assets', 'current');
+  await rm(foreign);
+  await mkdir(foreign);
+  const refusal = { exitCode: 2, message: expect.stringContaining(foreign) };
+  await expect(fixture.export(copy)).rejects.toMatchObject(refusal);
+  const places = { tables: 'lake.tables', partitionBy: 'lake.partition_by' };
+  await expect(checkExport({ ...copy, partitionBy: {}, places })).rejects.toMatchObject(refusal);
 });
 
 test('what cannot be meant is refused with what there is', async () => {

@@ -1,0 +1,78 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { openCannedPlace, readRows } from './night.ts';
+
+const key = (name: string) => name.padEnd(43, '1');
+const owner = key('Hoard');
+
+/** An API with two token accounts, whose amounts grow with the slot. */
+function createApi() {
+  let slot = 100;
+  const account = (name: string) => ({ address: key(name), mint: key('Mint'), owner, amount: slot });
+  return {
+    tick: () => {
+      slot += 10;
+    },
+    answer: (_: string, { cursor }: Record<string, unknown>) => {
+      const items = cursor === undefined ? [account('Ann'), account('Bob')] : [];
+      return JSON.stringify({
+        last_indexed_slot: slot,
+        token_accounts: items,
+        ...(cursor ? {} : { cursor: 'end' }),
+      });
+    },
+  };
+}
+
+const files = {
+  'ledgerlake.yaml': 'lake: {tables: [token_accounts], partition_by: {token_accounts: [mint]}}\n',
+  'jobs/tokens.yaml': `describe: test\nmethod: getTokenAccounts\nfor_each: {owner: {values: [${owner}]}}\n`,
+};
+
+test.each(['[ab]', 'a]b', 'a*c', 'a\\b', 'data [old]'])(
+  'a data folder called %s is like any other',
+  async (name) => {
+    const api = createApi();
+    const place = await openCannedPlace(api.answer, files);
+    // Patterns would lead here.
+    for (const dir of ['a', 'abc', name]) {
+      const ended = await place.cli('run', '--data-dir', join(place.root, dir));
+      expect([ended.code, ended.stderr]).toEqual([0, expect.not.stringContaining('"level":50')]);
+      api.tick();
+    }
+    const data = join(place.root, name);
+    expect(await place.cli('run', '--data-dir', data)).toMatchObject({ code: 0 });
+    const rows = () =>
+      readRows(
+        join(data, 'warehouse.duckdb'),
+        'select amount, valid_to_slot from token_accounts_history order by all',
+      );
+    const versions = await rows();
+    expect(versions).toEqual([
+      { amount: '120', valid_to_slot: '130' },
+      { amount: '120', valid_to_slot: '130' },
+      { amount: '130', valid_to_slot: null },
+      { amount: '130', valid_to_slot: null },
+    ]);
+    const manifest = JSON.parse(
+      await readFile(join(data, 'lake/token_accounts/current/_manifest.json'), 'utf8'),
+    );
+    expect(manifest.files).toMatchObject([{ rows: 2 }]);
+    expect(await place.cli('rebuild', '--from-archive', '--data-dir', data)).toMatchObject({ code: 0 });
+    expect(await rows()).toEqual(versions);
+  },
+  60_000,
+);
+
+test('a data folder or lake that DuckDB cannot read is refused before anything is asked', async () => {
+  const place = await openCannedPlace(() => 'null', files);
+  for (const name of ['a\\b*', 'a?b'])
+    expect(await place.cli('run', '--data-dir', join(place.root, name))).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^ledgerlake: --data-dir: .*DuckDB/),
+    });
+  const odd = { ...files, 'ledgerlake.yaml': "lake: {uri: 'b[\\c'}\n" };
+  const lake = await openCannedPlace(() => 'null', odd);
+  expect(await lake.cli('run')).toMatchObject({ code: 2, stderr: expect.stringContaining('lake.uri: ') });
+}, 60_000);
