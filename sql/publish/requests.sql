@@ -1,6 +1,7 @@
 -- What the runs of the request log asked of the API.
 -- grain: one row a run and operation
 -- $requests: data/requests.ndjson; lines that are none, on a damaged disk, are passed over
+-- A line is an attempt, or (outcome `sum`) all attempts of a day. Latencies of several days are told by the slowest day's.
 insert into meta.requests (
   run_id, operation, pool, requests, retries, throttles, failures, credits, saved, bytes, latency_p50_ms,
   latency_p95_ms, latency_max_ms
@@ -9,16 +10,16 @@ select
   run,
   operation,
   any_value(pool),
-  count(*) filter (where outcome <> 'saved'),
-  count(*) filter (where attempt > 1),
-  count(*) filter (where outcome = 'throttled'),
-  count(*) filter (where outcome not in ('ok', 'saved')),
+  sum(case outcome when 'saved' then 0 when 'sum' then requests else 1 end)::bigint,
+  sum(if(outcome = 'sum', retries, (attempt > 1)::bigint))::bigint,
+  sum(if(outcome = 'sum', throttles, (outcome = 'throttled')::bigint))::bigint,
+  sum(if(outcome = 'sum', failures, (outcome not in ('ok', 'saved'))::bigint))::bigint,
   sum(credits)::bigint,
   coalesce(sum(saved), 0)::bigint,
   coalesce(sum(bytes), 0)::bigint,
-  quantile_cont(latencyms, 0.5),
-  quantile_cont(latencyms, 0.95),
-  max(latencyms)
+  coalesce(quantile_cont(latencyms, 0.5), max(latency.p50)),
+  coalesce(quantile_cont(latencyms, 0.95), max(latency.p95)),
+  greatest(max(latencyms), max(latency.max))
 from read_json(
   $requests,
   format = 'newline_delimited',
@@ -33,7 +34,12 @@ from read_json(
     saved: 'BIGINT',
     latencyMs: 'DOUBLE',
     bytes: 'BIGINT',
-    attempt: 'BIGINT'
+    attempt: 'BIGINT',
+    requests: 'BIGINT',
+    retries: 'BIGINT',
+    throttles: 'BIGINT',
+    failures: 'BIGINT',
+    latency: 'STRUCT(p50 DOUBLE, p95 DOUBLE, max DOUBLE)'
   }
 )
 where run is not null

@@ -12,7 +12,7 @@ import { startLoading } from './load-stage.ts';
 import type { NextSnapshot } from './next-snapshot.ts';
 import { publishOptions } from './publish-options.ts';
 import { reloadRemapped } from './reload-stage.ts';
-import { findExpired, removeExpired, thinCheckpoints } from './retention-stage.ts';
+import { findExpired, removeExpired, thinCheckpoints, thinHistory } from './retention-stage.ts';
 import { readRunLog } from './run-log.ts';
 import type { Session } from './session.ts';
 
@@ -78,6 +78,7 @@ export async function snapshotStage(
     const settled = await session.withBuild(async (build) => {
       await publishRuns(build, folder, runs);
       await thinCheckpoints(build, session);
+      await thinHistory(build, session);
       await compactTables(build);
       return readSegments(build, 'from meta.segments where settled');
     });

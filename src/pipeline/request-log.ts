@@ -24,8 +24,27 @@ export interface SavedEntry {
   saved: number;
 }
 
+/** What a run that has ended asked of one operation on one day, in the place of its attempts (sum-requests.ts). */
+export interface SumEntry {
+  run: string;
+  /** The last of them. */
+  at: string;
+  operation: string;
+  pool: Operation['pool'];
+  outcome: 'sum';
+  requests: number;
+  retries: number;
+  throttles: number;
+  failures: number;
+  credits: number;
+  saved: number;
+  bytes: number;
+  /** Milliseconds; null where no request was made. */
+  latency: { p50: number; p95: number; max: number } | null;
+}
+
 /** One line of `data/requests.ndjson`. */
-export type RequestEntry = { run: string } & (AttemptEntry | SavedEntry);
+export type RequestEntry = ({ run: string } & (AttemptEntry | SavedEntry)) | SumEntry;
 
 export interface RequestLog {
   /** Adds one attempt. With the kernel when it returns, so a killed process accounts for every answer. */
@@ -107,6 +126,10 @@ export async function sumRequestsByRun(path: string): Promise<Map<string, Spent>
 function addEntry(spent: Spent, entry: RequestEntry): void {
   if (entry.outcome === 'saved') {
     spent.saved += entry.saved;
+  } else if (entry.outcome === 'sum') {
+    spent.requests += entry.requests;
+    spent.credits += entry.credits;
+    spent.saved += entry.saved;
   } else {
     spent.requests += 1;
     spent.credits += entry.credits;
@@ -132,7 +155,8 @@ async function* readRequestLog(path: string): AsyncGenerator<RequestEntry> {
   }
 }
 
-function parseEntry(line: string): RequestEntry[] {
+/** The entry that a line is; none where it is no whole one. */
+export function parseEntry(line: string): RequestEntry[] {
   try {
     const entry = JSON.parse(line) as Partial<RequestEntry> | null;
     const isWhole = [entry?.run, entry?.at, entry?.operation].every((value) => typeof value === 'string');

@@ -2,20 +2,24 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { rename, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
-import { syncDirectory, syncFile } from '../landing/segment-files.ts';
+import { listSegments, syncDirectory, syncFile } from '../landing/segment-files.ts';
+import { listArchived } from '../warehouse/archive-files.ts';
 import type { Database } from '../warehouse/database.ts';
 import {
   type ExpiredArchive,
   listExpired,
   listOldCheckpoints,
+  readRemoved,
   removeArchived,
   removeCheckpoints,
   sizeExpired,
 } from '../warehouse/retention.ts';
+import { readSql } from '../warehouse/sql-text.ts';
 import { billingPeriodStart } from './budget.ts';
 import { listOldRequests } from './request-log.ts';
 import { listOldRuns, readRunLog } from './run-log.ts';
 import type { Session } from './session.ts';
+import { sumRequestLog } from './sum-requests.ts';
 
 /** What is older than `warehouse.keep_raw_days` and needed by nothing. */
 export interface Expired {
@@ -27,7 +31,7 @@ export interface Expired {
   runs: ReadonlySet<string>;
 }
 
-type Context = Pick<Session, 'folder' | 'config' | 'databaseOptions' | 'log'>;
+type Context = Pick<Session, 'folder' | 'config' | 'databaseOptions' | 'log' | 'run'>;
 
 /** Unix ms before which raw records, and what goes with them, may go. */
 function keepFrom({ config }: Pick<Context, 'config'>): number {
@@ -57,6 +61,7 @@ export async function removeExpired(context: Context, expired: Expired): Promise
     log.info({ segments: archive.segments.length, bytes: archiveBytes }, 'removed from the archive');
   await removeLines(folder.requests, requestRuns, folder.root);
   await removeLines(folder.runs, runs, folder.root);
+  await sumRequestLog(folder.requests, (run) => run !== context.run);
 }
 
 /** Removes the complete checkpoints that later ones have replaced. @returns how many */
@@ -64,6 +69,29 @@ export async function thinCheckpoints(build: Database, context: Context): Promis
   const places = await listOldCheckpoints(build, context.folder, keepFrom(context));
   await removeCheckpoints(build, places);
   return places.length;
+}
+
+/** Days for which `meta` tells of runs, at least: a year to compare with. */
+const historyDays = 400;
+
+/**
+ * Removes from `meta` what tells of runs older than a year, and segments that neither landing log nor archive has any more.
+ */
+export async function thinHistory(build: Database, { folder, config }: Context): Promise<void> {
+  const days = Math.max(historyDays, config.warehouse.keepRawDays);
+  const before = new Date(Date.now() - days * 86_400_000).toISOString();
+  const there = [...(await listArchived(folder.archive)), ...(await listSegments(folder.landing))];
+  await build.transaction(async () => {
+    for (const [file, params] of [
+      ['retention/requests.sql', { before }],
+      ['retention/runs.sql', { before }],
+      [
+        'retention/segments.sql',
+        { there: there.map(String), last: (await readRemoved(folder.archive)) ?? -1 },
+      ],
+    ] as const)
+      await build.run(readSql(file), params);
+  });
 }
 
 /** How many checkpoints `thinCheckpoints` would remove. */

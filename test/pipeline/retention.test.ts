@@ -9,8 +9,10 @@ import { pageFile, recordFile } from '../../src/landing/segment-files.ts';
 import { createLandingLog } from '../../src/landing/writer.ts';
 import { startLoading } from '../../src/pipeline/load-stage.ts';
 import { publishStage, snapshotStage } from '../../src/pipeline/publish-stage.ts';
+import { sumRequests, sumRequestsByRun } from '../../src/pipeline/request-log.ts';
 import { listOldRuns, type RunEntry } from '../../src/pipeline/run-log.ts';
 import { openSession, type Session } from '../../src/pipeline/session.ts';
+import { sumRequestLog } from '../../src/pipeline/sum-requests.ts';
 import { archivedRecords, listArchived, listRecordFiles } from '../../src/warehouse/archive-files.ts';
 import { openDatabase } from '../../src/warehouse/database.ts';
 import { restoreSegment } from '../../src/warehouse/restore-segment.ts';
@@ -227,28 +229,87 @@ test('of old complete checkpoints the newest stays, and those whose pages are st
 test('old runs leave the logs and stay in the tables; a billing month keeps its lines', async () => {
   const request = (run: string, at: string) =>
     `${JSON.stringify({ run, at, operation: 'getAsset', pool: 'das', attempt: 1, outcome: 'ok', credits: 10, latencyMs: 5, bytes: 9 })}\n`;
-  const [old, long] = ['20250101T000000000Z-aaaaaa', '20250102T000000000Z-bbbbbb'];
   const now = new Date().toISOString();
-  await writeFile(
-    folder.requests,
-    request(old, '2025-01-01T00:00:00.000Z') + request(long, '2025-01-02T00:00:00.000Z') + request(long, now),
-  );
+  const [first, second] = [200, 199].map((days) =>
+    new Date(Date.now() - days * 86_400_000).toISOString(),
+  ) as [string, string];
+  const [old, long] = [`${first.replace(/[-:.]/g, '')}-aaaaaa`, `${second.replace(/[-:.]/g, '')}-bbbbbb`];
+  await writeFile(folder.requests, request(old, first) + request(long, second) + request(long, now));
   const run = (name: string, at: string) =>
     `${JSON.stringify({ run: name, verb: 'run', jobs: ['a'], started_at: at })}\n${JSON.stringify({ run: name, finished_at: at, exit_code: 0, stopped_by: null })}\n`;
-  await writeFile(folder.runs, run(old, '2025-01-01T00:00:00.000Z') + run(long, '2025-01-02T00:00:00.000Z'));
+  await writeFile(folder.runs, run(old, first) + run(long, second));
   await publishAll(30);
-  expect(await readFile(folder.requests, 'utf8')).toBe(
-    request(long, '2025-01-02T00:00:00.000Z') + request(long, now),
-  );
-  expect(await readFile(folder.runs, 'utf8')).not.toMatch(/2025/);
+  expect(await readFile(folder.requests, 'utf8')).toBe(request(long, second) + request(long, now));
+  expect(await readFile(folder.runs, 'utf8')).not.toContain(first);
   await publishAll(30);
   expect(await snapshotRows(`select run_id, requests, credits from meta.requests order by run_id`)).toEqual([
     { run_id: old, requests: 1n, credits: 10n },
     { run_id: long, requests: 2n, credits: 20n },
   ]);
-  expect(await snapshotRows(`select run_id from meta.runs where run_id < '2026' order by run_id`)).toEqual([
-    { run_id: old },
-    { run_id: long },
+  expect(
+    await snapshotRows(`select run_id from meta.runs where run_id in ('${old}', '${long}') order by run_id`),
+  ).toEqual([{ run_id: old }, { run_id: long }]);
+});
+
+test('attempts of runs that ended stand in the log as one line a day, and every sum stays', async () => {
+  const path = join(folder.root, 'some-requests.ndjson');
+  const attempt = (run: string, at: string, latencyMs: number, more = {}) =>
+    JSON.stringify({
+      ...{
+        run,
+        at,
+        operation: 'getAsset',
+        pool: 'das',
+        attempt: 1,
+        outcome: 'ok',
+        credits: 10,
+        latencyMs,
+        bytes: 9,
+      },
+      ...more,
+    });
+  const ended = Array.from({ length: 1000 }, (_, n) =>
+    attempt('a', `2026-01-0${1 + (n % 2)}T00:00:00.${String(n % 1000).padStart(3, '0')}Z`, n, {
+      ...(n === 7 ? { attempt: 2, outcome: 'throttled', credits: 0 } : {}),
+    }),
+  );
+  const atWork = attempt('b', '2026-01-02T01:00:00.000Z', 5);
+  const saved = JSON.stringify({
+    ...{ run: 'a', at: '2026-01-02T00:10:00.000Z', operation: 'getAsset', pool: 'das', credits: 0 },
+    ...{ outcome: 'saved', saved: 3 },
+  });
+  await writeFile(path, `${[...ended, atWork, saved].join('\n')}\n`);
+  const before = [await sumRequests(path, Date.parse('2026-01-02')), [...(await sumRequestsByRun(path))]];
+  await sumRequestLog(path, (run) => run === 'a');
+  expect([
+    await sumRequests(path, Date.parse('2026-01-02')),
+    [...(await sumRequestsByRun(path))].sort(),
+  ]).toEqual(before);
+  const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
+  expect(lines[0]).toBe(atWork);
+  expect(lines.slice(1).map((line) => JSON.parse(line))).toEqual([
+    {
+      ...{ run: 'a', at: '2026-01-01T00:00:00.998Z', operation: 'getAsset', pool: 'das', outcome: 'sum' },
+      ...{ requests: 500, retries: 0, throttles: 0, failures: 0, credits: 5000, saved: 0, bytes: 4500 },
+      latency: { p50: 499, p95: 948.1, max: 998 },
+    },
+    {
+      ...{ run: 'a', at: '2026-01-02T00:10:00.000Z', operation: 'getAsset', pool: 'das', outcome: 'sum' },
+      ...{ requests: 500, retries: 1, throttles: 1, failures: 1, credits: 4990, saved: 3, bytes: 4500 },
+      latency: { p50: 500, p95: 949.1, max: 999 },
+    },
+  ]);
+  // The tables take them for what they stand for.
+  await writeFile(folder.requests, await readFile(path));
+  await publishAll(30);
+  expect(
+    await snapshotRows(
+      `select run_id, requests::int as requests, credits::int as credits, throttles::int as throttles,
+        saved::int as saved, latency_max_ms from meta.requests order by run_id`,
+    ),
+  ).toEqual([
+    { run_id: 'a', requests: 1000, credits: 9990, throttles: 1, saved: 3, latency_max_ms: 999 },
+    { run_id: 'b', requests: 1, credits: 10, throttles: 0, saved: 0, latency_max_ms: 5 },
   ]);
 });
 

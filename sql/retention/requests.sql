@@ -1,0 +1,6 @@
+-- What runs that began before a moment asked of the API.
+-- $before: the moment
+delete from meta.requests
+where run_id in (
+  select run_id from meta.runs where started_at < $before::timestamptz
+)

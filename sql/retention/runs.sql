@@ -1,0 +1,4 @@
+-- Runs that began before a moment.
+-- $before: the moment
+delete from meta.runs
+where started_at < $before::timestamptz
