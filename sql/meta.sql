@@ -98,7 +98,7 @@ comment on column meta.coverage.run_id is 'Run that last moved it.';
 create table if not exists meta.absent (
   table_name varchar not null,
   key varchar not null,
-  lookup varchar not null,
+  lookup varchar,
   job varchar not null,
   target varchar not null,
   task varchar not null,
@@ -106,20 +106,26 @@ create table if not exists meta.absent (
   slot bigint,
   missed_at timestamptz not null,
   asked_run varchar,
-  null_run varchar
+  asked_at timestamptz,
+  null_run varchar,
+  null_at timestamptz,
+  null_slot bigint
 );
-comment on table meta.absent is 'Rows that a complete crawl of their target did not show: each is looked up before it is called gone.';
+comment on table meta.absent is 'Rows that may be gone: a complete crawl of their target did not show them, or there was no answer under their key.';
 comment on column meta.absent.table_name is 'Table of the row.';
 comment on column meta.absent.key is 'Its key.';
-comment on column meta.absent.lookup is 'Operation that is asked about it.';
-comment on column meta.absent.job is 'Job whose crawl missed it first.';
+comment on column meta.absent.lookup is 'Operation by which _confirm asks about it; NULL: the job that missed it asks again.';
+comment on column meta.absent.job is 'Job that missed it first.';
 comment on column meta.absent.target is 'Target of that crawl.';
 comment on column meta.absent.task is 'Its task.';
 comment on column meta.absent.options is 'Display options of that crawl, as JSON: the look-up asks with the same ones. NULL: none.';
-comment on column meta.absent.slot is 'Slot of that crawl: all data up to it was listed.';
+comment on column meta.absent.slot is 'Slot of that crawl: all data up to it was listed. Of an answer under a key, its own; NULL where it says none.';
 comment on column meta.absent.missed_at is 'When that crawl ended.';
 comment on column meta.absent.asked_run is 'Run that last asked about it.';
-comment on column meta.absent.null_run is 'First run that was told there is nothing; the second closes the row.';
+comment on column meta.absent.asked_at is 'When that was answered: it is asked about again hours later.';
+comment on column meta.absent.null_run is 'First run that was told there is nothing; NULL once something was found.';
+comment on column meta.absent.null_at is 'When that answer came: one that comes hours later, and at a later slot, closes the row.';
+comment on column meta.absent.null_slot is 'Slot of that answer, or of the newest one of its shape that its run had seen; NULL where the source has none.';
 
 create table if not exists meta.segments (
   segment bigint not null,

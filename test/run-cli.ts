@@ -3,6 +3,14 @@ import { fileURLToPath } from 'node:url';
 
 const program = fileURLToPath(new URL('../dist/cli.js', import.meta.url));
 
+/** Environment of a program whose clock is ahead. */
+export function movedClock(days: number): Record<string, string> {
+  return {
+    NODE_OPTIONS: `--import=${new URL('sequences/clock.mjs', import.meta.url).href}`,
+    TEST_DAYS_AHEAD: String(days),
+  };
+}
+
 export interface CliOptions {
   cwd: string;
   /** Besides PATH; nothing else of this process's environment is seen. */

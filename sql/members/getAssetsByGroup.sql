@@ -1,7 +1,7 @@
 -- The assets of a group, as its list would show them: burnt ones leave the lists.
 -- grain: one row a listed crawl and asset
 -- table: assets
--- lookup: getAssetBatch, answered in assets
+-- lookup: getAssetBatch
 select
   l.task,
   l.crawl,

@@ -1,7 +1,7 @@
 -- The compressed token accounts of an owner, of one mint or all. Spent ones leave the list.
 -- grain: one row a listed crawl and compressed token account
 -- table: compressed_token_accounts
--- lookup: getMultipleCompressedAccounts, answered in compressed_accounts
+-- lookup: getMultipleCompressedAccounts
 select
   l.task,
   l.crawl,

@@ -1,7 +1,8 @@
 -- The ready crawls that also say what a target does not have: complete walks by key, and lists that one answer
 -- holds. Page numbers on a moving list miss rows that are there; feeds and incremental crawls end before the rest.
 -- grain: one row a crawl
--- Table `unread` (task, crawl, key): records that were quarantined whole. One without a key may be any row.
+-- unsure: one of its records, which was quarantined whole, may be any row
+-- Table `unread` (task, crawl, key): records that were quarantined whole, NULL for those that mention no key.
 create or replace temp table listed as
 with page as (
   select
@@ -15,14 +16,15 @@ with page as (
     task,
     crawl
 )
-select r.*
+select
+  r.*,
+  exists (
+    from unread as u
+    where u.task = r.task and u.crawl = r.crawl and u.key is null
+  ) as unsure
 from ready as r
 join page as p using (task, crawl)
 where r.kind = 'full'
   and r.slices = 0
   and r.end_reason = 'exhausted'
-  and (not p.by_number or p.filled <= 1)
-  and not exists (
-    from unread as u
-    where u.task = r.task and u.crawl = r.crawl and u.key is null
-  );
+  and (not p.by_number or p.filled <= 1);

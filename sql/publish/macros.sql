@@ -7,3 +7,11 @@ coalesce(
 
 -- The id that the text of a refused record mentions; NULL when it mentions none.
 create or replace temp macro mentioned_key(raw) as mentioned_keys(raw)[1];
+
+-- How far apart two answers have to be before they count as two.
+create or replace temp macro apart() as interval 2 hours;
+
+-- Whether the second of two answers that there is nothing bears the first one out: hours later, and at a later slot where the
+-- source has slots. One outage, or one replica that is wrong, gives many such answers within minutes, or at one slot.
+create or replace temp macro bears_out(first_at, first_slot, second_at, second_slot) as
+second_at >= first_at + apart() and coalesce(second_slot > first_slot, true);

@@ -5,6 +5,7 @@
 -- changes_seen_to: jobs with incremental crawls: changes up to this slot are in; says nothing of rows that left
 -- last_full: when the last full crawl of the target that waited longest ended
 -- empty: of the complete ones, those whose last full crawl brought no record: the address may be none
+-- keyless: targets with records that mention no key
 -- covered_from, covered_to: of feeds, the slots that each of its targets covers, gaps between them aside
 select
   job,
@@ -18,6 +19,7 @@ select
   max(last_complete) as last_complete,
   min(last_full) as last_full,
   sum(quarantined)::bigint as quarantined,
+  count(*) filter (where keyless > 0) as keyless,
   case when bool_and(covered_to is not null) and max(covered_from) <= min(covered_to) then max(covered_from) end
     as covered_from,
   case when bool_and(covered_to is not null) and max(covered_from) <= min(covered_to) then min(covered_to) end

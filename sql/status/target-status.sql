@@ -5,6 +5,7 @@
 -- complete_as_of: all data of the target up to this slot is in; of a feed, when its coverage begins at slot 0
 -- changes_slot: changes up to this slot are in; says nothing of rows that left
 -- quarantined: records of the latest crawl, or all that are in meta.quarantine when those are more
+-- keyless: whole records among those that mention no key: each may be any row
 -- last_full: when its last full crawl ended
 -- last_run: the last run that received something of it, or failed to
 -- covered_from, covered_to: a feed's lowest and highest slot that are in; gaps may stand between them
@@ -80,7 +81,8 @@ quarantined as (
   select
     c.job,
     c.target,
-    count(distinct (q.table_name, coalesce(q.key, q.raw))) as records
+    count(distinct (q.table_name, coalesce(q.key, q.raw))) as records,
+    count(*) filter (where q.key is null and q.column_name is null) as keyless
   from meta.quarantine as q
   join (
     select job, target, task
@@ -145,6 +147,7 @@ select
   n.pages,
   n.records,
   greatest(n.quarantined, q.records) as quarantined,
+  coalesce(q.keyless, 0) as keyless,
   n.finished_at,
   n.reason,
   r.last_run,

@@ -14,6 +14,7 @@ select
   pages,
   records,
   quarantined,
+  keyless,
   finished_at,
   reason
 from target_status

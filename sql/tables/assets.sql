@@ -2,6 +2,7 @@
 -- grain: one row an asset (id)
 -- key: id
 -- publish: merge
+-- final: burnt
 -- history: yes
 -- group content: name, symbol, description, token_standard, json_uri, schema_uri, image, external_url, attributes, files, content_extra
 -- group token_info: token_symbol, token_supply, token_decimals, token_program, price_per_token, price_currency, mint_authority, freeze_authority, token_info_extra

@@ -70,7 +70,7 @@ export function renderStatus(status: Status): string {
     );
   }
   if (status.absent > 0)
-    lines.push(`${status.absent} rows left their lists and wait to be looked up once more (meta.absent)`);
+    lines.push(`rows that were missing once and wait for a second answer: ${status.absent} (meta.absent)`);
   const { landed, lastRun } = status;
   if (landed.crawls > 0)
     lines.push(
@@ -95,6 +95,8 @@ function describeJob(job: JobStatus, gaps: readonly Gap[]): string {
   if (job.failed > 0n) states.push(`${job.failed} failed`);
   if ((job.never_complete ?? 0n) > 0n) states.push(`${job.never_complete} never complete`);
   if (job.quarantined > 0n) states.push(`${job.quarantined} records quarantined`);
+  if (job.keyless > 0n)
+    states.push(`records without a key in ${job.keyless} target${job.keyless === 1n ? '' : 's'}`);
   const ownGaps = gaps.filter((gap) => gap.job === job.job);
   states.push(...describeSlots(job, ownGaps));
   if (job.former > 0n) states.push(`${job.former} former target${job.former === 1n ? '' : 's'}`);
@@ -116,6 +118,7 @@ function describeTarget(target: TargetStatus, job: JobStatus | undefined, gaps: 
   // What all data of a plain target is in up to is told of the job.
   if (target.changes_seen_to !== null || target.covered_to !== null)
     parts.push(...describeSlots(target, ownGaps));
+  if (target.keyless > 0n) parts.push(`${target.keyless} records without a key`);
   if (target.reason !== null && target.state === 'failed') parts.push(oneLine(target.reason));
   return `${target.target === '' ? '(the job)' : oneLine(target.target)}: ${parts.join(', ')}`;
 }

@@ -2,21 +2,23 @@ import { findOperation } from '../api/catalogue.ts';
 import type { Operation } from '../api/operation.ts';
 import { canonicalJson } from '../jobs/canonical-json.ts';
 import type { Job } from '../jobs/job-file.ts';
+import { readSql } from '../warehouse/sql-text.ts';
 import { type PlannedStart, planStarts } from './plan-starts.ts';
 import { readCrawlState } from './read-state.ts';
 import type { Session } from './session.ts';
 
 /**
- * What the built-in job `_confirm` has to ask: the rows of `meta.absent` that this run has not asked about. One target
+ * What the built-in job `_confirm` has to ask: the rows of `meta.absent` that nobody asked about in the last hours. One target
  * a look-up operation and display options, which are those of the list that missed the row: without them an answer
  * leaves out what the list showed. A list of ids that an earlier run has frozen goes on first.
  */
 export function planConfirm({ folder, run, withBuild }: Session): Promise<PlannedStart[]> {
   return withBuild(async (build) => {
+    await build.script(readSql('publish/macros.sql'));
     const waiting = await build.rows<{ lookup: string; options: string | null; ids: string }>(
       `select lookup, options, to_json(list(distinct key order by key))::varchar as ids
-      from meta.absent where asked_run is distinct from $run group by all order by all`,
-      { run },
+      from (${readSql('publish/due.sql')}) group by all order by all`,
+      { run, now: Date.now() },
     );
     if (waiting.length === 0) return [];
     const state = await readCrawlState(build, folder);

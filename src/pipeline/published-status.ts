@@ -31,6 +31,8 @@ export interface PublishedJob extends Covered {
   /** When the last full crawl of the target that waited longest ended. */
   last_full: Date | null;
   quarantined: bigint;
+  /** Targets with records that mention no key and may be any row: what those targets miss has to be missed twice. */
+  keyless: bigint;
 }
 
 export interface PublishedTarget extends Covered {
@@ -44,6 +46,8 @@ export interface PublishedTarget extends Covered {
   pages: bigint;
   records: bigint;
   quarantined: bigint;
+  /** Of the quarantined records, those that mention no key. */
+  keyless: bigint;
   finished_at: Date | null;
   reason: string | null;
 }
@@ -71,7 +75,7 @@ export interface Published {
   targets: PublishedTarget[];
   /** Of the job asked for; without one, all. */
   gaps: Gap[];
-  /** Rows that left their lists and wait to be looked up once more. */
+  /** Rows that were missing once and wait for a second answer. */
   absent: number;
   /** Crawls that are in the tables. */
   done: ReadonlySet<string>;

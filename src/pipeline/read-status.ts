@@ -49,7 +49,7 @@ export interface Status {
   /** Targets of the job asked for. */
   targets: TargetStatus[] | null;
   gaps: Gap[];
-  /** Rows that left their lists and wait to be looked up once more. */
+  /** Rows that were missing once and wait for a second answer. */
   absent: number;
   /** From the landing log: received, and in no snapshot yet. */
   landed: { crawls: number; open: number; records: number };
@@ -214,6 +214,7 @@ function nothingOf(job: string): PublishedJob {
     last_complete: null,
     last_full: null,
     quarantined: 0n,
+    keyless: 0n,
     covered_from: null,
     covered_to: null,
   };

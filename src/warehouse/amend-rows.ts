@@ -48,6 +48,8 @@ function findSql(spec: TableSpec, relation: string, group: Group): string {
     ...(group.volatileHash === null ? [] : [{ staged: group.volatileHash, own: group.volatileHash }]),
   ];
   const packed = ['file_index := file_index', 'file_row_number := file_row_number'];
+  // What is final may stand at a later slot than its answer gave it (mergeSql).
+  const final = group.name === 'base' && spec.final !== null ? quoteName(spec.final) : 'false';
   compared.forEach(({ staged }, n) => {
     packed.push(`value_${n} := ${staged}`);
   });
@@ -58,7 +60,7 @@ function findSql(spec: TableSpec, relation: string, group: Group): string {
         ${compared.map((_, n) => `any_value(t.value_${n}) as value_${n}`).join(', ')}
       from (
         select ${keys.join(', ')}, ${group.slot} as answer_slot, seen_at as answered_at, page, n,
-          struct_pack(${packed.join(', ')}) as copy
+          coalesce(${final}, false) as is_final, struct_pack(${packed.join(', ')}) as copy
         from read_parquet($files, file_row_number = true)
         ${spec.publish === 'merge' ? 'semi join ready using (task, crawl)' : ''}
         where ${group.carried} and ${keys.map((key) => `${key} is not null`).join(' and ')}
@@ -69,7 +71,7 @@ function findSql(spec: TableSpec, relation: string, group: Group): string {
         from ${relation}
       ) t
         on ${keys.map((key) => `t.${key} = s.${key}`).join(' and ')}
-        and t.answer_slot is not distinct from s.answer_slot
+        and (t.answer_slot is not distinct from s.answer_slot or s.is_final and t.answer_slot > s.answer_slot)
         and t.answered_at = s.answered_at
       group by t.place
     )

@@ -1,6 +1,6 @@
 import { insertSql } from './insert-sql.ts';
 import { type Group, listGroups, stagedHash } from './row-groups.ts';
-import { quoteName } from './sql-text.ts';
+import { quoteName, quoteText } from './sql-text.ts';
 import type { TableSpec } from './table-spec.ts';
 
 /**
@@ -115,8 +115,9 @@ function keyHash(spec: TableSpec, from = ''): string {
 
 function seenSql(spec: TableSpec, groups: readonly Group[]): string {
   const copies = groups.map((group) => {
+    const slot = group.name === 'base' ? baseSlot(spec) : group.slot;
     const fields = [
-      `slot := ${group.slot}`,
+      `slot := ${slot}`,
       'seen_at := seen_at',
       'run_id := run_id',
       `hash := ${stagedHash(group)}`,
@@ -124,7 +125,7 @@ function seenSql(spec: TableSpec, groups: readonly Group[]): string {
       'file_index := file_index',
       'file_row_number := file_row_number',
     ];
-    const newest = `max_by(struct_pack(${fields.join(', ')}), (coalesce(${group.slot}, -1), seen_at, page, n))`;
+    const newest = `max_by(struct_pack(${fields.join(', ')}), (coalesce(${slot}, -1), seen_at, page, n))`;
     return `${newest} filter (where ${group.carried}) as ${group.name}`;
   });
   return `
@@ -132,8 +133,23 @@ function seenSql(spec: TableSpec, groups: readonly Group[]): string {
     select ${keyList(spec)}, ${copies.join(',\n      ')}
     from read_parquet($files, file_row_number = true)
     semi join ready using (task, crawl)
+    ${spec.final === null ? '' : missedSlots(spec)}
     where ${spec.key.map((column) => `${quoteName(column)} is not null`).join(' and ')}
     group by ${keyList(spec)}`;
+}
+
+/**
+ * The slot of a staged row. An answer may give a record the slot at which it was indexed, which is older than the row's. What
+ * is final by then is so at the slot of the list that missed the row, too: it is why the list did.
+ */
+function baseSlot({ final }: TableSpec): string {
+  return final === null ? 'slot' : `if(${quoteName(final)}, greatest(slot, missed_slot), slot)`;
+}
+
+function missedSlots({ name, key }: TableSpec): string {
+  return `left join (
+      select key as ${quoteName(key[0] as string)}, slot as missed_slot from meta.absent where table_name = ${quoteText(name)}
+    ) using (${quoteName(key[0] as string)})`;
 }
 
 /**

@@ -2,7 +2,6 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
 import { listSegments, longestPageLine, pageFile } from '../landing/segment-files.ts';
-import { settleAbsent } from './absence.ts';
 import { type Accepted, joinAccepted } from './accepted.ts';
 import { appendRows } from './append-rows.ts';
 import { auditReadyCrawls } from './audit.ts';
@@ -11,6 +10,7 @@ import { listStaged } from './load.ts';
 import { limitBeside } from './memory.ts';
 import { mergeTable, noRows } from './merge-table.ts';
 import { addCounts, nothingPublished, type Published } from './published.ts';
+import { settleAbsent } from './settle-absent.ts';
 import { readSql } from './sql-text.ts';
 import { listFiles, type StagedSegment } from './staged-segments.ts';
 import { readTableSpecs } from './table-spec.ts';
@@ -64,8 +64,8 @@ async function publishCrawls(
     await publishReady(database, folder, { ...options, accept, staged, result });
   }
   const [absent] = await database.rows<{ n: bigint }>(
-    'select count(*) as n from meta.absent where asked_run is distinct from $run',
-    { run: options.run },
+    `select count(*) as n from (${readSql('publish/due.sql')})`,
+    { run: options.run, now: Date.now() },
   );
   result.unasked = Number(absent?.n ?? 0n);
   return result;

@@ -8,7 +8,7 @@ export interface Published {
   refused: { job: string; target: string; reason: string }[];
   /** By table. */
   tables: Record<string, MergeCounts>;
-  /** Rows that left their lists and that the run has not asked about yet. */
+  /** Rows that left their lists, and a look-up of which would count now. */
   unasked: number;
 }
 

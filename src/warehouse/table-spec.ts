@@ -19,6 +19,8 @@ export interface TableSpec {
    * come, go and move with each version of a provider's software.
    */
   volatile: readonly string[];
+  /** The flag of a row that, once true, stays true; null: none does. */
+  final: string | null;
   /** Lists whose order means nothing. */
   unordered: readonly string[];
   /** What stands for a column in the row's hash, where that is not its value: SQL over the column. */
@@ -72,6 +74,7 @@ export function parseTableSpec(text: string): TableSpec {
     groups,
     joined,
     volatile: [...splitList(fields.get('volatile') ?? ''), 'extra', ...[...joined.values()].flat()],
+    final: fields.get('final') ?? null,
     unordered: splitList(fields.get('unordered') ?? ''),
     hashed,
     types: readTypes(create),

@@ -6,6 +6,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { onTestFinished } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
 import type { WorldOptions } from '../../src/sandbox/world.ts';
+import { movedClock } from '../run-cli.ts';
 import { withoutLimits } from '../support/limits.ts';
 import { type Answer, type Recorder, startCannedApi, startRecorder } from './recorder.ts';
 
@@ -43,6 +44,8 @@ export interface Workplace {
   run(...jobs: string[]): Promise<RunResult>;
   /** A run, for those that must be complete. @throws what it says on stderr, warnings included */
   mustRun(...jobs: string[]): Promise<Report>;
+  /** The clock of what is started from now on goes ahead by so many hours more. */
+  pass(hours: number): void;
   /** Rows of the snapshot: 64-bit numbers and times as text, structs as objects. */
   rows<T = Record<string, unknown>>(sql: string): Promise<T[]>;
   remove(): Promise<void>;
@@ -61,7 +64,9 @@ export async function openWorkplace(rpcUrl: string, files: Record<string, string
     await writeFile(join(place, path), path === 'ledgerlake.yaml' ? withoutLimits(text) : text);
   }
   const env = { PATH: process.env.PATH, LEDGERLAKE_RPC_URL: rpcUrl, LEDGERLAKE_API_KEY: 'sandbox' };
-  const cli = (...args: string[]) => startCli(args, place, env);
+  let daysAhead = 0;
+  const cli = (...args: string[]) =>
+    startCli(args, place, daysAhead === 0 ? env : { ...env, ...movedClock(daysAhead) });
   const run = async (...jobs: string[]): Promise<RunResult> => {
     const { code, stdout, stderr } = await cli('run', ...jobs, '--json', '--log-level', 'warn');
     return { code, stderr, report: stdout === '' ? ({} as Report) : JSON.parse(stdout) };
@@ -75,6 +80,9 @@ export async function openWorkplace(rpcUrl: string, files: Record<string, string
       const { code, stderr, report } = await run(...jobs);
       if (code !== 0 || stderr !== '') throw new Error(`exit ${code}: ${stderr}`);
       return report;
+    },
+    pass(hours) {
+      daysAhead += hours / 24;
     },
     rows: (sql) => readRows(join(data, 'warehouse.duckdb'), sql),
     remove: () => rm(place, { recursive: true, force: true }),

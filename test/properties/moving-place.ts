@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startCli } from '../run-cli.ts';
+import { movedClock, startCli } from '../run-cli.ts';
 import { type AssetList, createAssetList, type Walks } from './asset-list.ts';
 import { createDraw, type Draw } from './draw.ts';
 import { type MovingServer, startMovingServer, type World } from './moving-server.ts';
@@ -35,6 +35,9 @@ export type FeedJob = keyof typeof feedJobs;
 const listJobs = { lists: '', ranges: 'partitions: 3', recent: 'mode: incremental' };
 export type ListJob = keyof typeof listJobs;
 
+/** Hours between nights: enough for two answers to count as two, too few for the incremental job's next full crawl. */
+const hoursApart = 3;
+
 /** A data folder, its jobs, and the ledgers they follow. */
 export interface MovingPlace extends World {
   server: MovingServer;
@@ -64,9 +67,13 @@ export async function openMovingPlace({ seeds, walks = 'cursors' }: PlaceOptions
     walks === 'numbers' ? 'lists' : listNames[Math.max(0, (seed % 4) - 1)]!;
   await writePlace(root, [...listFiles(draw, lists, jobOfList), ...feedFiles(draw, feeds, jobOf)]);
   const snapshot = join(root, 'data/warehouse.duckdb');
+  let nights = 0;
   return {
     ...{ lists, feeds, server, jobOf, jobOfList },
-    run: (night) => runNight(root, server, night),
+    run(night) {
+      nights += 1;
+      return runNight(root, server, night, nights * hoursApart);
+    },
     read: async () => (existsSync(snapshot) ? readTables(snapshot) : null),
     async close() {
       await server.close();
@@ -135,7 +142,13 @@ page_size: ${draw.pick([3, 8])}
     .filter(({ targets }) => targets.length > 0);
 }
 
-async function runNight(root: string, server: MovingServer, night: Night): Promise<NightEnded> {
+/** @param hours by which the program's clock is ahead */
+async function runNight(
+  root: string,
+  server: MovingServer,
+  night: Night,
+  hours: number,
+): Promise<NightEnded> {
   const budget = night.kind === 'budget' ? ['--max-requests', `${night.requests}`] : [];
   let kill = (): void => {};
   server.beginNight((count) => {
@@ -143,7 +156,7 @@ async function runNight(root: string, server: MovingServer, night: Night): Promi
   });
   const { child, ended } = startCli(['run', ...budget, '--json', '--log-level', 'warn'], {
     cwd: root,
-    env: { LEDGERLAKE_RPC_URL: server.url, LEDGERLAKE_API_KEY: 'sandbox' },
+    env: { LEDGERLAKE_RPC_URL: server.url, LEDGERLAKE_API_KEY: 'sandbox', ...movedClock(hours / 24) },
   });
   kill = () => {
     if (night.kind === 'kill') void sleep(night.afterMs).then(() => child.kill('SIGKILL'));

@@ -17,7 +17,7 @@ export async function endQuietly(world: World, seed: number): Promise<void> {
   await place.writeJobs(world.settings);
   world.trace.push(`the last jobs: ${textOf(world.settings)}`);
   await catchUp(world);
-  // Two runs have to be told that an asset is not there any more.
+  // Two runs, hours apart, have to be told that an asset is not there any more.
   for (let night = 0; night < 2; night += 1) await quietNight(world);
   const tables = await readTables(snapshotOf(place));
   refuse(checkEnd(ledger, world.settings, tables, manner.content === 'whole'));
@@ -45,6 +45,7 @@ async function catchUp(world: World): Promise<void> {
 }
 
 async function quietNight(world: World): Promise<void> {
+  world.place.pass(0.25);
   world.ledger.pass(5);
   const { code, stderr } = await quiet(world, 'run', '--json');
   if (code !== 0) refuse([`a quiet night ended with ${code}`, stderr]);

@@ -1,0 +1,12 @@
+-- Asset proofs that the ready crawls asked for by asset.
+-- grain: one row a page and id
+-- table: asset_proofs
+-- answered in: asset_proofs
+select
+  a.task,
+  a.crawl,
+  a.page,
+  a.id as key
+from asked as a
+join ready as r using (task, crawl)
+where r.operation = 'getAssetProofBatch'

@@ -1,0 +1,20 @@
+-- Compressed token accounts that the ready crawls asked for by hash: a token account is gone with its account.
+-- grain: one row a page and hash
+-- table: compressed_token_accounts
+-- answered in: compressed_accounts
+select
+  a.task,
+  a.crawl,
+  a.page,
+  a.id as key
+from asked as a
+join ready as r using (task, crawl)
+where r.operation = 'getMultipleCompressedAccounts'
+union all
+select
+  task,
+  crawl,
+  1 as page,
+  params ->> '$.hash' as key
+from ready
+where operation = 'getCompressedAccount'

@@ -1,0 +1,20 @@
+-- Identities that the ready crawls asked for by wallet.
+-- grain: one row a page and wallet
+-- table: wallet_identities
+-- answered in: wallet_identities
+select
+  a.task,
+  a.crawl,
+  a.page,
+  a.id as key
+from asked as a
+join ready as r using (task, crawl)
+where r.operation = 'walletBatchIdentity'
+union all
+select
+  task,
+  crawl,
+  1 as page,
+  params ->> '$.wallet' as key
+from ready
+where operation = 'walletIdentity'

@@ -1,0 +1,12 @@
+-- Rows that wait for a look-up which can count now: not asked about in this run, nor so shortly before it that an outage
+-- would answer the same once more.
+-- grain: one row a table and key
+-- $run: the run that asks; $now: Unix ms
+select
+  lookup,
+  options,
+  key
+from meta.absent
+where lookup is not null
+  and asked_run is distinct from $run
+  and coalesce(asked_at + apart() <= make_timestamptz(($now * 1000)::bigint), true)

@@ -1,0 +1,63 @@
+import { listSql, readSql } from './sql-text.ts';
+import { readTableSpecs, type TableSpec } from './table-spec.ts';
+
+/** A list operation whose complete crawls tell what its target does not have (`sql/members/<operation>.sql`). */
+export interface MemberList {
+  operation: string;
+  table: TableSpec;
+  /** Its rows, by ready crawl: (task, crawl, key, slot, seen_at, gone_reason). */
+  sql: string;
+  /** The operation that is asked about a row that is missing; null: none can be. */
+  lookup: string | null;
+}
+
+/** Rows of a table that crawls asked for by key (`sql/asked/<table>.sql`). */
+export interface AskedRows {
+  table: TableSpec;
+  /** By ready crawl: (task, crawl, page, key). */
+  sql: string;
+  /** The table that the answers go to. */
+  answers: TableSpec;
+}
+
+let memberLists: readonly MemberList[] | null = null;
+let askedRows: readonly AskedRows[] | null = null;
+
+/** Every file of `sql/members/`; read once a process. */
+export function readMemberLists(): readonly MemberList[] {
+  memberLists ??= listSql('members').map((operation) => {
+    const sql = readSql(`members/${operation}.sql`);
+    const lookup = /^-- lookup: (\w+)$/m.exec(sql)?.[1] ?? null;
+    return { operation, table: readTable(`members/${operation}.sql`, sql, 'table'), sql, lookup };
+  });
+  return memberLists;
+}
+
+/** Every file of `sql/asked/`; read once a process. */
+export function readAskedRows(): readonly AskedRows[] {
+  askedRows ??= listSql('asked').map((name) => {
+    const sql = readSql(`asked/${name}.sql`);
+    const of = (word: string) => readTable(`asked/${name}.sql`, sql, word);
+    return { table: of('table'), sql, answers: of('answered in') };
+  });
+  return askedRows;
+}
+
+/** The table that a header's line names. */
+function readTable(file: string, sql: string, word: string): TableSpec {
+  const name = new RegExp(`^-- ${word}: (\\w+)$`, 'm').exec(sql)?.[1];
+  const table = readTableSpecs().find((spec) => spec.name === name);
+  if (table === undefined) throw new Error(`sql/${file} has no "-- ${word}:" line of a known table`);
+  return table;
+}
+
+/** One list a table: those of one table are looked up in one way. */
+export function distinctTables(lists: readonly MemberList[]): MemberList[] {
+  return [...new Map(lists.map((list) => [list.table.name, list])).values()];
+}
+
+/** A row's key as one text. @param row alias of the row */
+export function keyText(spec: TableSpec, row: string): string {
+  const columns = spec.key.map((column) => `${row}.${column}`);
+  return columns.length === 1 ? (columns[0] as string) : `concat_ws('/', ${columns.join(', ')})`;
+}
