@@ -183,3 +183,24 @@ test('no version of a wallet balance is made by unknown members, prices and ""',
     { extra: '{"rank":8,"hue":1}', usd_value: null },
   ]);
 });
+
+test('balances of one mint are summed within an answer, in any order; on two pages they are one that moved', async () => {
+  const place = await openInstallation({
+    'jobs/balances.yaml': `describe: test\nmethod: walletBalances\nfor_each: {wallet: {values: [${key('Purse')}]}}\n`,
+  });
+  const held = (name: string, balance: number) => ({ mint: key(name), balance, decimals: 2 });
+  const both = [held('Mint', 0.1), held('Mint', 0.7), held('Mint', 0.2), held('Coin', 3)];
+  for (const balances of [both, both.toReversed()])
+    await place.night((call) => answerList(call, balances, { slot: null }));
+  const drifted = [held('Coin', 3), held('Mint', 1), held('Mint', 1)];
+  await place.night((call) => answerList(call, drifted, { slot: null, pageSize: 2 }));
+  expect(
+    await place.rows(
+      `select rtrim(mint, '1') as mint, balance, json_array_length(extra -> 'summed') as summed
+      from wallet_balances_history order by all`,
+    ),
+  ).toEqual([
+    { mint: 'Coin', balance: 3, summed: null },
+    { mint: 'Mint', balance: 1, summed: null },
+  ]);
+});
