@@ -23,6 +23,8 @@ export interface DataFolder {
   rates: string;
   runState: string;
   lake: string;
+  /** What a repair set aside, a folder each time. */
+  damaged: string;
 }
 
 /** The places of a data folder; touches no file. */
@@ -43,6 +45,7 @@ export function dataFolder(root: string): DataFolder {
     rates: join(root, 'rates.json'),
     runState: join(root, 'run.json'),
     lake: join(root, 'lake'),
+    damaged: join(root, 'damaged'),
   };
 }
 

@@ -29,6 +29,9 @@ export class DiskError extends LedgerlakeError {
 /** Exit 74 too: a file's bytes are not what was written. A damaged build is rebuilt by the run that meets it. */
 export class DamagedFile extends DiskError {}
 
+/** Exit 74 too: a page of the landing log, or the line that speaks of it, is not what was received. */
+export class DamagedLanding extends DiskError {}
+
 /** Exit 75: stopped early as asked (budget, time, signal, lock), everything received kept; running again goes on. */
 export class StoppedEarly extends LedgerlakeError {
   /** 69 where it was the API that stopped it (`ApiStopped`). */

@@ -66,6 +66,11 @@ export const commandList: readonly CommandEntry[] = [
     load: () => import('./tables.ts'),
   },
   {
+    name: 'doctor',
+    describe: 'Look for what is wrong with this installation and its data folder',
+    load: () => import('./doctor.ts'),
+  },
+  {
     name: 'clean',
     describe: 'Remove what is older than keep_raw_days, and leftovers',
     load: () => import('./clean.ts'),

@@ -1,4 +1,10 @@
 /**
+ * Bytes of the segment's record file and of its page file that survive a power loss when the line is written: what is
+ * damaged before them is no torn tail.
+ */
+export type Synced = readonly [recordBytes: number, pageBytes: number];
+
+/**
  * What the landing log says of a page: one line of `<n>.pages.ndjson`. Together with the record lines before
  * `end_offset` it is the crawl's resume point, so it holds everything the crawl needs to go on.
  */
@@ -74,6 +80,7 @@ export interface PageLine {
   crc32: number;
   /** ISO 8601, UTC. */
   received_at: string;
+  synced?: Synced;
   /** The answer without its records, as JSON text in a string: it may hold escapes that DuckDB refuses. */
   envelope: string;
 }
@@ -141,6 +148,7 @@ export interface IdsLine {
   ids: readonly string[];
   /** True on the last slice of the list: it is frozen in full. */
   last: boolean;
+  synced?: Synced;
 }
 
 export type LandingLine = PageLine | IdsLine | FailedLine;
@@ -160,4 +168,5 @@ export interface FailedLine {
   /** What the API said, without the key. */
   reason: string;
   failed_at: string;
+  synced?: Synced;
 }

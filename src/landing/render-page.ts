@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { LandingRecord } from './landing-record.ts';
 import type { LandingLine, PageLine } from './page-line.ts';
+import { addLineChecksum } from './page-lines.ts';
 import { digestRecords } from './record-digests.ts';
 
 /** A page as the crawl knows it; the log adds where it landed. */
@@ -84,14 +85,15 @@ function numberForms(
 }
 
 /**
- * One line of a page file. Half a surrogate pair, in a target's name or in what the API said, would make DuckDB refuse
+ * One line of a page file, with a checksum of its own. Half a surrogate pair, in a target's name or in what the API said, would make DuckDB refuse
  * the whole file: it becomes U+FFFD. Records are not touched by this, and cursors have none.
  */
 export function renderLine(line: LandingLine): string {
   const text = JSON.stringify(line);
   // JSON.stringify escapes halves, and no other surrogate.
-  if (!text.includes('\\ud')) return `${text}\n`;
-  return `${JSON.stringify(line, (_, value) => (typeof value === 'string' ? wellFormed(value) : value))}\n`;
+  const replaceHalves = (_: string, value: unknown) =>
+    typeof value === 'string' ? wellFormed(value) : value;
+  return `${addLineChecksum(text.includes('\\ud') ? JSON.stringify(line, replaceHalves) : text)}\n`;
 }
 
 function wellFormed(text: string): string {

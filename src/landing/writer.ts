@@ -1,6 +1,6 @@
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import type { LandingRecord } from './landing-record.ts';
-import type { FailedLine, IdsLine, PageLine } from './page-line.ts';
+import type { FailedLine, IdsLine, PageLine, Synced } from './page-line.ts';
 import { type NewPage, renderLine, renderPage, type SegmentForms } from './render-page.ts';
 import { pageFile, recordFile, syncDirectory } from './segment-files.ts';
 import { createWriteRoom } from './write-room.ts';
@@ -46,6 +46,7 @@ interface OpenSegment {
   pages: FileHandle;
   offset: number;
   lineBytes: number;
+  synced: Synced;
   openedAt: number;
   forms: SegmentForms;
 }
@@ -118,6 +119,7 @@ export function createLandingLog(options: LandingOptions): LandingLog {
       pages: await open(pageFile(dir, lastNumber), 'ax', 0o600),
       offset: 0,
       lineBytes: 0,
+      synced: [0, 0],
       openedAt: Date.now(),
       forms: new Map(),
     };
@@ -126,14 +128,22 @@ export function createLandingLog(options: LandingOptions): LandingLog {
     return segment;
   }
 
-  async function writeLine(segment: OpenSegment, text: string): Promise<void> {
+  async function writeLine(segment: OpenSegment, line: IdsLine | FailedLine): Promise<void> {
+    const text = renderLine({ ...line, synced: segment.synced });
     await segment.pages.appendFile(text);
     segment.lineBytes += Buffer.byteLength(text);
     unsynced += 1;
   }
 
-  async function seal(segment: OpenSegment): Promise<void> {
+  async function syncSegment(segment: OpenSegment): Promise<void> {
     await segment.records.datasync();
+    await segment.pages.datasync();
+    segment.synced = [segment.offset, segment.lineBytes];
+  }
+
+  async function seal(segment: OpenSegment): Promise<void> {
+    // Before the line that says so: what is damaged in a sealed segment is no torn tail.
+    await syncSegment(segment);
     await segment.pages.appendFile(sealedLine);
     await segment.pages.datasync();
     await segment.records.close();
@@ -145,10 +155,7 @@ export function createLandingLog(options: LandingOptions): LandingLog {
   async function syncOpen(): Promise<void> {
     if (unsynced === 0) return;
     unsynced = 0;
-    for (const segment of segments.values()) {
-      await segment.records.datasync();
-      await segment.pages.datasync();
-    }
+    for (const segment of segments.values()) await syncSegment(segment);
   }
 
   function sync(): Promise<void> {
@@ -168,7 +175,7 @@ export function createLandingLog(options: LandingOptions): LandingLog {
       const { page, records } = waitingPage;
       const { block, line } = renderPage(page, records, offset, segment.forms, room.allocate);
       written.push({ waitingPage, line });
-      lines.push(renderLine(line));
+      lines.push(renderLine({ ...line, synced: segment.synced }));
       lineBytes += Buffer.byteLength(lines.at(-1) as string);
       offset += block.length;
     }
@@ -194,14 +201,14 @@ export function createLandingLog(options: LandingOptions): LandingLog {
       inOrder(async () => {
         for await (const line of lines) {
           const segment = await segmentFor(line.shape);
-          await writeLine(segment, renderLine(line));
+          await writeLine(segment, line);
         }
         await syncOpen();
       }),
     appendFailure: (line) =>
       inOrder(async () => {
         const segment = await segmentFor(line.shape);
-        await writeLine(segment, renderLine(line));
+        await writeLine(segment, line);
       }),
     sync,
     async close() {

@@ -12,11 +12,13 @@ import { listWaves } from '../jobs/job-order.ts';
 import { type LeaveOut, sqlPlace } from '../jobs/target-checks.ts';
 import { resolveIds, resolveTargets } from '../jobs/targets.ts';
 import type { Task } from '../jobs/task.ts';
+import { verifySegment } from '../landing/reader.ts';
 import { createLandingLog } from '../landing/writer.ts';
 import type { Accepted } from '../warehouse/accepted.ts';
 import type { Database } from '../warehouse/database.ts';
 import { openForJobSql, runJobSql } from '../warehouse/job-sql.ts';
 import { openKnownRows } from '../warehouse/known-rows.ts';
+import { listUnloaded } from '../warehouse/load.ts';
 import { addPublished, nothingPublished, type Published } from '../warehouse/published.ts';
 import { findNewestSegment } from '../warehouse/retention.ts';
 import { type BudgetLimits, createBudget } from './budget.ts';
@@ -82,6 +84,8 @@ export async function runPipeline(options: RunOptions): Promise<RunReport> {
 async function runSession(session: Session, options: RunOptions): Promise<RunReport> {
   const { folder } = options;
   await session.mending(() => checkJobs(session, options.jobs));
+  // Damage would be met when they are loaded, with the crawl paid for.
+  for (const segment of await listUnloaded(folder)) await verifySegment(folder.landing, segment);
   const remapped = await reloadRemapped(session);
   const requests = openRequestLog(folder.requests, session.run);
   const budget = createBudget({ ...options.limits, monthlyLeft: await readMonthlyLeft(options) });

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { type DataFolder, makeDataFolder } from '../data-folder.ts';
 import { asDiskError, DamagedFile, LedgerlakeError } from '../errors.ts';
-import { recoverLanding } from '../landing/reader.ts';
+import { recoverLanding } from '../landing/recover-landing.ts';
 import { exists, listSegments } from '../landing/segment-files.ts';
 import { type SignalStop, stopOnSignals } from '../stop-signals.ts';
 import { type Accepted, listAccepted, nothingAccepted } from '../warehouse/accepted.ts';

@@ -76,7 +76,7 @@ async function writeSegment(
   { landing, archive }: DataFolder,
   segment: number,
 ): Promise<void> {
-  await verifySegment(landing, segment, 'its rows stay, and the archive is without its records');
+  await verifySegment(landing, segment);
   const { longest } = await describeSegment(landing, segment);
   const records = recordFile(landing, segment);
   const pages = pageFile(landing, segment);

@@ -52,12 +52,16 @@ export async function removeStaged(folder: DataFolder, segment: number): Promise
  * @returns the segments
  */
 export async function removeDamagedStaging(folder: DataFolder): Promise<number[]> {
+  const damaged = await listDamagedStaging(folder);
+  for (const segment of damaged) await removeStaged(folder, segment);
+  return damaged;
+}
+
+/** Staged segments whose files are not as they were written. */
+export async function listDamagedStaging(folder: DataFolder): Promise<number[]> {
   const damaged: number[] = [];
-  for (const segment of await listStaged(folder)) {
-    if (await isStagedWhole(join(folder.staging, String(segment)))) continue;
-    await removeStaged(folder, segment);
-    damaged.push(segment);
-  }
+  for (const segment of await listStaged(folder))
+    if (!(await isStagedWhole(join(folder.staging, String(segment))))) damaged.push(segment);
   return damaged;
 }
 

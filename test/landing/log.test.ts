@@ -1,7 +1,8 @@
 import { appendFile, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { isEnded, readLanding, readSlice, recoverLanding } from '../../src/landing/reader.ts';
+import { isEnded, readLanding, readSlice } from '../../src/landing/reader.ts';
+import { recoverLanding } from '../../src/landing/recover-landing.ts';
 import { listSegments, pageFile, recordFile } from '../../src/landing/segment-files.ts';
 import { createLandingLog } from '../../src/landing/writer.ts';
 import { makeLanding, newPage, newRecord, newRecords, newSlice } from './pages.ts';
@@ -34,7 +35,7 @@ test('a page stands in the log with its records, byte for byte', async () => {
   });
   const crawl = (await readLanding(dir)).get(key)!;
   expect(crawl).toMatchObject({ records: 4, minSlot: 101, maxSlot: 101, runs: ['run-1'], failed: null });
-  expect(crawl.last).toEqual(line);
+  expect(crawl.last).toMatchObject(line);
   expect(isEnded(crawl)).toBe(false);
 });
 

@@ -2,7 +2,9 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readLanding, recoverLanding } from '../../src/landing/reader.ts';
+import type { DiskError } from '../../src/errors.ts';
+import { readLanding } from '../../src/landing/reader.ts';
+import { recoverLanding } from '../../src/landing/recover-landing.ts';
 import { listSegments, pageFile, recordFile } from '../../src/landing/segment-files.ts';
 import { createLandingLog } from '../../src/landing/writer.ts';
 import { makeLanding, newPage, newRecords, newSlice } from './pages.ts';
@@ -39,12 +41,12 @@ async function writeSegment(): Promise<Torn> {
 }
 
 /** Recovers these bytes, twice; returns the page numbers and files that are left. */
-async function recover(dir: string, records: Buffer, pages: Buffer) {
+async function recover(dir: string, records: Buffer, pages: Buffer, bootedAt = 0) {
   await mkdir(dir, { recursive: true });
   await writeFile(recordFile(dir, 1), records);
   await writeFile(pageFile(dir, 1), pages);
-  await recoverLanding(dir);
-  await recoverLanding(dir);
+  await recoverLanding(dir, bootedAt);
+  await recoverLanding(dir, bootedAt);
   const crawl = (await readLanding(dir)).get('task-1/run-1');
   const names = await readdir(dir);
   return {
@@ -125,13 +127,99 @@ test('any cut of both, with anything behind it: exactly the whole pages are left
   );
 });
 
-test('one wrong byte in a page: it and what follows is cut', async () => {
+/** Machines that were started before the pages came, and after. */
+const [sameBoot, later] = [0, Date.now()];
+
+/** Recovers bytes that were changed; returns what it says of them, and whether the files are as they were. */
+async function refuse(dir: string, records: Buffer, pages: Buffer, bootedAt: number) {
+  await mkdir(dir, { recursive: true });
+  await writeFile(recordFile(dir, 1), records);
+  await writeFile(pageFile(dir, 1), pages);
+  const error = await recoverLanding(dir, bootedAt).catch((error: DiskError) => error);
+  const untouched =
+    (await readFile(recordFile(dir, 1))).equals(records) && (await readFile(pageFile(dir, 1))).equals(pages);
+  return error === undefined
+    ? { untouched }
+    : { untouched, code: error.exitCode, message: error.message, hint: error.hint };
+}
+
+function changed(bytes: Buffer, at: number): Buffer {
+  const copy = Buffer.from(bytes);
+  copy[at]! ^= 0x04;
+  return copy;
+}
+
+test('one wrong byte in the last page that has records: it and what follows is cut', async () => {
   const dir = await makeLanding();
   const torn = await writeSegment();
-  for (let at = 0; at < torn.records.length; at += 1) {
-    const records = Buffer.from(torn.records);
-    records[at]! ^= 0x20;
-    const left = await recover(join(dir, `${at}`), records, torn.pages);
+  const [, first, second] = torn.lines;
+  for (let at = first!.recordEnd; at < second!.recordEnd; at += 1) {
+    const left = await recover(join(dir, `${at}`), changed(torn.records, at), torn.pages);
     expect(left, `byte ${at}`).toEqual(expected(torn, at, torn.pages.length));
   }
+});
+
+test('one wrong byte in a page that whole pages follow: 74 with file, line and command, nothing is changed', async () => {
+  const dir = await makeLanding();
+  const torn = await writeSegment();
+  for (let at = 0; at < torn.lines[1]!.recordEnd; at += 1)
+    expect(await refuse(join(dir, `${at}`), changed(torn.records, at), torn.pages, sameBoot)).toEqual({
+      untouched: true,
+      code: 74,
+      message: `${join(dir, `${at}`, '1.pages.ndjson')}, line 2, is damaged: its page's records in 1.ndjson are not as they were received`,
+      hint: expect.stringContaining(
+        '`ledgerlake doctor --repair` sets what is damaged aside, keeps all other pages',
+      ),
+    });
+});
+
+test('one wrong byte anywhere in a line that whole pages follow: 74, nothing is changed', async () => {
+  const dir = await makeLanding();
+  const torn = await writeSegment();
+  // The newline at a line's end is not its own.
+  for (let at = 0; at < torn.lines[1]!.end - 1; at += 1) {
+    const line = at < torn.lines[0]!.end ? 1 : 2;
+    const refused = await refuse(join(dir, `${at}`), torn.records, changed(torn.pages, at), sameBoot);
+    // Within the checksum's own name it is no checksum any more, and all else is as it was.
+    const ends = torn.lines.map(({ end }) => end - 1);
+    const isOfChecksum = ends.some((end) => at < end && at >= end - ',"line_crc32":4294967295}'.length);
+    if (refused.code === undefined && isOfChecksum) continue;
+    expect(refused, `byte ${at}`).toMatchObject({ untouched: true, code: 74 });
+    expect(refused.message).toContain(`1.pages.ndjson, line ${line}, is damaged: `);
+  }
+});
+
+test('after a power loss pages behind the last group sync may be torn whatever follows, those before it not', async () => {
+  const dir = await makeLanding();
+  const log = createLandingLog({ dir, syncMs: 1_000_000 });
+  await log.appendPage(newPage(1), newRecords('{"n":1}'));
+  await log.sync();
+  for (const n of [2, 3, 4]) await log.appendPage(newPage(n), newRecords(`{"n":${n}}`));
+  const [segment] = await listSegments(dir);
+  const records = await readFile(recordFile(dir, segment!));
+  const pages = await readFile(pageFile(dir, segment!));
+  await log.close();
+  const placeOf = (n: number) => records.indexOf(`"record":{"n":${n}}`);
+  const second = await recover(join(dir, 'second'), changed(records, placeOf(2)), pages, later);
+  expect(second.pages).toEqual([1]);
+  expect(await refuse(join(dir, 'first'), changed(records, placeOf(1)), pages, later)).toMatchObject({
+    untouched: true,
+    code: 74,
+  });
+  // On a machine that was not started anew nothing can have torn it.
+  expect(await refuse(join(dir, 'same'), changed(records, placeOf(2)), pages, sameBoot)).toMatchObject({
+    code: 74,
+  });
+});
+
+test('a wrong byte in a line of a sealed segment, also the last page: 74, nothing is changed', async () => {
+  const dir = await makeLanding();
+  const torn = await writeSegment();
+  const sealed = Buffer.concat([torn.pages, Buffer.from('{"kind":"sealed"}\n')]);
+  const at = torn.pages.lastIndexOf('exhausted');
+  expect(await refuse(join(dir, 'sealed'), torn.records, changed(sealed, at), later)).toMatchObject({
+    untouched: true,
+    code: 74,
+    message: expect.stringContaining('1.pages.ndjson, line 4, is damaged: the line is not as it was written'),
+  });
 });

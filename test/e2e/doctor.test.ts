@@ -1,0 +1,170 @@
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/server.ts';
+import { expectFailure, hashFile } from '../crash/failure.ts';
+import { environmentOf, type Place, runProgram } from '../crash/program.ts';
+import { startTiny, writeListJob } from './tiny.ts';
+
+// Whole runs of the program: on a busy machine several of them take longer than the default.
+vi.setConfig({ testTimeout: 180_000 });
+
+/** Of all collections, the empty ones that end them included. */
+const pagesInAll = 19;
+
+/** A place where pages of every collection have landed; those of `crawl` are not loaded. */
+async function openLanded(verbs: readonly string[] = ['crawl']) {
+  const { sandbox, place } = await startTiny({ quirks: false });
+  await writeListJob(place, sandbox, 20);
+  const env = environmentOf(sandbox);
+  const cli = (...args: string[]) => runProgram(args, { place, env });
+  for (const verb of verbs)
+    expect((await cli(...verb.split(' '))).code).toBe(verb.includes('--max-requests') ? 75 : 0);
+  const landing = join(place.data, 'landing');
+  const name = (await readdir(landing)).find((file) => file.endsWith('.pages.ndjson')) ?? 'none';
+  const files = { pages: join(landing, name), records: join(landing, name.replace('.pages', '')) };
+  const lines = name === 'none' ? [] : (await readFile(files.pages, 'utf8')).trimEnd().split('\n');
+  return { sandbox, place, cli, ...files, lines };
+}
+
+async function changeByte(path: string, at: number): Promise<void> {
+  const bytes = await readFile(path);
+  bytes[at]! ^= 0x04;
+  await writeFile(path, bytes);
+}
+
+/** Ids in the tables, and those that the collections have. */
+async function compareIds({ world }: Sandbox, cli: (...args: string[]) => ReturnType<typeof runProgram>) {
+  const truth = world.truth();
+  const listed = truth.collections().flatMap((collection) => truth.idsInCollection(collection));
+  const { stdout } = await cli('sql', '--format', 'csv', 'select id from assets order by id');
+  expect(stdout.trim().split('\n').slice(1)).toEqual([...new Set(listed)].sort());
+}
+
+const listFiles = async ({ data }: Place, dir: string) => (await readdir(join(data, dir))).sort();
+
+type Landed = Awaited<ReturnType<typeof openLanded>>;
+
+const damages: [string, (landed: Landed) => Promise<void>][] = [
+  ['a byte of line 6', ({ pages, lines }) => changeByte(pages, lines.slice(0, 5).join('\n').length + 200)],
+  [
+    'a byte of the records of line 6',
+    ({ records, lines }) => changeByte(records, JSON.parse(lines[4]!).end_offset + 300),
+  ],
+  ['a byte of line 1', ({ pages }) => changeByte(pages, 300)],
+  [
+    'a byte of the last line',
+    ({ pages, lines }) => changeByte(pages, lines.slice(0, -2).join('\n').length + 200),
+  ],
+];
+
+test.each(damages)(
+  '%s: 74 and nothing cut; doctor --repair keeps all other crawls, and only what it names is asked again',
+  async (_, damage) => {
+    const landed = await openLanded([`crawl --max-requests ${pagesInAll - 1}`]);
+    const { sandbox, place, cli, pages, records, lines } = landed;
+    expect(lines.length).toBe(pagesInAll);
+    await damage(landed);
+    const sent = sandbox.requests.length;
+    const before = [hashFile(pages), hashFile(records)];
+    for (const verb of ['load', 'run'])
+      expectFailure(await cli(verb), 74, /pages\.ndjson, line \d+, is damaged: [\s\S]*`ledgerlake doctor --repair` sets/);
+    expect([hashFile(pages), hashFile(records)]).toEqual(before);
+
+    expect(sandbox.requests.length, 'nothing is paid for before it is seen').toBe(sent);
+    const found = await cli('doctor', '--json');
+    expect(found.code).toBe(74);
+    expect(JSON.parse(found.stdout).findings).toMatchObject([
+      { about: 'landing', mend: 'ledgerlake doctor --repair', exitCode: 74 },
+    ]);
+    const repaired = await cli('doctor', '--repair', '--json');
+    expect(repaired.code, repaired.stdout).toBe(0);
+    const { aside, askedAgain, pages: counts } = JSON.parse(repaired.stdout).repaired;
+    expect(askedAgain).toHaveLength(1);
+    expect(counts.kept + counts.setAside).toBe(lines.filter((line) => line.includes('"kind":"page"')).length);
+    expect(
+      (await readdir(join(place.root, aside))).map((name) => hashFile(join(place.root, aside, name))).sort(),
+    ).toEqual(before.sort());
+
+    const asked = sandbox.requests.length;
+    const { code, stderr } = await cli('run');
+    expect(code, stderr).toBe(0);
+    // In the round that goes on, each page of each list is asked for once, but for those that were not kept.
+    expect(sandbox.requests.length - asked).toBe(pagesInAll - counts.kept);
+    await compareIds(sandbox, cli);
+    expect((await cli('doctor')).code).toBe(0);
+  },
+);
+
+test('a page damaged after its rows were made: publish ends with 74, after a repair the run goes on', async () => {
+  const landed = await openLanded(['crawl', 'load']);
+  await damages[1]![1](landed);
+  const { cli, sandbox } = landed;
+  expectFailure(await cli('publish'), 74, /doctor --repair/);
+  expect((await cli('doctor', '--repair')).code).toBe(0);
+  expect((await cli('run')).code).toBe(0);
+  await compareIds(sandbox, cli);
+  expect((await cli('rebuild', '--from-archive')).code).toBe(0);
+  await compareIds(sandbox, cli);
+});
+
+test('lines of the logs that are none: named, and taken out with a copy', async () => {
+  const { place, cli } = await openLanded();
+  const runs = join(place.data, 'runs.ndjson');
+  const text = await readFile(runs, 'utf8');
+  await writeFile(runs, `{"run":\n${text}`);
+  const found = await cli('doctor');
+  expect(found.stdout).toMatch(/log: data\/runs\.ndjson, line 1: not readable[\s\S]*doctor --repair/);
+  expect((await cli('doctor', '--repair')).code).toBe(0);
+  expect(await readFile(runs, 'utf8')).toBe(text);
+  expect(await listFiles(place, 'damaged')).toHaveLength(1);
+});
+
+test('an archived segment that is no Parquet file: named, and moved aside', async () => {
+  const { sandbox, place, cli } = await openLanded(['run']);
+  const archive = join(place.data, 'archive');
+  const name = (await readdir(archive)).find((file) => file.endsWith('.pages.parquet'))!;
+  await writeFile(join(archive, name), Buffer.alloc(5000));
+  expect(await cli('doctor')).toMatchObject({
+    code: 74,
+    stdout: expect.stringContaining(`${name} is no Parquet file`),
+  });
+  expect((await cli('doctor', '--repair')).code).toBe(0);
+  expect((await cli('run')).code).toBe(0);
+  await compareIds(sandbox, cli);
+});
+
+test('config, rights and databases: each finding with what mends it', async () => {
+  const { place, cli } = await openLanded(['run']);
+  expect(await cli('doctor')).toMatchObject({ code: 0, stdout: 'nothing is wrong\n' });
+  await writeFile(join(place.root, 'ledgerlake.yaml'), 'apy: {}\n');
+  await chmod(join(place.data, 'landing'), 0o755);
+  await writeFile(join(place.data, 'warehouse.duckdb.new'), Buffer.alloc(100_000, 1));
+  await runProgram(['doctor'], { place });
+  const { code, stdout } = await cli('doctor');
+  expect(code).toBe(2);
+  expect(stdout).toMatch(
+    /config: .*apy[\s\S]*permissions: data\/landing may be read by other users \(mode 755\)\n {2}chmod -R go-rwx "data\/landing"/,
+  );
+});
+
+test('a damaged build: named, and publish mends it', async () => {
+  const { place, cli } = await openLanded(['run']);
+  await changeByte(join(place.data, 'build.duckdb'), 4100);
+  await changeByte(join(place.data, 'build.duckdb'), 8200);
+  const { stdout } = await cli('doctor');
+  expect(stdout).toMatch(/database: data\/build\.duckdb is damaged[\s\S]*ledgerlake publish/);
+  expect((await cli('publish')).code).toBe(0);
+  expect((await cli('doctor')).stdout).toBe('nothing is wrong\n');
+});
+
+test('without a data folder: 0, and none is made', async () => {
+  const { place } = await startTiny();
+  await mkdir(join(place.root, 'other'));
+  const ended = await runProgram(['doctor', '--repair', '--data-dir', 'other/none'], { place });
+  expect(ended).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('there is no data folder other/none yet'),
+  });
+  expect(await readdir(join(place.root, 'other'))).toEqual([]);
+});
