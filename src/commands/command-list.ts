@@ -47,6 +47,11 @@ export const commandList: readonly CommandEntry[] = [
     load: () => import('./plan.ts'),
   },
   { name: 'status', describe: 'How far every job is', load: () => import('./status.ts') },
+  {
+    name: 'check',
+    describe: 'Whether every job is complete, fresh and believed; for monitoring',
+    load: () => import('./check.ts'),
+  },
   { name: 'runs', describe: 'The runs so far and what they cost', load: () => import('./runs.ts') },
   { name: 'sql', describe: 'Query the snapshot, read-only', load: () => import('./sql.ts') },
   {

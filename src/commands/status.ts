@@ -1,17 +1,10 @@
 import type { Command } from 'commander';
-import { UsageError } from '../errors.ts';
-import { listJobNames, readJobs } from '../jobs/job-file.ts';
 import type { Gap } from '../pipeline/published-status.ts';
-import {
-  type JobFiles,
-  type JobStatus,
-  readStatus,
-  type Status,
-  type TargetStatus,
-} from '../pipeline/read-status.ts';
+import { type JobStatus, readStatus, type Status, type TargetStatus } from '../pipeline/read-status.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { type GlobalArgs, openContext } from './context.ts';
 import { addExamples } from './examples.ts';
+import { readJobFiles } from './job-files.ts';
 import { oneLine } from './visible-text.ts';
 
 interface StatusArgs extends GlobalArgs {
@@ -31,26 +24,10 @@ export function describeOptions(command: Command): Command {
 export async function execute(args: StatusArgs): Promise<number> {
   const context = await openContext(args, { asks: false });
   const { folder, config, jobsDir } = context;
-  const files = await readFiles(jobsDir);
+  const files = await readJobFiles(jobsDir);
   const status = await untilStopped((signal) => readStatus(folder, config, args.job ?? null, files, signal));
   context.print(renderStatus(status), status);
   return 0;
-}
-
-/** Job files with mistakes do not hide what was published. */
-async function readFiles(jobsDir: string): Promise<JobFiles> {
-  return {
-    dir: jobsDir,
-    names: await unlessRefused(listJobNames(jobsDir), null),
-    jobs: await unlessRefused(readJobs(jobsDir), []),
-  };
-}
-
-function unlessRefused<T, U>(read: Promise<T>, otherwise: U): Promise<T | U> {
-  return read.catch((error: unknown) => {
-    if (error instanceof UsageError) return otherwise;
-    throw error;
-  });
 }
 
 /** What a person reads. Pure. */

@@ -68,7 +68,11 @@ test.each(damages)(
     const sent = sandbox.requests.length;
     const before = [hashFile(pages), hashFile(records)];
     for (const verb of ['load', 'run'])
-      expectFailure(await cli(verb), 74, /pages\.ndjson, line \d+, is damaged: [\s\S]*`ledgerlake doctor --repair` sets/);
+      expectFailure(
+        await cli(verb),
+        74,
+        /pages\.ndjson, line \d+, is damaged: [\s\S]*`ledgerlake doctor --repair` sets/,
+      );
     expect([hashFile(pages), hashFile(records)]).toEqual(before);
 
     expect(sandbox.requests.length, 'nothing is paid for before it is seen').toBe(sent);

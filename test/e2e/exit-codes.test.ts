@@ -1,4 +1,4 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -163,6 +163,19 @@ const kinds: readonly Kind[] = [
     },
   },
   {
+    code: 5,
+    name: 'a check that finds a target that is not complete',
+    message: null,
+    targets: 2,
+    end: async ({ answer, run }) => {
+      answer(({ params }) =>
+        params.groupValue === collections[0] ? new RpcError(-32602, 'Invalid params') : page([]),
+      );
+      await run('run');
+      return run('check');
+    },
+  },
+  {
     code: 69,
     name: 'a mistyped host',
     message: /unreachable[\s\S]*Check the network and the URL/,
@@ -207,6 +220,20 @@ const kinds: readonly Kind[] = [
         answer();
         return first.ended;
       }),
+  },
+  {
+    code: 74,
+    name: 'a changed byte in the landing log',
+    message: /pages\.ndjson, line 1, is damaged: [\s\S]*doctor --repair/,
+    end: async ({ answer, run, place }) => {
+      answer(list([asset]));
+      await run('crawl');
+      const landing = join(place.data, 'landing');
+      const name = (await readdir(landing)).find((file) => file.endsWith('.pages.ndjson')) as string;
+      const text = await readFile(join(landing, name), 'utf8');
+      await writeFile(join(landing, name), text.replace('"list"', '"lost"'));
+      return run('run');
+    },
   },
   {
     code: 75,

@@ -1,0 +1,101 @@
+import type { Command } from 'commander';
+import { requireJob } from '../jobs/job-file.ts';
+import {
+  type CheckedJob,
+  checkJobs,
+  checkLastRun,
+  type FreshnessFinding,
+} from '../pipeline/check-freshness.ts';
+import { examineFolder } from '../pipeline/examine-folder.ts';
+import { readStatus } from '../pipeline/read-status.ts';
+import { untilStopped } from '../stop-signals.ts';
+import { type GlobalArgs, openContext } from './context.ts';
+import { addExamples } from './examples.ts';
+import { readJobFiles } from './job-files.ts';
+import { readDuration } from './run-options.ts';
+import { oneLine } from './visible-text.ts';
+
+interface CheckArgs extends GlobalArgs {
+  job: string[];
+  maxAge: string;
+}
+
+/** Options of `ledgerlake check`. */
+export function describeOptions(command: Command): Command {
+  command
+    .argument('[job...]', 'Jobs to look at (default: all)')
+    .option(
+      '--max-age <duration>',
+      'How old the last complete crawl of a target may be: 90s, 1h30m, 2d',
+      '26h',
+    );
+  return addExamples(
+    command,
+    {
+      'ledgerlake check --max-age 26h': 'Once an hour, from monitoring',
+      'ledgerlake check collections --json': 'One job, for a program',
+    },
+    'Ends with 0, or with 5 and a line a finding. Reads only, takes no lock, works while a run is at work.',
+  );
+}
+
+/** `ledgerlake check`: what is not complete, too old, refused, quarantined, missing or damaged. */
+export async function execute(args: CheckArgs): Promise<number> {
+  const context = await openContext(args, { asks: false });
+  const { folder, config } = context;
+  const maxAgeMs = readDuration('--max-age', args.maxAge);
+  const files = await readJobFiles(context.jobsDir);
+  const findings = await untilStopped(async (signal) => {
+    const status = await readStatus(folder, config, null, files, signal);
+    const names = status.jobs.map(({ job }) => job);
+    for (const name of args.job) requireJob(name, names);
+    const checked: CheckedJob[] = [];
+    for (const name of args.job.length > 0 ? args.job : names)
+      checked.push(await readStatus(folder, config, name, files, signal));
+    const missing = {
+      kind: 'damaged' as const,
+      job: '',
+      target: '',
+      message: `${folder.snapshot} is missing`,
+    };
+    return [
+      ...(status.snapshotMissing ? [missing] : []),
+      ...checkJobs(checked, maxAgeMs, Date.now()),
+      ...checkLastRun(status),
+      ...(await findDamage(folder)),
+    ];
+  });
+  const exitCode = findings.length > 0 ? 5 : 0;
+  context.print(renderFindings(findings), { exitCode, maxAgeSeconds: maxAgeMs / 1000, findings });
+  return exitCode;
+}
+
+/** Of the landing log, staging and archive; `doctor` reads the databases too. */
+async function findDamage(folder: Parameters<typeof examineFolder>[0]): Promise<FreshnessFinding[]> {
+  const { findings } = await examineFolder(folder, null);
+  return findings.flatMap(({ exitCode, message, mend }) =>
+    exitCode === 74 ? { kind: 'damaged' as const, job: '', target: '', message: `${message} (${mend})` } : [],
+  );
+}
+
+/** Most targets of a job that are named one by one for one kind of finding. */
+const mostShown = 20;
+
+/** What a person reads. Pure. */
+export function renderFindings(findings: readonly FreshnessFinding[]): string {
+  if (findings.length === 0) return 'all is complete and fresh';
+  const counts = new Map<string, number>();
+  const lines = findings.flatMap(({ kind, job, target, message }) => {
+    const key = `${kind} ${job}`;
+    const count = (counts.get(key) ?? 0) + 1;
+    counts.set(key, count);
+    const place = [job, target]
+      .filter((part) => part !== '')
+      .map(oneLine)
+      .join(' ');
+    return count > mostShown ? [] : `${kind}: ${place === '' ? '' : `${place}: `}${oneLine(message)}`;
+  });
+  for (const [key, count] of counts)
+    if (count > mostShown) lines.push(`${key}: ${count - mostShown} more; --json has all`);
+  return lines.join('\n');
+}

@@ -1,0 +1,78 @@
+import type { JobStatus, Status, TargetStatus } from './read-status.ts';
+import type { RunEntry } from './run-log.ts';
+
+/** Something that `check` found: one line, and exit 5. */
+export interface FreshnessFinding {
+  kind: 'not complete' | 'too old' | 'refused' | 'quarantined' | 'gap' | 'last run' | 'damaged';
+  /** Empty for what is about the folder. */
+  job: string;
+  target: string;
+  message: string;
+}
+
+/** A job with its targets, as `status <job>` reads it. */
+export type CheckedJob = Pick<Status, 'jobs' | 'targets' | 'gaps'>;
+
+/**
+ * What is not as fresh, or not as sound, as somebody who reads the tables expects. Built-in jobs, jobs without a file and
+ * former targets are left out: nothing will move them. Pure.
+ * @param now Unix ms
+ */
+export function checkJobs(checked: readonly CheckedJob[], maxAgeMs: number, now: number): FreshnessFinding[] {
+  return checked.flatMap(({ jobs, targets, gaps }) =>
+    jobs
+      .filter(({ job, has_file }) => has_file !== false && !job.startsWith('_'))
+      .flatMap((job) => [
+        ...checkWhole(job),
+        ...(targets ?? [])
+          .filter(({ former }) => !former)
+          .flatMap((target) => checkTarget(job, target, maxAgeMs, now)),
+        ...gaps.map(({ target, low_slot, high_slot }) => {
+          const message = `slots ${low_slot} to ${high_slot} are not in`;
+          return { kind: 'gap' as const, job: job.job, target, message };
+        }),
+      ]),
+  );
+}
+
+function checkWhole({ job, targets, never_complete }: JobStatus): FreshnessFinding[] {
+  const found = (message: string) => [{ kind: 'not complete' as const, job, target: '', message }];
+  if ((never_complete ?? 0n) > 0n) return found(`${never_complete} targets were never crawled to the end`);
+  return targets === 0n ? found('nothing of it was ever published') : [];
+}
+
+/** Reasons of checkpoints that publish refused, not the API. */
+const ofPublish = /^(audit|brake|guard)\b/;
+
+function checkTarget(
+  { job }: JobStatus,
+  { target, state, reason, finished_at, quarantined }: TargetStatus,
+  maxAgeMs: number,
+  now: number,
+): FreshnessFinding[] {
+  const findings: FreshnessFinding[] = [];
+  const add = (kind: FreshnessFinding['kind'], message: string) =>
+    findings.push({ kind, job, target, message });
+  if (state === 'failed' && ofPublish.test(reason ?? '')) add('refused', reason as string);
+  else if (state === 'failed') add('not complete', `failed: ${reason ?? 'no reason is known'}`);
+  else if (state !== 'complete') add('not complete', 'its crawl is open');
+  else if (finished_at !== null && now - finished_at.getTime() > maxAgeMs)
+    add('too old', `last complete at ${finished_at.toISOString()}`);
+  if (quarantined > 0n) add('quarantined', `${quarantined} records with something that did not fit`);
+  return findings;
+}
+
+/** Exit codes of a run after which nobody has to look: what stopped as asked goes on. */
+const fineEnds = new Set([0, 3, 4, 75]);
+
+/** The last run that ended, when somebody has to look at how. Pure. */
+export function checkLastRun({ lastRun, running }: Pick<Status, 'lastRun' | 'running'>): FreshnessFinding[] {
+  if (lastRun === null || running !== null) return [];
+  const found = (message: string) => [{ kind: 'last run' as const, job: '', target: '', message }];
+  if (lastRun.exitCode === null) return found(`run ${lastRun.run} was killed`);
+  return fineEnds.has(lastRun.exitCode) ? [] : found(describeEnd(lastRun));
+}
+
+function describeEnd({ run, exitCode, stoppedBy }: RunEntry): string {
+  return `run ${run} ended with ${exitCode}${stoppedBy === null ? '' : `: ${stoppedBy}`}`;
+}
