@@ -14,12 +14,14 @@ comment on column meta.mappings.digest is 'SHA-256 of the SQL that makes rows of
 create table if not exists meta.source (
   transport varchar not null,
   origin varchar not null,
-  bound_at timestamptz not null
+  bound_at timestamptz not null,
+  moved_by varchar
 );
 comment on table meta.source is 'The API this data folder was filled from; another one is refused.';
 comment on column meta.source.transport is 'rpc, wallet or webhook.';
 comment on column meta.source.origin is 'Scheme, host and port; `sandbox` for the embedded sample API.';
-comment on column meta.source.bound_at is 'When the folder was first filled.';
+comment on column meta.source.bound_at is 'When the folder was first filled, or moved.';
+comment on column meta.source.moved_by is 'The `source move` that took it to this origin; cursors of earlier runs are forgotten.';
 
 create table if not exists meta.runs (
   run_id varchar not null,

@@ -182,7 +182,7 @@ function readUrls(env: NodeJS.ProcessEnv, file: ConfigFile): Record<UrlName, str
 }
 
 /** What is wrong with an endpoint; null when nothing is, or when it is empty. The URL is not repeated: it may hold a key. */
-function urlFault(text: string): { what: string; remedy: string } | null {
+export function urlFault(text: string): { what: string; remedy: string } | null {
   if (text === '') return null;
   if (!URL.canParse(text))
     return { what: 'is not a URL', remedy: 'write something like https://api.example.com' };

@@ -25,3 +25,6 @@ where print_max_supply is not null or print_current_supply is not null or editio
 
 -- Made in another way now: the hashes are made again when the folder is opened.
 update meta.schema_version set hashed_by = null;
+
+-- The source of a folder may move: cursors of runs before that are another provider's.
+alter table meta.source add column if not exists moved_by varchar;

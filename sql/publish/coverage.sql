@@ -4,6 +4,7 @@
 -- slot its cursor stood at. A page without a cursor is a head, the first one or one that a crawl began again at: it
 -- covers up to its answer's own slot. A page answered by a replica that is behind its cursor covers nothing, and the
 -- cursor stays that of the gap it leaves.
+-- Cursors that were received before the source moved are forgotten; a gap that only they led to is begun at the head.
 create or replace temp table coverage as
 with page as (
   select
@@ -15,6 +16,8 @@ with page as (
     run,
     cursor,
     next_cursor,
+    end_reason,
+    from_slot,
     slot,
     case when end_reason = 'exhausted' then 0 else last_slot + 1 end as low_slot,
     case
@@ -89,13 +92,19 @@ covered as (
 cursors as (
   select job, target, low_slot - 1 as high_slot, max_by(cursor, (run, page)) as cursor, max(run) as run
   from (
-    select job, target, low_slot, next_cursor as cursor, run, page
+    select
+      job,
+      target,
+      low_slot,
+      case when run >= coalesce((select max(moved_by) from meta.source), '') then next_cursor end as cursor,
+      run,
+      page
     from followed
     where next_cursor is not null and low_slot is not null and not is_answered
     union all
     select job, target, high_slot + 1, cursor, run_id, 0
     from meta.coverage
-    where state = 'gap' and cursor is not null
+    where state = 'gap'
   )
   group by
     job,
@@ -130,6 +139,11 @@ gap as (
     and not exists (
       from covered as k
       where k.job = c.job and k.target = c.target and k.low_slot <= c.high_slot
+    )
+    -- Begun at the head, it was found to lie below what the job asks for.
+    and not exists (
+      from followed as f
+      where f.job = c.job and f.target = c.target and f.from_slot = c.high_slot and f.end_reason = 'since'
     )
   group by
     c.job,

@@ -52,6 +52,11 @@ export const commandList: readonly CommandEntry[] = [
     describe: 'Whether every job is complete, fresh and believed; for monitoring',
     load: () => import('./check.ts'),
   },
+  {
+    name: 'source',
+    describe: 'The API that a data folder is bound to, or another URL that takes over',
+    load: () => import('./source.ts'),
+  },
   { name: 'runs', describe: 'The runs so far and what they cost', load: () => import('./runs.ts') },
   { name: 'sql', describe: 'Query the snapshot, read-only', load: () => import('./sql.ts') },
   {

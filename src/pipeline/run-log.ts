@@ -14,6 +14,8 @@ export interface RunEntry {
   jobsDir?: string;
   /** What the guards were told to let pass, where they were. */
   accept?: Partial<Accepted>;
+  /** `source move`: the origins that the folder is bound to from then on, by transport. */
+  moved?: Readonly<Record<string, string>>;
   startedAt: string;
   finishedAt: string | null;
   exitCode: number | null;
@@ -27,6 +29,7 @@ type Line =
       jobs: string[];
       jobs_dir?: string;
       accept?: Partial<Accepted>;
+      moved?: Readonly<Record<string, string>>;
       /** How older versions said `accept: {vanished}`. */
       accept_vanished?: readonly string[];
       started_at: string;
@@ -68,6 +71,7 @@ export async function readRunLog(path: string): Promise<RunEntry[]> {
         jobs,
         ...(jobsDir === undefined ? {} : { jobsDir }),
         ...(accept === undefined ? {} : { accept }),
+        ...(entry.moved === undefined ? {} : { moved: entry.moved }),
         startedAt: started_at,
         finishedAt: null,
         exitCode: null,
@@ -146,11 +150,15 @@ function readRounds(runs: readonly RunEntry[], job: string): { finished: string[
   return { finished, open };
 }
 
-/** Runs that began before a moment (Unix ms) and that no job's unfinished round needs. The last run stays. Pure. */
+/** Runs that began before a moment (Unix ms) and that no job's unfinished round needs. The last run and moves of the source stay. Pure. */
 export function listOldRuns(runs: readonly RunEntry[], before: number): ReadonlySet<string> {
   const from = new Date(before).toISOString();
   const jobs = new Set(runs.flatMap((entry) => entry.jobs));
   const needed = [...jobs].flatMap((job) => openRound(runs, job) ?? []);
   const first = [...needed, runs.at(-1)?.run ?? ''].sort()[0] as string;
-  return new Set(runs.flatMap(({ run, startedAt }) => (startedAt < from && run < first ? run : [])));
+  // A build that is made again has to know where its source moved to.
+  const old = runs.filter(
+    ({ run, startedAt, moved }) => startedAt < from && run < first && moved === undefined,
+  );
+  return new Set(old.map(({ run }) => run));
 }

@@ -7,7 +7,7 @@ import { recoverLanding } from '../landing/recover-landing.ts';
 import { exists, listSegments } from '../landing/segment-files.ts';
 import { type SignalStop, stopOnSignals } from '../stop-signals.ts';
 import { type Accepted, listAccepted, nothingAccepted } from '../warehouse/accepted.ts';
-import { bindSource, openBuild, unbindEmpty } from '../warehouse/build.ts';
+import { bindSource, moveSource, openBuild, unbindEmpty } from '../warehouse/build.ts';
 import type { Database, DatabaseOptions } from '../warehouse/database.ts';
 import { listStaged, removeStaged } from '../warehouse/load.ts';
 import { hasOwnHashes, rehash } from '../warehouse/rehash.ts';
@@ -16,6 +16,7 @@ import { takeRunLock } from '../warehouse/run-lock.ts';
 import { removeDraft } from '../warehouse/snapshot.ts';
 import { takeIncomingPages } from './incoming-pages.ts';
 import { holdsArchive, type MendContext, mendBuild, type Replayed } from './mend-build.ts';
+import { endMovedCrawls, listMoves } from './moved-source.ts';
 import { mendRequestLog } from './request-log.ts';
 import { appendRunLog, makeRunId, readRunLog } from './run-log.ts';
 import { writeRunState } from './run-state.ts';
@@ -63,6 +64,8 @@ export interface SessionOptions {
   accept?: Accepted;
   /** Origins by transport that the folder is, or gets, bound to; empty for verbs that ask nothing. */
   origins: Readonly<Record<string, string>>;
+  /** Origins by transport that the source moves to: true from the session's line in the run log on. */
+  moved?: Readonly<Record<string, string>>;
   /** How long what was begun may take after a signal to stop, ms; default 0. */
   drainMs?: number;
 }
@@ -96,7 +99,7 @@ export async function withSession<T extends Ended>(
 
 /** A session whose end is the caller's. @throws as withSession */
 export async function openSession(options: SessionOptions): Promise<Session> {
-  const { config, folder, log, verb, jobs, jobsDir, accept = nothingAccepted } = options;
+  const { config, folder, log, verb, jobs, jobsDir, accept = nothingAccepted, moved } = options;
   await makeDataFolder(folder);
   const lock = await takeRunLock(folder.lock, folder.temp);
   const stop = stopOnSignals(options.drainMs ?? 0);
@@ -118,6 +121,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     const run = makeRunId(now, (await readRunLog(folder.runs)).at(-1)?.run ?? null);
     const build = keepBuild({ run, config, folder, log, databaseOptions });
     await closeReplay(folder);
+    await endMovedCrawls(folder, await readRunLog(folder.runs));
     await build.withBuild((database) => prepareBuild(database, options));
     if (!(await build.withBuild((database) => holdsArchive(database, folder)))) await build.mend();
     const started_at = now.toISOString();
@@ -129,7 +133,13 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       ...(jobsDir === undefined ? {} : { jobs_dir: resolve(jobsDir) }),
       // A build that is made again is to accept what this run does.
       ...(Object.keys(accepted).length === 0 ? {} : { accept: accepted }),
+      ...(moved === undefined ? {} : { moved }),
     });
+    if (moved !== undefined) {
+      const runs = await readRunLog(folder.runs);
+      await endMovedCrawls(folder, runs);
+      await build.withBuild((database) => moveSource(database, listMoves(runs)));
+    }
     return {
       ...{ run, config, folder, log, databaseOptions, stop },
       ...{ withBuild: build.withBuild, closeBuild: build.closeBuild, mending: build.mending },
@@ -197,6 +207,7 @@ function keepBuild(context: MendContext): Pick<Session, 'withBuild' | 'closeBuil
 async function prepareBuild(database: Database, { folder, log, origins }: SessionOptions): Promise<void> {
   // A mistyped first URL received nothing, so it binds nothing.
   if ((await listSegments(folder.landing)).length === 0) await unbindEmpty(database);
+  await moveSource(database, listMoves(await readRunLog(folder.runs)));
   await bindSource(database, origins);
   if (!(await hasOwnHashes(database))) {
     log.info("the record hashes are another DuckDB version's: they are made again");

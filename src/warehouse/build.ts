@@ -126,10 +126,13 @@ export async function bindSource(
   const bound = await checkSource(database, origins);
   for (const [transport, origin] of Object.entries(origins)) {
     if (!bound.has(transport))
-      await database.run('insert into meta.source values ($transport, $origin, now())', {
-        transport,
-        origin,
-      });
+      await database.run(
+        'insert into meta.source (transport, origin, bound_at) values ($transport, $origin, now())',
+        {
+          transport,
+          origin,
+        },
+      );
   }
 }
 
@@ -142,20 +145,64 @@ export async function checkSource(
   database: Database,
   origins: Readonly<Record<string, string>>,
 ): Promise<ReadonlySet<string>> {
-  const rows = await database.rows<{ transport: string; origin: string }>(
-    'select transport, origin from meta.source',
-  );
-  const bound = new Map(rows.map(({ transport, origin }) => [transport, origin]));
+  const bound = await readSource(database);
   for (const [transport, origin] of Object.entries(origins)) {
     const first = bound.get(transport);
     if (first !== undefined && first !== origin) {
       throw new UsageError(
         `this data folder holds data of ${first}, but the run would ask ${origin}`,
-        'Set LEDGERLAKE_RPC_URL (and the other URLs) as in the run that filled it, or name another folder with --data-dir.',
+        `Set LEDGERLAKE_RPC_URL (and the other URLs) as in the run that filled it, or name another folder with --data-dir.${hintOfMove(first, origin)}`,
       );
     }
   }
   return new Set(bound.keys());
+}
+
+/** Sample data are no ledger that another URL could go on with. */
+function hintOfMove(first: string, origin: string): string {
+  const isSample = first === 'sandbox' || origin === 'sandbox';
+  return isSample
+    ? ''
+    : ` Where it is the same ledger at another URL: ledgerlake source move ${origin} --yes.`;
+}
+
+/** A move of the source, by the run that made it. */
+export interface SourceMove {
+  transport: string;
+  origin: string;
+  run: string;
+  /** ISO time. */
+  at: string;
+}
+
+/**
+ * Binds a folder to where its source moved, and forgets the cursors of gaps, which are the former provider's. Done again,
+ * and in a build that is made again, it comes to the same.
+ */
+export async function moveSource(database: Database, moves: readonly SourceMove[]): Promise<void> {
+  for (const { transport, origin, run, at } of moves) {
+    const [bound] = await database.rows<{ moved_by: string | null }>(
+      'select moved_by from meta.source where transport = $transport',
+      { transport },
+    );
+    if (bound !== undefined && (bound.moved_by ?? '') >= run) continue;
+    await database.transaction(async () => {
+      await database.run('delete from meta.source where transport = $transport', { transport });
+      await database.run(
+        'insert into meta.source (transport, origin, bound_at, moved_by) values ($transport, $origin, $at::timestamptz, $run)',
+        { transport, origin, at, run },
+      );
+      await database.run(`update meta.coverage set cursor = null where state = 'gap'`);
+    });
+  }
+}
+
+/** The origins by transport that a build or snapshot is bound to. */
+export async function readSource(database: Database): Promise<Map<string, string>> {
+  const rows = await database.rows<{ transport: string; origin: string }>(
+    'select transport, origin from meta.source order by transport',
+  );
+  return new Map(rows.map(({ transport, origin }) => [transport, origin]));
 }
 
 /** Forgets the source of a folder that nothing was ever published in; the caller knows that nothing has landed. */

@@ -10,7 +10,11 @@ import { type Call, RpcError, type Script, startScriptedApi } from '../support/s
 vi.setConfig({ testTimeout: 180_000 });
 
 const collections = [2, 3].map((n) => `CSJMp3LmxCDvjnxJSHGD3vUmzPtJ5nUc7JmBZWQqvr${n}Y`);
-const asset = { id: '8JnNWJ46yfdq8sKgT1Lk4G7VWkAA8Rhh7LhqgJ6WY41G', interface: 'V1_NFT', frozen: 'maybe' };
+const asset = {
+  id: '8JnNWJ46yfdq8sKgT1Lk4G7VWkAA8Rhh7LhqgJ6WY41G',
+  interface: 'V1_NFT',
+  ownership: { frozen: 'maybe' },
+};
 
 let slot = 100;
 

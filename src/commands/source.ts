@@ -1,0 +1,142 @@
+import { rm } from 'node:fs/promises';
+import { createInterface } from 'node:readline/promises';
+import { Argument, type Command } from 'commander';
+import { urlFault } from '../config.ts';
+import { UsageError } from '../errors.ts';
+import { exists } from '../landing/segment-files.ts';
+import { listMoves } from '../pipeline/moved-source.ts';
+import { publishLoaded } from '../pipeline/publish-stage.ts';
+import { readRunLog } from '../pipeline/run-log.ts';
+import { withSession } from '../pipeline/session.ts';
+import { readSource } from '../warehouse/build.ts';
+import { openDatabase } from '../warehouse/database.ts';
+import { type Context, type GlobalArgs, openContext } from './context.ts';
+import { addExamples } from './examples.ts';
+
+interface SourceArgs extends GlobalArgs {
+  action: 'show' | 'move';
+  url?: string;
+  interface?: string;
+  yes: boolean;
+}
+
+const interfaces = ['rpc', 'wallet', 'webhook'];
+
+/** Options of `ledgerlake source`. */
+export function describeOptions(command: Command): Command {
+  command
+    .addArgument(new Argument('<action>', 'What to do').choices(['show', 'move']))
+    .argument('[url]', 'move: where the same ledger answers from now on')
+    .option(
+      '--interface <name>',
+      'move: rpc, wallet or webhook (default: those that are bound where rpc is, or the only one)',
+    )
+    .option('--yes', 'move: do not ask', false);
+  return addExamples(
+    command,
+    {
+      'ledgerlake source show': 'The origin of each interface',
+      'ledgerlake source move https://rpc.example.com --yes': 'Another provider, or another name of this one',
+    },
+    "Rows, history and complete crawls stay; open crawls begin anew and cursors are forgotten, because they are the former provider's. It asks the API nothing. Set LEDGERLAKE_RPC_URL to the new URL, too.",
+  );
+}
+
+/** `ledgerlake source show|move`. */
+export async function execute(args: SourceArgs): Promise<number> {
+  const context = await openContext(args, { asks: false });
+  const bound = await readBound(context);
+  if (args.action === 'move') return move(args, context, bound);
+  const lines = [...bound].map(([name, origin]) => `${name}: ${origin}`);
+  context.print(lines.length === 0 ? 'bound to nothing yet' : lines.join('\n'), Object.fromEntries(bound));
+  return 0;
+}
+
+/** The origins by interface, from the snapshot or, before there is one, from the build; a move counts from its line on. */
+async function readBound({ folder, config }: Context): Promise<Map<string, string>> {
+  const path = (await exists(folder.snapshot)) ? folder.snapshot : folder.build;
+  if (!(await exists(path)))
+    throw new UsageError(
+      `nothing was run in ${folder.root} yet, so it is bound to nothing`,
+      'The first `ledgerlake run` binds it; or name another folder with --data-dir.',
+    );
+  const { memoryLimit, threads } = config.warehouse;
+  const database = await openDatabase(path, { memoryLimit, threads, tempDir: folder.temp, readOnly: true });
+  const bound = await readSource(database).finally(() => database.close());
+  for (const { transport, origin } of listMoves(await readRunLog(folder.runs)))
+    if (bound.has(transport)) bound.set(transport, origin);
+  return bound;
+}
+
+async function move(args: SourceArgs, context: Context, bound: Map<string, string>): Promise<number> {
+  const origin = readOrigin(args.url);
+  const moved = chooseMoved(args, bound, origin);
+  const former = [...new Set(Object.keys(moved).map((name) => bound.get(name)))].join(', ');
+  await confirm(
+    args,
+    `${origin} takes over the data of ${former} in ${context.folder.root} (${Object.keys(moved).join(', ')})`,
+  );
+  const session = { ...context, verb: 'source', jobs: [], origins: {}, moved };
+  const { exitCode } = await withSession(session, async (session) => {
+    // The rates that held are another provider's.
+    await rm(context.folder.rates, { force: true });
+    return { exitCode: (await publishLoaded(session)).exitCode, stopped: null };
+  });
+  context.print(`${former} → ${origin}: open crawls begin anew with the next run`, {
+    moved,
+    former: Object.fromEntries(bound),
+  });
+  return exitCode;
+}
+
+/** @throws UsageError for what is no URL of an API */
+function readOrigin(url = ''): string {
+  const fault =
+    url === ''
+      ? { what: 'is missing', remedy: 'ledgerlake source move https://rpc.example.com' }
+      : urlFault(url);
+  if (fault !== null) throw new UsageError(`the URL ${fault.what}`, `For example: ${fault.remedy}`);
+  return new URL(url).origin;
+}
+
+/** The interfaces that move, with their new origin. @throws UsageError where it is not clear which */
+function chooseMoved(
+  { interface: name }: SourceArgs,
+  bound: ReadonlyMap<string, string>,
+  origin: string,
+): Record<string, string> {
+  if (name !== undefined && !bound.has(name))
+    throw new UsageError(
+      `--interface takes one that the folder is bound to, not "${name}"`,
+      bound.size === 0
+        ? `It is bound to none yet: ${interfaces.join(', ')}.`
+        : `It is bound to ${[...bound.keys()].join(', ')}.`,
+    );
+  const main =
+    name === undefined ? (bound.get('rpc') ?? (bound.size === 1 ? [...bound.values()][0] : undefined)) : null;
+  if (main === undefined)
+    throw new UsageError('which interface moves?', `Say it: --interface ${[...bound.keys()].join(' or ')}.`);
+  const names =
+    name === undefined ? [...bound].filter(([, one]) => one === main).map(([one]) => one) : [name];
+  for (const one of names) {
+    if (bound.get(one) === 'sandbox')
+      throw new UsageError(
+        'this folder holds sample data of the sandbox, which no other URL goes on with',
+        'Name another folder with --data-dir.',
+      );
+    if (bound.get(one) === origin)
+      throw new UsageError(`${one} is bound to ${origin} already`, 'Nothing has to be done.');
+  }
+  return Object.fromEntries(names.map((one) => [one, origin]));
+}
+
+async function confirm({ yes }: SourceArgs, what: string): Promise<void> {
+  if (yes) return;
+  if (!process.stdin.isTTY)
+    throw new UsageError(`${what}: nobody is there to say yes`, 'Give --yes when it is the same ledger.');
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await terminal
+    .question(`${what}.\nIs it the same ledger? [y/N] `)
+    .finally(() => terminal.close());
+  if (!/^y(es)?$/i.test(answer.trim())) throw new UsageError('not moved', 'Nothing was changed.');
+}
