@@ -1,12 +1,12 @@
 import { constants } from 'node:fs';
-import { access, open, readFile, stat } from 'node:fs/promises';
+import { access, open, readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { DamagedFile, LedgerlakeError } from '../errors.ts';
 import { bootTime, describeDamage } from '../landing/recover-landing.ts';
 import { type LandingRepair, planLandingRepair } from '../landing/repair-landing.ts';
 import { exists } from '../landing/segment-files.ts';
-import { archivedPages, archivedRecords, listArchived } from '../warehouse/archive-files.ts';
 import { checkVersion, schemaVersion } from '../warehouse/build.ts';
 import { isLockConflict, openDatabase } from '../warehouse/database.ts';
 import { listDamagedStaging } from '../warehouse/load.ts';
@@ -39,8 +39,8 @@ export interface Finding {
 export interface Examination {
   findings: Finding[];
   landing: LandingRepair | null;
-  /** Archived segments that are no Parquet files any more. */
-  archive: number[];
+  /** Archived files that are no Parquet files any more. */
+  archive: string[];
   staging: number[];
   /** Logs with lines that are none, by path. */
   logs: Map<string, number[]>;
@@ -94,24 +94,21 @@ async function examineRaw(folder: DataFolder, seen: Examination): Promise<void> 
       exitCode: 0,
     });
   if (!(await exists(folder.archive))) return;
-  for (const segment of await listArchived(folder.archive)) {
-    const files = [archivedPages(folder.archive, segment), archivedRecords(folder.archive, segment)];
-    const states = await Promise.all(files.map(isParquet));
-    const bad = files.find((_, n) => states[n] === false);
-    if (bad === undefined) continue;
-    seen.archive.push(segment);
+  for (const name of (await readdir(folder.archive)).filter((one) => /^\d+(\.pages)?\.parquet$/.test(one))) {
+    const path = join(folder.archive, name);
+    if (await isParquet(path)) continue;
+    seen.archive.push(path);
     seen.findings.push({
       about: 'archive',
-      message: `${bad} is no Parquet file any more`,
-      mend: repair,
+      message: `${path} is no Parquet file any more`,
+      mend: `${repair} (rows that were published stay)`,
       exitCode: 74,
     });
   }
 }
 
-/** Null: there is none. Only its ends are looked at: what is in between, a rebuild checks as it reads it. */
-async function isParquet(path: string): Promise<boolean | null> {
-  if (!(await exists(path))) return null;
+/** Only its ends are looked at: what is in between, a rebuild checks as it reads it. */
+async function isParquet(path: string): Promise<boolean> {
   const file = await open(path, 'r');
   try {
     const { size } = await file.stat();

@@ -8,7 +8,6 @@ import { crawlKey, isEnded, readLanding } from '../landing/reader.ts';
 import { bootTime, finishRepair } from '../landing/recover-landing.ts';
 import { type LandingRepair, planLandingRepair, repairLanding } from '../landing/repair-landing.ts';
 import { exists, syncDirectory, syncFile, writeSynced } from '../landing/segment-files.ts';
-import { archivedPages, archivedRecords } from '../warehouse/archive-files.ts';
 import { openDatabase } from '../warehouse/database.ts';
 import { removeStaged } from '../warehouse/load.ts';
 import { takeRunLock } from '../warehouse/run-lock.ts';
@@ -130,12 +129,10 @@ async function repairLog(_: DataFolder, { logs }: Examination, aside: string): P
 
 async function repairArchive(folder: DataFolder, { archive }: Examination, aside: string): Promise<string[]> {
   const done: string[] = [];
-  for (const segment of archive) {
+  for (const path of archive) {
     await mkdir(aside, { recursive: true, mode: 0o700 });
-    // The pages first: without them a segment is not archived, and its records alone are a leftover.
-    for (const file of [archivedPages(folder.archive, segment), archivedRecords(folder.archive, segment)])
-      if (await exists(file)) await rename(file, join(aside, basename(file)));
-    done.push(`archived segment ${segment} was moved to ${aside}: its rows stay`);
+    await rename(path, join(aside, basename(path)));
+    done.push(`${path} was moved to ${aside}: rows that were published stay`);
   }
   if (archive.length > 0) for (const dir of [aside, folder.archive]) await syncDirectory(dir);
   return done;
