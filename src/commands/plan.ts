@@ -14,11 +14,14 @@ import { addExamples } from './examples.ts';
 
 interface PlanArgs extends GlobalArgs {
   job: string[];
+  fullRefresh: boolean;
 }
 
 /** Options of `ledgerlake plan`. */
 export function describeOptions(command: Command): Command {
-  command.argument('[job...]', 'Jobs to plan (default: all)');
+  command
+    .argument('[job...]', 'Jobs to plan (default: all)')
+    .option('--full-refresh', 'As run --full-refresh would: everything anew', false);
   return addExamples(command, { 'ledgerlake plan': 'What the next run would ask for and cost' });
 }
 
@@ -33,7 +36,10 @@ export async function execute(args: PlanArgs): Promise<number> {
   // Without it everything would be planned as if it were new. The first run makes it as it ends.
   if (running === null && (await isSnapshotMissing(folder))) await requireSnapshot(folder.snapshot);
   const hasSnapshot = await exists(folder.snapshot);
-  const plan = await untilStopped((signal) => planJobs(jobs, context.config, folder, hasSnapshot, signal));
+  const asked = { isNamed: args.job.length > 0, fullRefresh: args.fullRefresh };
+  const plan = await untilStopped((signal) =>
+    planJobs(jobs, context.config, folder, hasSnapshot, asked, signal),
+  );
   const creditsLeft = await readMonthlyLeft(context);
   context.print(renderPlan(plan, creditsLeft), { jobs: plan, ...sumPlan(plan), creditsLeft });
   return 0;

@@ -1,3 +1,4 @@
+import { UsageError } from '../errors.ts';
 import { readJobs } from '../jobs/job-file.ts';
 import { checkLake, exportSnapshot } from '../pipeline/export-stage.ts';
 import { type RunReport, runPipeline } from '../pipeline/run-pipeline.ts';
@@ -34,6 +35,11 @@ async function runJobs(verb: 'run' | 'crawl', args: RunArgs): Promise<number> {
   const context = await openContext(args);
   const limits = readBudget(args, Date.now());
   const jobs = await readJobs(context.jobsDir, args.job);
+  if (args.fullRefresh && args.job.length === 0)
+    throw new UsageError(
+      '--full-refresh pays for everything again, so it takes the jobs by name',
+      `For example: ledgerlake ${verb} ${jobs[0]?.name ?? '<job>'} --full-refresh`,
+    );
   if (verb === 'run') await checkLake(context);
   const accept = await readAccepted(args, jobs);
   requireUrls(context.config, jobs);
@@ -48,6 +54,7 @@ async function runJobs(verb: 'run' | 'crawl', args: RunArgs): Promise<number> {
       jobsDir: context.jobsDir,
       place,
       origins: originsOf(place),
+      asked: { isNamed: args.job.length > 0, fullRefresh: args.fullRefresh },
       limits,
       accept,
       showProgress: context.showProgress,
@@ -80,7 +87,9 @@ export function renderReport(report: RunReport, { folder }: Pick<Context, 'folde
       continue;
     }
     if (tasks === 0) {
-      lines.push(`  ${job}: nothing to ask for now: it has no targets, or all are complete in its round`);
+      lines.push(
+        `  ${job}: nothing to ask for now: it has no targets, or all are complete in its round; named (run ${job}) it begins a new one`,
+      );
       continue;
     }
     const failures = failed > 0 ? `, ${failed} failed` : '';

@@ -11,6 +11,7 @@ export interface RunArgs extends GlobalArgs, AcceptArgs {
   maxRequests?: string;
   maxCredits?: string;
   until?: string;
+  fullRefresh: boolean;
 }
 
 /** Options that bound what a run may spend. Text until `readBudget`, which says what each of them takes. */
@@ -19,7 +20,12 @@ export function budgetOptions(command: Command): Command {
     .argument('[job...]', 'Jobs to run (default: all)')
     .option('--max-requests <n>', 'Stop, resumably, after so many requests (retries count)')
     .option('--max-credits <n>', 'Stop, resumably, before more credits than this are spent')
-    .option('--until <duration>', 'Stop, resumably, after this time: 90s, 1h30m, 2d');
+    .option('--until <duration>', 'Stop, resumably, after this time: 90s, 1h30m, 2d')
+    .option(
+      '--full-refresh',
+      'Ask for everything of the jobs named anew, whatever was crawled before',
+      false,
+    );
 }
 
 /** @throws UsageError for a budget that cannot be meant */

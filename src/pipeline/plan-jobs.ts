@@ -9,7 +9,7 @@ import { requireSchema } from '../warehouse/build.ts';
 import { openDatabase } from '../warehouse/database.ts';
 import { openForJobSql, runJobSql } from '../warehouse/job-sql.ts';
 import type { Problem } from '../yaml-file.ts';
-import { type CrawlState, type PlannedStart, planStarts } from './plan-starts.ts';
+import { type Asked, type CrawlState, type PlannedStart, planAsked } from './plan-starts.ts';
 import { groupByTask, readCrawlState } from './read-state.ts';
 import { readRunLog } from './run-log.ts';
 
@@ -62,6 +62,7 @@ export async function planJobs(
   config: Config,
   folder: DataFolder,
   hasSnapshot: boolean,
+  asked: Asked,
   signal?: AbortSignal,
 ): Promise<JobPlan[]> {
   const { memoryLimit, threads } = config.warehouse;
@@ -86,7 +87,7 @@ export async function planJobs(
       };
       const targets = await resolveTargets(job, query, leaveOut);
       const ids = await resolveIds(job, query, leaveOut);
-      const plan = sumStarts(job, config, planStarts(job, targets, ids, state, 'plan'));
+      const plan = sumStarts(job, config, planAsked(job, targets, ids, state, 'plan', asked).starts);
       plans.push({
         ...plan,
         targetsLeftOut,

@@ -27,13 +27,14 @@ import { freeMemory } from './free-memory.ts';
 import { startLoading } from './load-stage.ts';
 import { createNextSnapshot } from './next-snapshot.ts';
 import { planConfirm } from './plan-confirm.ts';
-import { orderStarts, type PlannedStart, planStarts } from './plan-starts.ts';
+import { type Asked, orderStarts, type PlannedStart, planAsked } from './plan-starts.ts';
 import { createProgress, type JobProgress, type Progress } from './progress.ts';
 import { publishStage, snapshotStage } from './publish-stage.ts';
 import { readCrawlState } from './read-state.ts';
 import { asPublished, reloadRemapped } from './reload-stage.ts';
 import { openRequestLog } from './request-log.ts';
 import { type ApiPlace, keepRates, openClient, readMonthlyLeft } from './run-client.ts';
+import { appendRunLog } from './run-log.ts';
 import { createSavings, type Savings } from './savings.ts';
 import { type Ended, type Session, withSession } from './session.ts';
 
@@ -47,6 +48,8 @@ export interface RunOptions {
   jobs: readonly Job[];
   /** Folder of their files, noted for `status`. */
   jobsDir?: string | undefined;
+  /** How somebody asked for them. */
+  asked: Asked;
   place: ApiPlace;
   /** Origin by transport: what the folder is bound to. */
   origins: Readonly<Record<string, string>>;
@@ -140,7 +143,7 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
     };
     for (const wave of listWaves(options.jobs)) {
       for (const { name } of wave) progress.addTasks(name, 0);
-      stopped = await crawlAndPublish(() => planWave(session, wave, progress));
+      stopped = await crawlAndPublish(() => planWave(session, wave, progress, options.asked));
       if (stopped !== null) break;
     }
     // What vanished is looked up in the same run, until nothing waits or the API will not say.
@@ -270,7 +273,12 @@ export function decideExitCode(outcome: {
  * What one wave has to crawl, in order. Reads targets from the build; asks the API nothing. A job whose targets cannot be
  * read, because of what a row says or of a file that has changed since, is left out: the others go on.
  */
-async function planWave(session: Session, wave: readonly Job[], progress: Progress): Promise<PlannedStart[]> {
+async function planWave(
+  session: Session,
+  wave: readonly Job[],
+  progress: Progress,
+  asked: Asked,
+): Promise<PlannedStart[]> {
   const { folder, databaseOptions } = session;
   const state = await session.withBuild((build) => readCrawlState(build, folder));
   let reader: Database | null = null;
@@ -286,7 +294,9 @@ async function planWave(session: Session, wave: readonly Job[], progress: Progre
       const ids = await resolveIds(job, query, leaveOut);
       if (targets.length === 0)
         session.log.warn({ job: job.name }, 'no targets: its SQL gave no rows; does it need `after:`?');
-      return planStarts(job, targets, ids, state, session.run);
+      const { starts, begins } = planAsked(job, targets, ids, state, session.run, asked);
+      if (begins !== null) await appendRunLog(folder.runs, { run: session.run, begins });
+      return starts;
     };
     const starts: PlannedStart[] = [];
     for (const job of wave) {

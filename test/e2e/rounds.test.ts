@@ -1,0 +1,49 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/server.ts';
+import { openWorkplace } from './night.ts';
+import { startRecorder } from './recorder.ts';
+
+test('a job that is named is crawled although a stopped run left another one undone, and --full-refresh asks for everything', async () => {
+  const sandbox = await startSandbox({ seed: 3, assets: 60, owners: 20 });
+  const wire = await startRecorder(sandbox.url);
+  const [small, large] = sandbox.world.truth().collections() as [string, string];
+  const job = (collection: string, pageSize: number) => `describe: test
+method: getAssetsByGroup
+params: { groupKey: collection }
+for_each: { groupValue: { values: [${collection}] } }
+page_size: ${pageSize}
+`;
+  const place = await openWorkplace(wire.url, {
+    'jobs/a.yaml': job(small, 1000),
+    'jobs/b.yaml': job(large, 1),
+  });
+  onTestFinished(async () => {
+    await wire.close();
+    await sandbox.close();
+    await place.remove();
+  });
+  expect((await place.run('a')).code).toBe(0);
+  const stopped = await place.cli('run', '--max-requests', '6');
+  expect(stopped.code).toBe(75);
+  const planned = async (...args: string[]) => {
+    const { jobs } = JSON.parse((await place.cli('plan', ...args, '--json')).stdout);
+    return jobs.map(({ job, tasks }: { job: string; tasks: number }) => [job, tasks]);
+  };
+  expect(await planned()).toEqual([
+    ['a', 0],
+    ['b', 1],
+  ]);
+  expect(await planned('a')).toEqual([['a', 1]]);
+  expect((await place.run('a')).report.requests).toBeGreaterThan(0);
+  sandbox.tick();
+  // Unchanged since, one page tells; anew, all are asked for.
+  const quiet = (await place.run('a')).report.requests;
+  expect(await planned('a', '--full-refresh')).toEqual([['a', 1]]);
+  const anew = await place.cli('run', 'a', '--full-refresh', '--json', '--log-level', 'warn');
+  expect(anew.code).toBe(0);
+  expect(JSON.parse(anew.stdout).requests).toBeGreaterThanOrEqual(quiet);
+  const refused = await place.cli('run', '--full-refresh');
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('takes the jobs by name') });
+  // b goes on where it stopped.
+  expect((await place.run()).code).toBe(0);
+});
