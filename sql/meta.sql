@@ -58,7 +58,8 @@ create table if not exists meta.checkpoints (
   run_id varchar not null,
   task varchar not null,
   crawl varchar not null,
-  reason varchar
+  reason varchar,
+  first_content varchar
 );
 comment on table meta.checkpoints is 'How far each job is with each target.';
 comment on column meta.checkpoints.job is 'Name of the job.';
@@ -78,6 +79,7 @@ comment on column meta.checkpoints.run_id is 'Run that received its last page.';
 comment on column meta.checkpoints.task is 'Identity of the task: changes when its parameters change.';
 comment on column meta.checkpoints.crawl is 'Run that began the crawl.';
 comment on column meta.checkpoints.reason is 'Why it failed, or how it ended.';
+comment on column meta.checkpoints.first_content is 'Digest of the records of its first page: a later crawl that is at no higher slot has nothing new only when its first page is the same. NULL for batches.';
 
 create table if not exists meta.coverage (
   job varchar not null,

@@ -16,8 +16,9 @@ update compressed_token_accounts set changed_at = coalesce(try_strptime(left(run
 alter table wallet_balances add column changed_at timestamptz;
 update wallet_balances set changed_at = coalesce(try_strptime(left(run_id, 15) || 'Z', '%Y%m%dT%H%M%SZ')::timestamptz, seen_at);
 
-alter table meta.checkpoints add column range varchar;
-update meta.checkpoints set range = '';
+-- Not by an update: a later version's change of the table, in the same transaction, would fail.
+alter table meta.checkpoints add column range varchar default '';
+alter table meta.checkpoints alter column range drop default;
 
 alter table meta.requests add column saved bigint;
 update meta.requests set saved = 0;

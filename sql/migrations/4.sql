@@ -23,6 +23,9 @@ where print_max_supply is not null or print_current_supply is not null or editio
 update past.assets set supply_slot = slot, supply_seen_at = seen_at
 where print_max_supply is not null or print_current_supply is not null or edition_nonce is not null;
 
+-- What the first page of a crawl held is not known: the next one goes on after it, whatever its slot.
+alter table meta.checkpoints add column if not exists first_content varchar;
+
 -- Made in another way now: the hashes are made again when the folder is opened.
 update meta.schema_version set hashed_by = null;
 

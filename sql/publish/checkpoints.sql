@@ -34,7 +34,7 @@ where state = 'complete'
 
 insert into meta.checkpoints (
   job, target, range, kind, last_indexed_slot, state, min_slot, max_slot, pages, records, quarantined, started_at,
-  finished_at, run_id, task, crawl, reason
+  finished_at, run_id, task, crawl, reason, first_content
 )
 select
   job,
@@ -53,7 +53,8 @@ select
   run_id,
   task,
   crawl,
-  end_reason
+  end_reason,
+  first_content
 from arrived
 left join misfit_count using (task, crawl)
 qualify row_number() over (partition by task, min_slot, if(is_feed, crawl, null) order by crawl desc) = 1;

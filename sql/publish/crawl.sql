@@ -32,6 +32,8 @@ with grouped as (
     any_value(range) as range,
     coalesce(any_value(range).number || '/' || any_value(range).count, '') as range_name,
     max(end_reason) as end_reason,
+    -- Slices of a batch have no order, and another crawl asks for other ids.
+    if(count(*) filter (where kind = 'ids') = 0, any_value(content) filter (where page = 1), null) as first_content,
     max(reason) as failure
   from landed
   group by

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { LedgerlakeError, StoppedEarly } from '../errors.ts';
+import { KeyRefused, LedgerlakeError, StoppedEarly } from '../errors.ts';
 import { type ApiKey, readApiKey } from './api-key.ts';
 import { type Attempted, attemptRequest } from './attempt.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
 import type { OutcomeKind } from './classify.ts';
+import { createFirstAnswers, type FirstAnswers, type FirstRequest } from './first-answer.ts';
 import { createHttp, type Http } from './http.ts';
 import { Limiter, type LimiterConfig } from './limiter.ts';
 import type { Operation, Pool, Transport } from './operation.ts';
@@ -115,6 +116,7 @@ export interface Session {
   timing: Timing;
   retryBudget: RetryBudget;
   breaker: Breaker;
+  firstAnswers: FirstAnswers;
   /** What the last attempt that was not answered ended with, in words without the key, by pool. */
   lastFailures: Map<Pool, string>;
   /** Ends waiting. */
@@ -141,6 +143,7 @@ export function createClient(options: ClientOptions, parts: ClientParts = {}): A
     timing,
     retryBudget: parts.retryBudget ?? createRetryBudget(),
     breaker: createBreaker(timing),
+    firstAnswers: createFirstAnswers(),
     lastFailures: new Map(),
     waitSignal: eitherSignal(options.signal, options.stopping),
     nextId: () => {
@@ -184,19 +187,58 @@ async function send<T extends { envelope: unknown }>(
   operation: Operation,
   given: Params | (() => Params),
   read: (body: Buffer) => T,
-  { signal: own, share, keep, askLess }: SendOptions<T>,
+  options: SendOptions<T>,
 ): Promise<Answer<T>> {
   const params = typeof given === 'function' ? given : () => given;
-  const signal = eitherSignal(session.options.signal, own);
-  const waitSignal = eitherSignal(session.waitSignal, own);
+  const signal = eitherSignal(session.options.signal, options.signal);
+  const waitSignal = eitherSignal(session.waitSignal, options.signal);
   // Every request listens to them: more than ten is no leak here.
   for (const one of [signal, waitSignal]) if (one) setMaxListeners(0, one);
+  const first = await session.firstAnswers.enter(operation.transport, waitSignal).catch((error) => {
+    throw asInterruption(error, waitSignal);
+  });
+  try {
+    return await sendInTurn(session, limiter, {
+      operation,
+      params,
+      read,
+      options,
+      signal,
+      waitSignal,
+      first,
+    });
+  } catch (error) {
+    if (error instanceof KeyRefused) first?.refused(error);
+    throw error;
+  } finally {
+    first?.ended();
+  }
+}
+
+interface Sending<T> {
+  operation: Operation;
+  params: () => Params;
+  read: (body: Buffer) => T;
+  options: SendOptions<T>;
+  signal: AbortSignal | undefined;
+  waitSignal: AbortSignal | undefined;
+  /** Where it goes alone. */
+  first: FirstRequest | null;
+}
+
+/** Attempts until one is answered, each in its turn of the pool. */
+async function sendInTurn<T extends { envelope: unknown }>(
+  session: Session,
+  limiter: Limiter,
+  { operation, params, read, options: { share, keep, askLess }, signal, waitSignal, first }: Sending<T>,
+): Promise<Answer<T>> {
   for (let attempt = 1; ; attempt += 1) {
     const attempted: Attempted<T> = await limiter
       .run(
         async () => {
           const request = { operation, params, read, attempt, signal, askLess };
           const attempted = await attemptRequest(session, limiter, request);
+          if (attempted.ok || !['key_refused', 'unreachable'].includes(attempted.kind)) first?.answered();
           if (!attempted.ok) return attempted;
           try {
             await keep?.(attempted.page, attempted.receivedAt);

@@ -2,6 +2,7 @@ import PQueue from 'p-queue';
 import { AdaptiveRate, startRps } from './adaptive-rate.ts';
 import type { Timing } from './timing.ts';
 import { TokenBucket } from './token-bucket.ts';
+import { untilAborted } from './until-aborted.ts';
 
 export interface LimiterConfig {
   /** Requests a second the plan allows; never exceeded, and left only when the server keeps throttling. Absent: found out. */
@@ -175,21 +176,4 @@ function concurrencyFor(rps: number): number {
   if (rps === Number.POSITIVE_INFINITY) return 8;
   // A full page takes up to 1.5 s (API.md): two seconds' worth in flight keeps the rate used.
   return Math.max(2, Math.min(128, Math.ceil(rps * 2)));
-}
-
-/** Waits, but no longer than until the signal aborts: a slow rate must not delay the end of a run. */
-async function untilAborted(turn: Promise<void>, signal?: AbortSignal): Promise<void> {
-  if (!signal) return turn;
-  let onAbort = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-  });
-  turn.catch(() => {});
-  try {
-    signal.throwIfAborted();
-    await Promise.race([turn, aborted]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
 }

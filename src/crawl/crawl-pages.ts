@@ -3,7 +3,7 @@ import { saysCursorRefused } from '../api/classify.ts';
 import type { Task } from '../jobs/task.ts';
 import type { PageGroup, Position } from '../landing/page-line.ts';
 import { isEnded } from '../landing/reader.ts';
-import type { NewPage } from '../landing/render-page.ts';
+import { hashContent, type NewPage } from '../landing/render-page.ts';
 import { BoundsIgnored, PagingLoop, RangesRefused } from './crawl-failures.ts';
 import type { CrawlDeps, TaskStart } from './crawl-task.ts';
 import { furthestId, isInOrder, readIds } from './id-order.ts';
@@ -138,6 +138,7 @@ function readFacts(task: Task, walk: Walk, position: Position, page: ReceivedPag
   const { cursor, more, slot, records, nulls } = page;
   return {
     ...{ records: records.length, nulls, cursor, more, slot, ...readLast(task, page) },
+    content: () => hashContent(records),
     lastKey: readLastKey(task, walk, position, page),
     page: walk.page,
     depth: walk.restart.depth + position.limit / task.pageSize,

@@ -18,7 +18,7 @@ export interface TaskStart {
   resume: LandedCrawl | null;
   /** Feeds: the gap this crawl is for, and where it begins: at the gap, or at the head where nothing leads there. */
   from?: { slot: number; position: Position };
-  goal: Pick<PagingGoal, 'lastCompleteSlot' | 'seenSlot' | 'coveredSlot'>;
+  goal: Pick<PagingGoal, 'lastCompleteSlot' | 'firstContent' | 'seenSlot' | 'coveredSlot'>;
   /** An answer that says it is at a higher slot is a broken one. */
   slotCeiling: number;
   /** Batch operations: the ids to ask for; not looked at when a list is frozen already. */

@@ -11,6 +11,8 @@ export interface PageFacts {
   cursor: string | null;
   more: boolean | null;
   slot: number | null;
+  /** Digest of its records. Asked for only where it may decide. */
+  content(): string;
   /** Feeds: slot and Unix time of the last record. */
   lastSlot: number | null;
   lastTime: number | null;
@@ -27,8 +29,10 @@ export interface PageFacts {
 
 /** What the crawl knew before it began. */
 export interface PagingGoal {
-  /** Slot of the last complete crawl of this task: a source that is no newer has nothing new. */
+  /** Slot of the last complete crawl of this task: a source that is no newer has nothing new, … */
   lastCompleteSlot: number | null;
+  /** … unless its slot is stuck: the digest of that crawl's first page, which then is another. Null: not known. */
+  firstContent: string | null;
   /** Newest slot that crawl saw: an answer from below it comes from a replica that is behind. */
   seenSlot: number | null;
   /** Feeds: newest slot that is already covered. */
@@ -126,10 +130,16 @@ function endReason(
   return isUnchanged(page, goal) ? 'unchanged' : null;
 }
 
-/** An answer from below what the source was seen at proves nothing: the replica is behind. */
-function isUnchanged({ page, slot }: PageFacts, { lastCompleteSlot, seenSlot }: PagingGoal): boolean {
-  if (page !== 1 || slot === null || lastCompleteSlot === null) return false;
-  return slot <= lastCompleteSlot && slot >= (seenSlot ?? slot);
+/**
+ * An answer from below what the source was seen at proves nothing: the replica is behind. Nor does a slot by itself, which
+ * may be stuck while the content moves.
+ */
+function isUnchanged(
+  { page, slot, content }: PageFacts,
+  { lastCompleteSlot, firstContent, seenSlot }: PagingGoal,
+): boolean {
+  if (page !== 1 || slot === null || lastCompleteSlot === null || firstContent === null) return false;
+  return slot <= lastCompleteSlot && slot >= (seenSlot ?? slot) && content() === firstContent;
 }
 
 /** A feed's head from below what is covered has nothing new; going down from there would leave what lies between. */

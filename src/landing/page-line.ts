@@ -124,7 +124,7 @@ export interface Restart {
 
 /**
  * - `exhausted`: the source has no more
- * - `unchanged`: the first page was not newer than the last complete crawl
+ * - `unchanged`: the first page was not newer than the last complete crawl, and the same as its first
  * - `known`: an incremental crawl reached rows that are in the tables, unchanged
  * - `covered`: a feed reached what is already covered
  * - `since`: a feed reached the oldest slot or the last page asked for

@@ -34,6 +34,7 @@ export function planFeed(task: Task, state: CrawlState, run: string, headFinishe
     },
     goal: {
       lastCompleteSlot: null,
+      firstContent: null,
       seenSlot: null,
       coveredSlot: coveredBelow(below, covered, landed, crawl),
     },

@@ -15,6 +15,8 @@ export interface CompleteCheckpoint {
   run: string;
   pages: number;
   records: number;
+  /** Digest of its first page's records; null where it is not known, or a batch. */
+  firstContent: string | null;
 }
 
 /** Everything that decides what a run has to do. */
@@ -202,6 +204,7 @@ function planOne(task: Task, ids: readonly string[] | null, state: CrawlState, r
       goal: {
         lastCompleteSlot: isBatch ? null : (complete?.lastIndexedSlot ?? null),
         seenSlot: isBatch ? null : (complete?.seenSlot ?? null),
+        firstContent: isBatch ? null : (complete?.firstContent ?? null),
         coveredSlot: null,
       },
       ...(isBatch ? { ids: ids ?? [] } : {}),
@@ -241,14 +244,12 @@ function planIncremental(
   const seenSlot = newer(whole?.seenSlot, last?.seenSlot);
   if ((open ?? (isDue ? full : recent)) === full)
     return planOne(full, null, state, run).map((start) => ({ ...start, goal: { ...start.goal, seenSlot } }));
+  // Changes up to either are in.
+  const lastCompleteSlot = newer(whole?.lastIndexedSlot, last?.lastIndexedSlot);
+  const newest = last?.lastIndexedSlot === lastCompleteSlot ? last : whole;
   return planOne(recent, null, state, run).map((start) => ({
     ...start,
-    // Changes up to either are in.
-    goal: {
-      lastCompleteSlot: newer(whole?.lastIndexedSlot, last?.lastIndexedSlot),
-      seenSlot,
-      coveredSlot: null,
-    },
+    goal: { lastCompleteSlot, firstContent: newest?.firstContent ?? null, seenSlot, coveredSlot: null },
     expected: last ?? { pages: 1, records: job.pageSize },
     completedAt: newer(whole?.finishedAt, last?.finishedAt),
     fullPages: whole?.pages ?? null,

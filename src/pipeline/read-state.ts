@@ -63,12 +63,14 @@ async function readComplete(database: Database): Promise<Map<string, CompleteChe
     run_id: string;
     pages: bigint;
     records: bigint;
+    first_content: string | null;
   }>(`
-    select task, last_indexed_slot as slot, max_slot as seen_slot, finished_at::varchar as finished_at, run_id, pages, records
+    select task, last_indexed_slot as slot, max_slot as seen_slot, finished_at::varchar as finished_at, run_id, pages, records,
+      first_content
     from meta.checkpoints where state = 'complete'
     qualify row_number() over (partition by task order by crawl desc) = 1`);
   return new Map(
-    rows.map(({ task, slot, seen_slot, finished_at, run_id, pages, records }) => [
+    rows.map(({ task, slot, seen_slot, finished_at, run_id, pages, records, first_content }) => [
       task,
       {
         lastIndexedSlot: slot === null ? null : Number(slot),
@@ -77,6 +79,7 @@ async function readComplete(database: Database): Promise<Map<string, CompleteChe
         run: run_id,
         pages: Number(pages),
         records: Number(records),
+        firstContent: first_content,
       },
     ]),
   );

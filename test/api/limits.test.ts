@@ -74,6 +74,8 @@ describe('a known limit: 98 % of it, without one 429', () => {
     const clock = startVirtualClock();
     const limits = { das: { rps: 50, burst: 5, concurrency: 20 } };
     const api = simulateApi(clock, { random: createRandom(seed), limits, respond: () => undefined });
+    // The first request of a client goes alone until it is answered.
+    await keepAsking(api, clock, { count: 1, until: clock.now() + 1000, most: 1 });
     for (const _ of ['first', 'again']) {
       const before = api.arrivals.length;
       await keepAsking(api, clock, { count: 8, until: clock.now() + 1000, most: 8 });

@@ -86,10 +86,18 @@ describe('a list', () => {
   });
 
   test('a source that is no newer than the last complete crawl is left after one page', async () => {
+    const before = await newCrawl(list(), cursorList(3, 100));
+    await before.run();
+    const { content: firstContent } = (await before.landed()).first!;
+    const goal = { lastCompleteSlot: 100, firstContent, seenSlot: 100, coveredSlot: null };
     const crawl = await newCrawl(list(), cursorList(50, 100));
-    expect(await crawl.run({ goal: { lastCompleteSlot: 100, seenSlot: 100, coveredSlot: null } })).toBe(null);
+    expect(await crawl.run({ goal })).toBe(null);
     expect(crawl.asked.length).toBe(1);
     expect((await crawl.landed()).last).toMatchObject({ end: 'unchanged', next: null });
+    // A slot that is stuck while the content moves.
+    const moved = await newCrawl(list(), cursorList(1, 100));
+    expect(await moved.run({ goal })).toBe(null);
+    expect((await moved.landed()).last).toMatchObject({ end: 'exhausted' });
   });
 
   test('errors of an answer stand in the place of records', async () => {

@@ -63,7 +63,7 @@ export async function newCrawl(
       await recoverLanding(dir);
       const landing = createLandingLog({ dir });
       onTestFinished(() => landing.close().catch(() => undefined));
-      const goal = { lastCompleteSlot: null, seenSlot: null, coveredSlot: null };
+      const goal = { lastCompleteSlot: null, firstContent: null, seenSlot: null, coveredSlot: null };
       const resume = (await landed()) ?? null;
       const deps = {
         client,

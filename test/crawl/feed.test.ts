@@ -35,7 +35,11 @@ describe('a feed', () => {
 
   test('down to the covered slot inclusive: the page that ends within it is not the last', async () => {
     const crawl = await newCrawl(task(), feed);
-    expect(await crawl.run({ goal: { lastCompleteSlot: null, seenSlot: null, coveredSlot: 90 } })).toBe(null);
+    expect(
+      await crawl.run({
+        goal: { lastCompleteSlot: null, firstContent: null, seenSlot: null, coveredSlot: 90 },
+      }),
+    ).toBe(null);
     const landed = await crawl.landed();
     expect(crawl.asked.length).toBe(4);
     expect(landed.records).toBe(8);
@@ -73,7 +77,11 @@ describe('a feed', () => {
       nth === 2 ? new Error('broken') : feed(params, nth),
     );
     expect(await crawl.run()).toBeInstanceOf(ApiError);
-    expect(await crawl.run({ goal: { lastCompleteSlot: null, seenSlot: null, coveredSlot: 99 } })).toBe(null);
+    expect(
+      await crawl.run({
+        goal: { lastCompleteSlot: null, firstContent: null, seenSlot: null, coveredSlot: 99 },
+      }),
+    ).toBe(null);
     expect(await crawl.landed()).toMatchObject({ records: 4, last: { end: 'covered', last_slot: 90 } });
   });
 });
@@ -136,7 +144,7 @@ describe('a feed whose cursor is refused', () => {
       params.cursor === 'gone' ? new Error('cursor expired') : feed(params, nth),
     );
     const from = { slot: 90, position: { limit: 2, cursor: 'gone' } };
-    const goal = { lastCompleteSlot: null, seenSlot: null, coveredSlot: 80 };
+    const goal = { lastCompleteSlot: null, firstContent: null, seenSlot: null, coveredSlot: 80 };
     expect(await crawl.run({ from, goal })).toBe(null);
     expect(crawl.asked.map(({ cursor }) => cursor)).toEqual(['gone', undefined, '2', '4', '6', '8']);
     expect((await crawl.landed()).last).toMatchObject({ end: 'covered', from_slot: 90 });

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { hashContent } from '../../src/landing/render-page.ts';
+import { splitPage } from '../../src/landing/split.ts';
 import { assets, cursorList, newCrawl, newTask, type Params } from './crawl.ts';
 
 const list = () => newTask('getAssetsByGroup', { params: { groupKey: 'collection' } });
@@ -7,7 +9,10 @@ const atSlots =
   (slots: readonly number[], count: number) =>
   (params: Params, nth: number): unknown =>
     cursorList(count, slots[Math.min(nth, slots.length) - 1])(params, nth);
-const goal = { lastCompleteSlot: 100, seenSlot: 110, coveredSlot: null };
+/** What the first page holds whenever it is asked for. */
+const firstPage = Buffer.from(JSON.stringify(assets(0, 2)));
+const firstContent = hashContent(splitPage(firstPage, { path: [], form: 'array' }).records);
+const goal = { lastCompleteSlot: 100, firstContent, seenSlot: 110, coveredSlot: null };
 
 describe('the first page of a list, below what the source was seen at', () => {
   test('is asked for again; the first answer that is not behind is gone on from', async () => {

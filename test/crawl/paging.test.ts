@@ -10,12 +10,20 @@ const cursorOnly = { ...keyset, paging: 'cursor' as const };
 
 const page = (facts: Partial<PageFacts> = {}): PageFacts => ({
   ...{ records: 10, nulls: 0, cursor: null, more: null, slot: 100, lastSlot: null, lastTime: null },
-  ...{ lastKey: null, page: 1, depth: facts.page ?? 1 },
+  ...{ lastKey: null, page: 1, depth: facts.page ?? 1, content: () => 'same' },
   ...facts,
 });
 const now = Date.UTC(2026, 0, 10);
 const goal = (facts: Partial<PagingGoal> = {}): PagingGoal => ({
-  ...{ lastCompleteSlot: null, seenSlot: null, coveredSlot: null, since: null, ascending: false, now },
+  ...{
+    lastCompleteSlot: null,
+    firstContent: null,
+    seenSlot: null,
+    coveredSlot: null,
+    since: null,
+    ascending: false,
+    now,
+  },
   ...facts,
 });
 
@@ -57,6 +65,7 @@ describe('nextStep of a keyset list', () => {
 
   test.each<[string, Partial<PageFacts>, number | null, string | null]>([
     ['no newer than the last complete crawl', { slot: 100 }, 100, 'unchanged'],
+    ['no newer, but another first page: its slot is stuck', { slot: 100, content: () => 'new' }, 100, null],
     ['older (a replica behind) proves nothing', { slot: 99 }, 100, null],
     ['newer', { slot: 101 }, 100, null],
     ['never crawled', { slot: 100 }, null, null],
@@ -68,7 +77,7 @@ describe('nextStep of a keyset list', () => {
         keyset,
         first,
         page({ cursor: 'c', ...facts }),
-        goal({ lastCompleteSlot, seenSlot: lastCompleteSlot }),
+        goal({ lastCompleteSlot, seenSlot: lastCompleteSlot, firstContent: 'same' }),
       ).end,
     ).toBe(end),
   );

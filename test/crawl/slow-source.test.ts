@@ -28,7 +28,7 @@ async function crawlAll(
   const failures: (TaskFailure | null)[] = [];
   const starts = tasks.map((one) => ({
     ...{ ...one, crawl: 'run-1', resume: null, slotCeiling: Number.MAX_SAFE_INTEGER },
-    goal: { lastCompleteSlot: null, seenSlot: null, coveredSlot: null },
+    goal: { lastCompleteSlot: null, firstContent: null, seenSlot: null, coveredSlot: null },
   }));
   const stopped = await crawlTasks(starts, {
     ...{ client: clientOf(url).client, landing, run: 'run-1', wave: 1, batchConcurrency: 8, concurrency: 64 },

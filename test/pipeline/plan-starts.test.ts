@@ -57,6 +57,7 @@ function newState(fields: Partial<CrawlState> = {}): CrawlState {
 
 const completeBy = (run: string, lastIndexedSlot: number | null = 100) => ({
   ...{ lastIndexedSlot, seenSlot: lastIndexedSlot, run, finishedAt: `time of ${run}`, pages: 4, records: 7 },
+  firstContent: `first of ${run}`,
 });
 
 /** A crawl in the landing log: `end` null while it is open. */
@@ -89,7 +90,14 @@ const plan = (job: Job, state: CrawlState, ids: string[] | null = null) =>
     resumes: resume?.crawl ?? null,
     ...goal,
   }));
-const fresh = { crawl: 'r9', resumes: null, lastCompleteSlot: null, seenSlot: null, coveredSlot: null };
+const fresh = {
+  crawl: 'r9',
+  resumes: null,
+  lastCompleteSlot: null,
+  firstContent: null,
+  seenSlot: null,
+  coveredSlot: null,
+};
 
 describe('rounds', () => {
   const complete = new Map([
@@ -102,8 +110,8 @@ describe('rounds', () => {
 
   test('after 0 everything again, with the slot below which nothing is new', () =>
     expect(plan(lists, newState({ complete, runs: [ranAs('r1', 75), ranAs('r2', 0)] }))).toEqual([
-      { target: 'a', ...fresh, lastCompleteSlot: 100, seenSlot: 100 },
-      { target: 'b', ...fresh, lastCompleteSlot: 100, seenSlot: 100 },
+      { target: 'a', ...fresh, lastCompleteSlot: 100, firstContent: 'first of r1', seenSlot: 100 },
+      { target: 'b', ...fresh, lastCompleteSlot: 100, firstContent: 'first of r2', seenSlot: 100 },
       { target: 'c', ...fresh },
     ]));
 
@@ -411,6 +419,7 @@ describe('an incremental job', () => {
   const days = (ago: number) => new Date(now - ago * day).toISOString();
   const complete = (ago: number, lastIndexedSlot: number | null, pages: number, run = 'r1') => ({
     ...{ lastIndexedSlot, seenSlot: lastIndexedSlot, run, finishedAt: days(ago), pages, records: pages * 2 },
+    firstContent: `first of ${run}`,
   });
   const planned = (fields: Partial<CrawlState>) => {
     const state = newState(fields);
