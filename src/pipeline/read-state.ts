@@ -5,19 +5,25 @@ import type { Database } from '../warehouse/database.ts';
 import type { CoveredInterval, FeedGap } from './plan-feed.ts';
 import type { CompleteCheckpoint, CrawlState } from './plan-starts.ts';
 import { targetKey } from './plan-starts.ts';
+import { type IsForgotten, readResets } from './reset-state.ts';
 import { readRunLog } from './run-log.ts';
 
 /** Reads what earlier runs left: checkpoints and coverage from the build, open crawls from the landing log. */
 export async function readCrawlState(database: Database, folder: DataFolder): Promise<CrawlState> {
   const landed = await readLanding(folder.landing);
+  const runs = await readRunLog(folder.runs);
+  const isForgotten = readResets(runs);
+  const kept = [...(await withoutEnded(database, landed))].filter(
+    ([, crawl]) => !isForgotten(crawl, crawl.runs.at(-1) ?? ''),
+  );
   return {
-    complete: await readComplete(database),
+    complete: await readComplete(database, isForgotten),
     failed: await readFailed(database),
-    coverage: await readCoverage(database),
-    gaps: await readGaps(database),
-    landed: groupByTask(await withoutEnded(database, landed)),
+    coverage: await readCoverage(database, isForgotten),
+    gaps: await readGaps(database, isForgotten),
+    landed: groupByTask(new Map(kept)),
     slotCeiling: slotCeiling(await readHighestSlot(database, [...landed.values()])),
-    runs: await readRunLog(folder.runs),
+    runs,
     now: Date.now(),
   };
 }
@@ -54,9 +60,14 @@ async function readHighestSlot(database: Database, landed: readonly LandedCrawl[
   return slots.length === 0 ? null : slots.reduce((highest, slot) => Math.max(highest, slot));
 }
 
-async function readComplete(database: Database): Promise<Map<string, CompleteCheckpoint>> {
+async function readComplete(
+  database: Database,
+  isForgotten: IsForgotten,
+): Promise<Map<string, CompleteCheckpoint>> {
   const rows = await database.rows<{
     task: string;
+    job: string;
+    target: string;
     slot: bigint | null;
     seen_slot: bigint | null;
     finished_at: string;
@@ -65,23 +76,25 @@ async function readComplete(database: Database): Promise<Map<string, CompleteChe
     records: bigint;
     first_content: string | null;
   }>(`
-    select task, last_indexed_slot as slot, max_slot as seen_slot, finished_at::varchar as finished_at, run_id, pages, records,
-      first_content
+    select task, job, target, last_indexed_slot as slot, max_slot as seen_slot, finished_at::varchar as finished_at,
+      run_id, pages, records, first_content
     from meta.checkpoints where state = 'complete'
     qualify row_number() over (partition by task order by crawl desc) = 1`);
   return new Map(
-    rows.map(({ task, slot, seen_slot, finished_at, run_id, pages, records, first_content }) => [
-      task,
-      {
-        lastIndexedSlot: slot === null ? null : Number(slot),
-        seenSlot: seen_slot === null ? null : Number(seen_slot),
-        finishedAt: finished_at,
-        run: run_id,
-        pages: Number(pages),
-        records: Number(records),
-        firstContent: first_content,
-      },
-    ]),
+    rows
+      .filter((row) => !isForgotten(row, row.run_id))
+      .map(({ task, slot, seen_slot, finished_at, run_id, pages, records, first_content }) => [
+        task,
+        {
+          lastIndexedSlot: slot === null ? null : Number(slot),
+          seenSlot: seen_slot === null ? null : Number(seen_slot),
+          finishedAt: finished_at,
+          run: run_id,
+          pages: Number(pages),
+          records: Number(records),
+          firstContent: first_content,
+        },
+      ]),
   );
 }
 
@@ -92,25 +105,42 @@ async function readFailed(database: Database): Promise<Map<string, string>> {
   return new Map(rows.map(({ task, run_id }) => [task, run_id]));
 }
 
-async function readCoverage(database: Database): Promise<Map<string, CoveredInterval[]>> {
-  const rows = await database.rows<{ job: string; target: string; low: bigint; high: bigint }>(
-    `select job, target, low_slot as low, high_slot as high from meta.coverage where state = 'covered'`,
+async function readCoverage(
+  database: Database,
+  isForgotten: IsForgotten,
+): Promise<Map<string, CoveredInterval[]>> {
+  const rows = await database.rows<{
+    job: string;
+    target: string;
+    low: bigint;
+    high: bigint;
+    run_id: string;
+  }>(
+    `select job, target, low_slot as low, high_slot as high, run_id from meta.coverage where state = 'covered'`,
   );
   const coverage = new Map<string, CoveredInterval[]>();
-  for (const { job, target, low, high } of rows) {
+  for (const { job, target, low, high, run_id } of rows) {
+    if (isForgotten({ job, target }, run_id)) continue;
     const key = targetKey({ job, target });
     coverage.set(key, [...(coverage.get(key) ?? []), { lowSlot: Number(low), highSlot: Number(high) }]);
   }
   return coverage;
 }
 
-async function readGaps(database: Database): Promise<Map<string, FeedGap[]>> {
-  const rows = await database.rows<{ job: string; target: string; high: bigint; cursor: string | null }>(
-    `select job, target, high_slot as high, cursor from meta.coverage
+async function readGaps(database: Database, isForgotten: IsForgotten): Promise<Map<string, FeedGap[]>> {
+  const rows = await database.rows<{
+    job: string;
+    target: string;
+    high: bigint;
+    cursor: string | null;
+    run_id: string;
+  }>(
+    `select job, target, high_slot as high, cursor, run_id from meta.coverage
     where state = 'gap' order by high_slot desc`,
   );
   const gaps = new Map<string, FeedGap[]>();
-  for (const { job, target, high, cursor } of rows) {
+  for (const { job, target, high, cursor, run_id } of rows) {
+    if (isForgotten({ job, target }, run_id)) continue;
     const key = targetKey({ job, target });
     gaps.set(key, [...(gaps.get(key) ?? []), { highSlot: Number(high), cursor }]);
   }

@@ -18,6 +18,8 @@ export interface RunEntry {
   moved?: Readonly<Record<string, string>>;
   /** Jobs that it began a new round of, although their last one was not over. */
   begins?: RoundsBegun;
+  /** Jobs, and targets as `job/target`, of which it forgot how far they were. */
+  reset?: string[];
   startedAt: string;
   finishedAt: string | null;
   exitCode: number | null;
@@ -51,6 +53,7 @@ type Line =
       started_at: string;
     }
   | { run: string; begins: RoundsBegun }
+  | { run: string; reset: string[] }
   | { run: string; finished_at: string; exit_code: number; stopped_by: string | null };
 
 /**
@@ -94,6 +97,9 @@ export async function readRunLog(path: string): Promise<RunEntry[]> {
         exitCode: null,
         stoppedBy: null,
       });
+    } else if ('reset' in entry) {
+      const run = runs.get(entry.run);
+      if (run !== undefined) run.reset = entry.reset;
     } else {
       const run = runs.get(entry.run);
       if (run !== undefined && 'begins' in entry)

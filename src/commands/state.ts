@@ -1,0 +1,62 @@
+import { createInterface } from 'node:readline/promises';
+import { Argument, type Command } from 'commander';
+import { StoppedEarly, UsageError } from '../errors.ts';
+import { findReset, type Reset, resetState } from '../pipeline/reset-state.ts';
+import type { GlobalArgs } from './context.ts';
+import { addExamples } from './examples.ts';
+import { runOffline } from './offline.ts';
+
+interface StateArgs extends GlobalArgs {
+  /** A job, or job/target. */
+  name: string;
+  yes: boolean;
+}
+
+/** Options of `ledgerlake state`. */
+export function describeOptions(command: Command): Command {
+  command
+    .addArgument(
+      new Argument('<action>', 'reset: forget how far a job is, and begin it anew').choices(['reset']),
+    )
+    .argument('<name>', 'The job, or job/target')
+    .option('--yes', 'Do not ask', false);
+  return addExamples(
+    command,
+    {
+      'ledgerlake state reset collections': 'The next run crawls every target from the start',
+      'ledgerlake state reset tokens/<owner> --yes': 'One target, without being asked',
+    },
+    'Rows stay. What was received stays too, and is published; feeds begin at `since` again.',
+  );
+}
+
+/** `ledgerlake state reset <name>`: asks the API nothing. */
+export async function execute(args: StateArgs): Promise<number> {
+  const { name } = args;
+  return runOffline('state', args, async (session, context) => {
+    const reset = await findReset(session, name);
+    const what = describeReset(name, reset);
+    if (!args.yes) await askFirst(what);
+    await resetState(session, name);
+    context.print(`forgot ${what}; the next run begins anew`, { reset: name, ...reset });
+    return 0;
+  });
+}
+
+function describeReset(name: string, { targets, open }: Reset): string {
+  const crawls = open === 0 ? '' : `, ${open} open crawl${open === 1 ? '' : 's'} among them`;
+  return `how far ${name} is: ${targets} target${targets === 1 ? '' : 's'}${crawls}`;
+}
+
+/** @throws UsageError where nobody can be asked; StoppedEarly when the answer is no */
+async function askFirst(what: string): Promise<void> {
+  if (process.stdin.isTTY !== true) throw new UsageError(`this would forget ${what}`, 'Add --yes.');
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await terminal.question(`Forget ${what}? [y/N] `);
+    if (!/^y(es)?$/i.test(answer.trim()))
+      throw new StoppedEarly('nothing was forgotten', 'Answer y, or add --yes.');
+  } finally {
+    terminal.close();
+  }
+}
