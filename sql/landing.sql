@@ -20,6 +20,8 @@ with page as (
     -- Records of the page's first group that stand on the pages before it.
     coalesce("group".before, 0) as group_before,
     slot as page_slot,
+    -- Lines of older folders have none: ten years of slots above the page's, or a hundred where it has no slot either.
+    coalesce(slot_ceiling, slot + 800000000, 10000000000) as slot_ceiling,
     received_at as seen_at,
     records,
     forms,
@@ -40,6 +42,7 @@ with page as (
       carries: 'VARCHAR[]',
       "group": 'STRUCT(before BIGINT)',
       slot: 'BIGINT',
+      slot_ceiling: 'BIGINT',
       received_at: 'TIMESTAMPTZ',
       records: 'BIGINT',
       forms: 'STRUCT(form BIGINT, "like" VARCHAR)[]',

@@ -17,12 +17,11 @@ create or replace temp macro as_ubigint(text) as try_cast(whole_number(text) as 
 
 create or replace temp macro as_bigint(text) as try_cast(whole_number(text) as bigint);
 
--- A slot that stands in a record. One from the far future would keep out every later answer: ten years of slots above the
--- page's are the most, as for the page itself (src/crawl/slot-ceiling.ts).
-create or replace temp macro plausible_slot(slot, page_slot) as
-  case when slot between 0 and coalesce(page_slot + 800000000, 10000000000) then slot end;
+-- A slot that stands in a record. 0 says "not indexed yet", and one from the far future would keep out every later answer:
+-- `ceiling` is the highest that could be right when its page came (src/crawl/slot-ceiling.ts).
+create or replace temp macro plausible_slot(slot, ceiling) as case when slot between 1 and ceiling then slot end;
 
-create or replace temp macro as_slot(text, page_slot) as plausible_slot(as_bigint(text), page_slot);
+create or replace temp macro as_slot(text, ceiling) as plausible_slot(as_bigint(text), ceiling);
 
 create or replace temp macro as_integer(text) as try_cast(whole_number(text) as integer);
 

@@ -2,8 +2,9 @@
 -- grain: one row an interval of a feed
 -- A page covers from above its last record's slot (slots are shared: the next page may go on in it) up to the
 -- slot its cursor stood at. A page without a cursor is a head, the first one or one that a crawl began again at: it
--- covers up to its answer's own slot. A page answered by a replica that is behind its cursor covers nothing, and the
--- cursor stays that of the gap it leaves.
+-- covers up to its answer's own slot. A page answered by a replica that is behind its cursor covers nothing, nor does one
+-- whose slots do not go down, nor the one above it, whose last slot this may show to be wrong. The cursor stays that of
+-- the gap they leave.
 -- Cursors that were received before the source moved are forgotten; a gap that only they led to is begun at the head.
 create or replace temp table coverage as
 with page as (
@@ -19,6 +20,7 @@ with page as (
     end_reason,
     from_slot,
     slot,
+    coalesce(descends, true) and coalesce(lead(descends) over (partition by task, crawl order by page), true) as is_in_order,
     case when end_reason = 'exhausted' then 0 else last_slot + 1 end as low_slot,
     case
       when cursor is null then slot
@@ -32,7 +34,7 @@ with page as (
 judged as (
   select
     *,
-    coalesce(slot >= high_slot and low_slot <= high_slot + 1, false) as covers
+    is_in_order and coalesce(slot >= high_slot and low_slot <= high_slot + 1, false) as covers
   from page
 ),
 followed as (

@@ -2,6 +2,16 @@
 -- grain: one row a crawl
 -- Table `crawl`: sql/publish/crawl.sql
 create or replace temp table ready as
-select *
+select
+  *,
+  -- As it was published with: the checkpoint has what stood in for a slot (sql/publish/ready.sql).
+  coalesce(
+    min_slot,
+    (
+      select max(c.min_slot)
+      from meta.checkpoints as c
+      where c.task = crawl.task and c.crawl = crawl.crawl and c.state = 'complete'
+    )
+  ) as stand_in_slot
 from crawl
 where state = 'published' and ended

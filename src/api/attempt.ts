@@ -36,7 +36,7 @@ export interface FailedAttempt {
 }
 
 export type Attempted<T> =
-  /** `release`: once the page is kept. */
+  /** `receivedAt`: by the answers' clock. `release`: once the page is kept. */
   { ok: true; page: T; receivedAt: Date; release(): void } | FailedAttempt;
 
 interface Judged<T> {
@@ -97,7 +97,10 @@ async function makeAttempt<T extends { envelope: unknown }>(
   const sentAt = timing.now();
   const signal = request.signal ? { signal: request.signal } : {};
   const judged = await session.http.request({ ...wire, ...signal }).then(
-    (answer) => ({ ...judgeAnswer(session, request, answer, id), release: answer.release }),
+    (answer) => {
+      session.clock.learn(answer.date, sentAt, timing.now());
+      return { ...judgeAnswer(session, request, answer, id), release: answer.release };
+    },
     (error) => judgeFailure<T>(error),
   );
   const { kind } = judged.outcome;
@@ -150,7 +153,7 @@ const silences: readonly AttemptEntry['outcome'][] = [
 
 /** Tells limiter and retry budget how it went, and decides what comes next. */
 function settle<T>(
-  { timing, retryBudget }: Session,
+  { timing, retryBudget, clock }: Session,
   limiter: Limiter,
   { attempt, signal, askLess }: AttemptRequest<T>,
   { outcome, status, page, release }: Judged<T>,
@@ -162,7 +165,8 @@ function settle<T>(
   else if (status !== null) limiter.settle('accepted', sentAt);
   // With a good answer the header means nothing, and must not keep the whole pool waiting.
   if (kind !== 'ok' && retryAfterMs !== null && retryAfterMs <= maxRetryAfterMs) limiter.hold(retryAfterMs);
-  if (kind === 'ok') return { ok: true, page: page!, receivedAt: new Date(receivedMs), release };
+  if (kind === 'ok')
+    return { ok: true, page: page!, receivedAt: new Date(clock.correct(receivedMs)), release };
 
   const isSlow = kind === 'slow' || kind === 'timeout';
   const less = isSlow && askLess?.(admission === 'probe') === true;

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { KeyRefused, LedgerlakeError, StoppedEarly } from '../errors.ts';
+import { type AnswerClock, createAnswerClock } from './answer-clock.ts';
 import { type ApiKey, readApiKey } from './api-key.ts';
 import { type Attempted, attemptRequest } from './attempt.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
@@ -95,6 +96,8 @@ export interface ApiClient {
   ): Promise<Answer<T>>;
   /** Scheme, host and port of a transport's endpoint. */
   origin(transport: Transport): string;
+  /** The time as the answers have it. */
+  clock: Pick<AnswerClock, 'correct' | 'aheadMs'>;
   /** Requests a second that held, by pool without a configured rate: keep them for the next run. */
   learntRates(): Partial<Record<Pool, number>>;
   close(): Promise<void>;
@@ -119,6 +122,7 @@ export interface Session {
   firstAnswers: FirstAnswers;
   /** What the last attempt that was not answered ended with, in words without the key, by pool. */
   lastFailures: Map<Pool, string>;
+  clock: AnswerClock;
   /** Ends waiting. */
   waitSignal: AbortSignal | undefined;
   nextId(): string;
@@ -141,6 +145,7 @@ export function createClient(options: ClientOptions, parts: ClientParts = {}): A
     key,
     http,
     timing,
+    clock: createAnswerClock(),
     retryBudget: parts.retryBudget ?? createRetryBudget(),
     breaker: createBreaker(timing),
     firstAnswers: createFirstAnswers(),
@@ -155,6 +160,7 @@ export function createClient(options: ClientOptions, parts: ClientParts = {}): A
   return {
     send: (operation, params, read, sendOptions = {}) =>
       send(session, limiterFor(session, limiters, operation), operation, params, read, sendOptions),
+    clock: session.clock,
     origin: (transport) => http.origin(transport),
     learntRates() {
       const entries = [...limiters].map(([pool, limiter]) => [pool, limiter.learntRps] as const);

@@ -20,8 +20,9 @@ export interface HttpRequest {
 /** An answer as received: any status, the whole decoded body. */
 export interface HttpAnswer {
   status: number;
-  /** The Retry-After header as sent, the only header that is passed on. */
+  /** The headers Retry-After and Date as sent, the only ones that are passed on. */
   retryAfter: string | null;
+  date: string | null;
   /** Decoded. UTF-8 is not checked here: the splitter validates every byte it keeps. */
   body: Buffer;
   /** Bytes on the wire, before decoding. */
@@ -128,9 +129,10 @@ async function exchange(
         return place;
       },
     });
-    const retryAfter = [answer.headers['retry-after'] ?? []].flat()[0] ?? null;
+    const headerOf = (name: string) => [answer.headers[name] ?? []].flat()[0] ?? null;
+    const [retryAfter, date] = [headerOf('retry-after'), headerOf('date')];
     const release = () => place?.release();
-    return { status: answer.statusCode, retryAfter, body: decoded, bytes: wire.bytes, release };
+    return { status: answer.statusCode, retryAfter, date, body: decoded, bytes: wire.bytes, release };
   } catch (error) {
     if (deadline.hasPassed()) {
       throw new HttpFailure('timeout', `no complete answer in ${options.timeoutMs} ms`, wire.bytes);

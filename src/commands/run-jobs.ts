@@ -75,6 +75,9 @@ async function runJobs(verb: 'run' | 'crawl', args: RunArgs): Promise<number> {
   }
 }
 
+/** What a count of rows is called where its name says too little. */
+const countNames: Readonly<Record<string, string>> = { late: 'came late' };
+
 /** What a person reads after a run. Pure. */
 export function renderReport(report: RunReport, { folder }: Pick<Context, 'folder'>): string {
   const saved = report.saved > 0 ? `, ${report.saved} requests saved` : '';
@@ -99,7 +102,7 @@ export function renderReport(report: RunReport, { folder }: Pick<Context, 'folde
   for (const [table, counts] of Object.entries(report.published.tables)) {
     if (counts.seen + counts.gone === 0) continue;
     const parts = Object.entries(counts).flatMap(([name, n]) =>
-      n > 0 && name !== 'seen' ? `${n} ${name}` : [],
+      n > 0 && name !== 'seen' ? `${n} ${countNames[name] ?? name}` : [],
     );
     lines.push(`  ${table}: ${counts.seen} rows seen: ${parts.join(', ')}`);
   }

@@ -2,7 +2,6 @@ import type { IdsLine } from '../landing/page-line.ts';
 import { type LandedCrawl, readSlice } from '../landing/reader.ts';
 import type { CrawlDeps, TaskStart } from './crawl-task.ts';
 import { createEmptySlices, type EmptySlices } from './empty-slices.ts';
-import { noData } from './page.ts';
 import { asksTooMuch, freshTrust, type LimitTrust, restore, shrink } from './page-limit.ts';
 import { describePage, isNoData, landPage, sendPage } from './send-page.ts';
 
@@ -180,7 +179,7 @@ async function askForSlice(
     onSlow: (count: number) => giveUp(size, count),
   };
   await sendPage(start, deps, ask, async (page, receivedAt) => {
-    learnt.notFound = page === noData ? learnt.notFound + 1 : 0;
+    learnt.notFound = page.isNoData ? learnt.notFound + 1 : 0;
     if (page.records.length === 0 && empty.isDoubted(number, ids.length)) throw new NothingFound();
     empty.answered(number, page.records.length);
     // Ids that the answer leaves out are as unknown to the source as those it says null to.

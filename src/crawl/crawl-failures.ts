@@ -1,6 +1,12 @@
 /** The server answers in circles: going on would pay for the same page for ever. Fails the target. */
 export class PagingLoop extends Error {}
 
+/** An answer says a slot that cannot be right yet; believed, it would keep out every later one. Fails the target. */
+export class SlotAhead extends Error {}
+
+/** A newest-first feed whose pages are in no order: nothing says how far down they reach. Fails the target. */
+export class FeedDisorder extends Error {}
+
 /** The answer cannot be gone on from, and taking it for the last page would lose the rest. Fails the target. */
 export class BrokenCursor extends Error {}
 

@@ -4,8 +4,9 @@ import type { Task } from '../jobs/task.ts';
 import type { PageGroup, Position } from '../landing/page-line.ts';
 import { isEnded } from '../landing/reader.ts';
 import { hashContent, type NewPage } from '../landing/render-page.ts';
-import { BoundsIgnored, PagingLoop, RangesRefused } from './crawl-failures.ts';
+import { BoundsIgnored, FeedDisorder, PagingLoop, RangesRefused } from './crawl-failures.ts';
 import type { CrawlDeps, TaskStart } from './crawl-task.ts';
+import { type FeedPage, readFeedPage } from './feed-page.ts';
 import { furthestId, isInOrder, readIds } from './id-order.ts';
 import type { ReceivedPage } from './page.ts';
 import {
@@ -21,10 +22,16 @@ import { readPageGroup } from './record-groups.ts';
 import { describePage, landPage, type PageAsk, positionParams, sendPage } from './send-page.ts';
 import { askForLess, askForMore, beginWalk, countPage, refuseLoop, restartWalk, type Walk } from './walk.ts';
 
-/** A page from a replica that is behind is asked for so many times in all, … */
+/** A page that is doubtful, from a replica that is behind or in no order, is asked for so many times in all, … */
 const maxAsked = 3;
 /** … with a wait below this before each; the index lags two or three seconds (API notes), other replicas less. */
 const askAgainMs = 600;
+
+/** Lists that are no feeds have no order of slots. */
+const noPlace: FeedPage = { lastSlot: null, lastTime: null, descends: true, coveredTime: null };
+
+/** So many pages of a feed in a row that are in no order show that it has none: going on would buy all of it each night. */
+const maxDisordered = 2;
 
 /**
  * An incremental crawl ends when so many rows at the end of a page (all of a shorter one) are known: a few that nobody
@@ -47,7 +54,7 @@ export async function crawlPages(start: TaskStart, deps: CrawlDeps): Promise<voi
 }
 
 /**
- * Asks for the next page until it is not behind, or often enough; returns the walk after it has landed.
+ * Asks for the next page until it is in no doubt, or often enough; returns the walk after it has landed.
  * @param place where it is asked for; less than the walk would, where the job has learnt better meanwhile
  */
 async function crawlPage(
@@ -70,7 +77,7 @@ async function crawlPage(
   for (let asked = 1; ; asked += 1) {
     const after = await sendPage(start, deps, ask, async (page, receivedAt) => {
       const position = place.asked;
-      const facts = readFacts(task, walk, position, page);
+      const facts = readFacts(start, walk, position, page);
       const aims = { since: task.since, ascending: isAscending(task.params), now: receivedAt.getTime() };
       const same = nextStep(task.operation, position, facts, { ...goal, ...aims });
       const { step, trust } = askForMore(same, task, walk.trust);
@@ -81,10 +88,12 @@ async function crawlPage(
         ...describeStep(task, walk, position, moved),
         ...step,
         last_slot: facts.lastSlot,
+        ...(facts.descends ? {} : { descends: false }),
       };
       const known = await countKnown(start, { ...walk, position }, listed, page, deps);
       const line = known >= Math.min(knownRows, task.pageSize) ? endAsKnown(listed) : listed;
-      if (asked < maxAsked && isBehind(task, facts, line.end, { ...walk, ...goal })) return null;
+      const isDoubtful = !facts.descends || isBehind(task, facts, line.end, { ...walk, ...goal });
+      if (asked < maxAsked && isDoubtful) return null;
       // What was seen, a walk that begins again forgets.
       const beginning = walk.page > 1 && walk.seen.size === 0 ? { begins_walk: true } : {};
       const marks = refuseLoop(task, page, position, walk.seen);
@@ -92,6 +101,7 @@ async function crawlPage(
       const marked = line.end === null ? { ...line, marks, ...beginning } : line;
       await landPage(deps, task, marked, page);
       size.came(position.limit);
+      refuseDisorder(moved);
       return { ...moved, known, position: line.end === null ? line.next : null };
     });
     if (after !== null) return after;
@@ -134,10 +144,13 @@ function endAsKnown(line: NewPage): NewPage {
   return { ...line, next: null, end: 'known' };
 }
 
-function readFacts(task: Task, walk: Walk, position: Position, page: ReceivedPage): PageFacts {
+function readFacts({ task, goal }: TaskStart, walk: Walk, position: Position, page: ReceivedPage): PageFacts {
   const { cursor, more, slot, records, nulls } = page;
+  const isFeed = task.operation.paging === 'feed';
+  const place = isFeed ? readFeedPage(page, walk.reachedSlot, goal.coveredSlot) : noPlace;
   return {
-    ...{ records: records.length, nulls, cursor, more, slot, ...readLast(task, page) },
+    ...{ records: records.length, nulls, cursor, more, slot, ...place },
+    coveredTime: walk.coveredTime ?? place.coveredTime,
     content: () => hashContent(records),
     lastKey: readLastKey(task, walk, position, page),
     page: walk.page,
@@ -149,7 +162,7 @@ function moveOn(
   { operation: { groupBy } }: Task,
   walk: Walk,
   { records, slot }: ReceivedPage,
-  { lastKey, lastSlot, depth }: PageFacts,
+  { lastKey, lastSlot, descends, coveredTime, depth }: PageFacts,
   { next }: NextStep,
 ): Walk {
   const group: PageGroup | null = groupBy === undefined ? null : readPageGroup(groupBy, records, walk.group);
@@ -157,7 +170,9 @@ function moveOn(
     ...walk,
     page: walk.page + 1,
     position: next,
-    ...{ group, lastKey, cursorSlot: lastSlot },
+    ...{ group, lastKey, cursorSlot: lastSlot, coveredTime },
+    reachedSlot: lastSlot ?? walk.reachedSlot,
+    disordered: descends ? 0 : walk.disordered + 1,
     lowestSlot: slot === null ? walk.lowestSlot : Math.min(slot, walk.lowestSlot ?? slot),
     restart: countPage(walk.restart, depth),
   };
@@ -221,18 +236,12 @@ function readLastKey(task: Task, walk: Walk, position: Position, { records }: Re
   return furthestId(ids, ascending) ?? (byKey ? null : walk.lastKey);
 }
 
-/** Slot and Unix time of a feed page's last record: how far down the page reaches. */
-function readLast(task: Task, page: ReceivedPage): { lastSlot: number | null; lastTime: number | null } {
-  const last = page.records.findLast((record) => record.refusal === undefined);
-  if (task.operation.paging !== 'feed' || last === undefined) return { lastSlot: null, lastTime: null };
-  const { slot, blockTime } = JSON.parse(last.bytes.toString('utf8')) as {
-    slot?: unknown;
-    blockTime?: unknown;
-  };
-  return {
-    lastSlot: Number.isSafeInteger(slot) && (slot as number) >= 0 ? (slot as number) : null,
-    lastTime: Number.isSafeInteger(blockTime) ? (blockTime as number) : null,
-  };
+/** @throws FeedDisorder after as many pages as show that the feed has no order; what they hold has landed */
+function refuseDisorder({ disordered }: Walk): void {
+  if (disordered < maxDisordered) return;
+  throw new FeedDisorder(
+    `the slots of ${disordered} pages in a row do not go down, although each was asked for ${maxAsked} times`,
+  );
 }
 
 /** More records, and no way to ask for them: taken for the end, they would be missing without a word. */

@@ -8,6 +8,7 @@ import type { NewPage } from '../landing/render-page.ts';
 import type { LandingLog } from '../landing/writer.ts';
 import type { LearntSizes } from './learnt-size.ts';
 import type { PagingGoal } from './paging.ts';
+import type { SlotCeiling } from './slot-ceiling.ts';
 
 /** A task with what is known of it before this run touches it. */
 export interface TaskStart {
@@ -18,9 +19,7 @@ export interface TaskStart {
   resume: LandedCrawl | null;
   /** Feeds: the gap this crawl is for, and where it begins: at the gap, or at the head where nothing leads there. */
   from?: { slot: number; position: Position };
-  goal: Pick<PagingGoal, 'lastCompleteSlot' | 'firstContent' | 'seenSlot' | 'coveredSlot'>;
-  /** An answer that says it is at a higher slot is a broken one. */
-  slotCeiling: number;
+  goal: Pick<PagingGoal, 'lastCompleteSlot' | 'firstContent' | 'seenSlot' | 'coveredSlot' | 'overlap'>;
   /** Batch operations: the ids to ask for; not looked at when a list is frozen already. */
   ids?: readonly string[];
   /** Ranges of ids: what all ranges of one target share. */
@@ -43,6 +42,10 @@ export interface CrawlDeps {
   batchConcurrency: number;
   /** What the run has learnt of its source. */
   sizes: LearntSizes;
+  /** How far ahead an answer's slot may be. */
+  slots: Pick<SlotCeiling, 'at' | 'saw'>;
+  /** Whether the slots of a task's answers are believed however far they are ahead. */
+  acceptsAhead(task: Task): boolean;
   /** Waits before a page is asked for again. */
   timing: Pick<Timing, 'sleep' | 'random'>;
   /**

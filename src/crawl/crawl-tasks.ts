@@ -3,7 +3,14 @@ import { ApiError } from '../api/api-errors.ts';
 import { mostSevere } from '../errors.ts';
 import type { Task } from '../jobs/task.ts';
 import { crawlBatch } from './crawl-batch.ts';
-import { BoundsIgnored, BrokenCursor, PagingLoop, RangesRefused } from './crawl-failures.ts';
+import {
+  BoundsIgnored,
+  BrokenCursor,
+  FeedDisorder,
+  PagingLoop,
+  RangesRefused,
+  SlotAhead,
+} from './crawl-failures.ts';
 import { crawlPages } from './crawl-pages.ts';
 import type { CrawlDeps, TaskStart } from './crawl-task.ts';
 
@@ -87,7 +94,7 @@ async function crawlOrFail(
 
 const rangesRefused = 'the API gives no ranges of ids: its pages are asked for one after another';
 
-const targetFailures = [ApiError, PagingLoop, BoundsIgnored, BrokenCursor];
+const targetFailures = [ApiError, PagingLoop, FeedDisorder, SlotAhead, BoundsIgnored, BrokenCursor];
 
 async function landFailure({ task, crawl }: TaskStart, deps: CrawlDeps, reason: string): Promise<void> {
   await deps.landing.appendFailure({

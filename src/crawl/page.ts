@@ -4,7 +4,7 @@ import { type SplitPage, sliceEnvelope } from '../landing/split.ts';
 import { BrokenCursor } from './crawl-failures.ts';
 
 /** What the crawl reads from an answer; the records themselves stay bytes. */
-export interface ReceivedPage {
+export interface PageAnswer {
   records: LandingRecord[];
   /** `null` answers: of a batch, ids the source does not know; of a list, rows that it could not give. */
   nulls: number;
@@ -15,6 +15,13 @@ export interface ReceivedPage {
   more: boolean | null;
   /** The answer without its records, in the text it came as. */
   envelope: string;
+  /** Whether it stands for the word that there is nothing. */
+  isNoData?: true;
+}
+
+/** An answer that came when slots could be this high. */
+export interface ReceivedPage extends PageAnswer {
+  slotCeiling: number;
 }
 
 /** A server takes no longer URL; cursors are ids, or some hundred characters. It stands in a page's line three times. */
@@ -27,7 +34,7 @@ const nullRecord = Buffer.from('null');
  * An `errors` entry takes the place of a record (API notes, "Lists"), so it lands as a record that is quarantined. So
  * does a null among a list's records: it may be any row. In a batch, or as the one answer, it is the answer "unknown".
  */
-export function receivePage(operation: Operation, page: SplitPage): ReceivedPage {
+export function receivePage(operation: Operation, page: SplitPage): PageAnswer {
   const result = resultOf(page);
   const known = page.records.filter((record) => !isNull(record));
   const nulls = page.records.length - known.length;
@@ -64,7 +71,7 @@ function refused(bytes: Buffer, refusal: string): LandingRecord {
   return record;
 }
 
-/** The slot an answer says it reflects; null where it says none. A negative one is none. */
+/** The slot an answer says it reflects; null where it says none. A negative one is none, and 0. */
 export function readSlot(operation: Operation, page: SplitPage): number | null {
   return firstSlot(resultOf(page), operation.slotAt);
 }
@@ -81,13 +88,14 @@ export function listCarried(operation: Operation, params: Readonly<Record<string
 }
 
 /** A wallet's 404 and the like, where there may be nothing: the answer is that there is nothing. */
-export const noData: ReceivedPage = {
+export const noData: PageAnswer = {
   records: [],
   nulls: 1,
   slot: null,
   cursor: null,
   more: null,
   envelope: 'null',
+  isNoData: true,
 };
 
 function at(value: unknown, path: readonly string[]): unknown {
@@ -101,11 +109,21 @@ function at(value: unknown, path: readonly string[]): unknown {
 
 function firstSlot(result: unknown, paths: readonly (readonly string[])[]): number | null {
   for (const path of paths) {
-    const value = at(result, path);
-    const slot = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
-    if (Number.isSafeInteger(slot) && (slot as number) >= 0) return slot as number;
+    const slot = readSlotNumber(at(result, path));
+    if (slot !== null) return slot;
   }
   return null;
+}
+
+/** A slot, also as text; null for anything else, and for 0, which says "not indexed yet". */
+export function readSlotNumber(value: unknown): number | null {
+  return readWhole(value) || null;
+}
+
+/** A whole number from 0 that a double holds, also as text; null for anything else. */
+export function readWhole(value: unknown): number | null {
+  const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
+  return Number.isSafeInteger(number) && (number as number) >= 0 ? (number as number) : null;
 }
 
 function readFlag(value: unknown): boolean | null {

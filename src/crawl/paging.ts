@@ -13,9 +13,11 @@ export interface PageFacts {
   slot: number | null;
   /** Digest of its records. Asked for only where it may decide. */
   content(): string;
-  /** Feeds: slot and Unix time of the last record. */
+  /** Feeds: what its records say of their place (`readFeedPage`), `coveredTime` with what the pages before it said. */
   lastSlot: number | null;
   lastTime: number | null;
+  descends: boolean;
+  coveredTime: number | null;
   /** Keyset operations: the id that the page ends at; null where none can be gone on after. */
   lastKey: string | null;
   /** Number of the page in its crawl, from 1. */
@@ -37,11 +39,19 @@ export interface PagingGoal {
   seenSlot: number | null;
   /** Feeds: newest slot that is already covered. */
   coveredSlot: number | null;
+  /** Feeds: how far below that slot is read again; without it, not at all. */
+  overlap?: Overlap;
   since: Since | null;
   /** Whether ids ascend; they descend unless the job asks for it. */
   ascending: boolean;
   /** Unix milliseconds, for `since: 1d`. */
   now: number;
+}
+
+/** What a feed reads again because it may have been indexed late: a time, and the slots it takes the ledger. */
+export interface Overlap {
+  seconds: number;
+  slots: number;
 }
 
 export interface NextStep {
@@ -149,11 +159,21 @@ function isHeadBehind(position: Position, { slot }: PageFacts, { coveredSlot }: 
 
 /**
  * A feed is walked down to the newest covered slot inclusive: signatures share slots, so the page that ends in
- * the middle of that slot is not the last. `since` bounds it only where nothing below is covered.
+ * the middle of that slot is not the last. What may have been indexed late below it is read once more. `since` bounds it
+ * only where nothing below is covered.
  */
 function feedEnd(page: PageFacts, goal: PagingGoal): EndReason | null {
   if (goal.coveredSlot === null) return sinceEnd(page, goal);
-  return page.lastSlot !== null && page.lastSlot < goal.coveredSlot ? 'covered' : null;
+  const isBelow = page.lastSlot !== null && page.lastSlot < goal.coveredSlot;
+  return isBelow && isBelowOverlap(page, goal) ? 'covered' : null;
+}
+
+/** By the records' block times, which count from the newest that is covered; by slots where they have none. */
+function isBelowOverlap(page: PageFacts, { coveredSlot, overlap }: PagingGoal): boolean {
+  if (overlap === undefined) return true;
+  const { lastSlot, lastTime, coveredTime } = page;
+  if (lastTime !== null && coveredTime !== null) return lastTime < coveredTime - overlap.seconds;
+  return (lastSlot ?? 0) < (coveredSlot ?? 0) - overlap.slots;
 }
 
 function sinceEnd(page: PageFacts, { since, now }: PagingGoal): EndReason | null {

@@ -6,8 +6,9 @@ import { maxEnvelopeBytes, type Position } from '../landing/page-line.ts';
 import type { NewPage } from '../landing/render-page.ts';
 import { type SplitPage, splitPage } from '../landing/split.ts';
 import type { LandingLog } from '../landing/writer.ts';
+import { SlotAhead } from './crawl-failures.ts';
 import type { CrawlDeps, TaskStart } from './crawl-task.ts';
-import { isNull, listCarried, noData, type ReceivedPage, readSlot, receivePage } from './page.ts';
+import { isNull, listCarried, noData, type ReceivedPage, receivePage } from './page.ts';
 
 /** How a page is asked for. */
 export interface PageAsk {
@@ -20,10 +21,35 @@ export interface PageAsk {
 /** Attempts at one size that are not answered in time before less is asked for: a gateway's 504 may pass once. */
 const attemptsAtOneSize = 2;
 
-/** Asks for one page. `keep` lands it before another request may take this one's place; what it returns, this returns. */
+/** An answer whose slot is too far ahead is asked for so many times in all, … */
+const maxAsked = 3;
+/** … with a wait below this before each. */
+const askAgainMs = 600;
+
+/**
+ * Asks for one page. `keep` lands it before another request may take this one's place; what it returns, this returns.
+ * @throws SlotAhead when its slot cannot be right, as often as it is asked for
+ */
 export async function sendPage<T>(
-  { task, slotCeiling }: TaskStart,
-  { client }: CrawlDeps,
+  start: TaskStart,
+  deps: CrawlDeps,
+  ask: PageAsk,
+  keep: (page: ReceivedPage, receivedAt: Date) => Promise<T>,
+): Promise<T> {
+  const { sleep, random } = deps.timing;
+  for (let asked = 1; ; asked += 1) {
+    try {
+      return await askOnce(start, deps, ask, keep);
+    } catch (error) {
+      if (!(error instanceof SlotAhead) || asked === maxAsked) throw error;
+      await sleep(askAgainMs * asked * (0.5 + random() / 2));
+    }
+  }
+}
+
+async function askOnce<T>(
+  { task }: TaskStart,
+  deps: CrawlDeps,
   ask: PageAsk,
   keep: (page: ReceivedPage, receivedAt: Date) => Promise<T>,
 ): Promise<T> {
@@ -43,11 +69,14 @@ export async function sendPage<T>(
   };
   const kept: T[] = [];
   try {
-    await client.send(operation, params, (body) => splitAnswer(body, operation, slotCeiling), {
+    await deps.client.send(operation, params, (body) => splitAnswer(body, operation), {
       share: task.job,
       askLess,
       keep: async (page, receivedAt) => {
-        kept.push(await keep(receivePage(operation, page), receivedAt));
+        const slotCeiling = deps.slots.at(receivedAt.getTime());
+        const received = { ...receivePage(operation, page), slotCeiling };
+        believeSlot(received, receivedAt, task, deps);
+        kept.push(await keep(received, receivedAt));
       },
     });
   } catch (error) {
@@ -55,9 +84,27 @@ export async function sendPage<T>(
     if (!isNoData(error)) throw error;
     // Said of many ids at once, it may be true of one of them: they are asked for in parts.
     if (operation.transport === 'rpc' && operation.paging === 'batch' && size.count > 1) throw error;
-    kept.push(await keep(noData, new Date()));
+    const now = new Date(deps.client.clock.correct(Date.now()));
+    kept.push(await keep({ ...noData, slotCeiling: deps.slots.at(now.getTime()) }, now));
   }
   return kept[0] as T;
+}
+
+/** @throws SlotAhead for a slot that cannot be right, unless somebody said that it is */
+function believeSlot(
+  { slot, slotCeiling }: ReceivedPage,
+  receivedAt: Date,
+  task: Task,
+  { slots, acceptsAhead }: CrawlDeps,
+): void {
+  if (slot === null) return;
+  if (slot > slotCeiling && !acceptsAhead(task)) {
+    const target = task.target === '' ? '' : `/${task.target}`;
+    throw new SlotAhead(
+      `the answer says it is at slot ${slot}, and ${slotCeiling} is the highest that the time since the last answer allows; if that is right: run --accept-ahead ${task.job}${target}`,
+    );
+  }
+  slots.saw(slot, receivedAt.getTime());
 }
 
 /** Whether the API said that there is nothing under what was asked for. */
@@ -65,8 +112,8 @@ export function isNoData(error: unknown): boolean {
   return error instanceof ApiError && error.kind === 'no_data';
 }
 
-/** @throws MalformedPage, BrokenAnswer for what has to be asked for again; TooBigAnswer for what no page line can hold */
-function splitAnswer(body: Buffer, operation: Operation, slotCeiling: number): SplitPage {
+/** @throws MalformedPage for what has to be asked for again; TooBigAnswer for what no page line can hold */
+function splitAnswer(body: Buffer, operation: Operation): SplitPage {
   const page = splitPage(body, operation.records);
   refuseOtherForm(page, operation);
   const around = Buffer.byteLength(JSON.stringify(page.envelopeText));
@@ -74,9 +121,6 @@ function splitAnswer(body: Buffer, operation: Operation, slotCeiling: number): S
     throw new TooBigAnswer(
       `the answer has ${inMegabytes(around)} MB beside its records, at most ${inMegabytes(maxEnvelopeBytes)} MB are taken`,
     );
-  const slot = readSlot(operation, page);
-  if (slot !== null && slot > slotCeiling)
-    throw new BrokenAnswer(`the answer says it is at slot ${slot}, which is years ahead, and was refused`);
   return page;
 }
 
@@ -121,6 +165,7 @@ export function describePage(
     shape: task.operation.shape,
     carries: listCarried(task.operation, task.params),
     slot: page.slot,
+    slot_ceiling: page.slotCeiling,
     feed: task.operation.paging === 'feed',
     incremental: task.incremental,
     range: task.range,

@@ -6,7 +6,7 @@ import { hashContent } from '../landing/render-page.ts';
 import { PagingLoop } from './crawl-failures.ts';
 import type { TaskStart } from './crawl-task.ts';
 import { readIds } from './id-order.ts';
-import type { ReceivedPage } from './page.ts';
+import type { PageAnswer } from './page.ts';
 import { asksTooMuch, freshTrust, type LimitTrust, resizePosition, restore, shrink } from './page-limit.ts';
 import {
   firstPosition,
@@ -26,6 +26,11 @@ export interface Walk extends SlotBounds {
   group: PageGroup | null;
   lastKey: string | null;
   restart: Restart;
+  /** Feeds: the slot it has come down to (null at the head), and Unix time of its newest record at or below what is covered. */
+  reachedSlot: number | null;
+  coveredTime: number | null;
+  /** Feeds: pages that did not descend, one after another. */
+  disordered: number;
   trust: LimitTrust;
   /** Incremental crawls: rows known at the end of what was walked. */
   known: number;
@@ -50,6 +55,9 @@ export function beginWalk({ task, resume, from }: TaskStart): Walk {
     lastKey: last?.last_key ?? null,
     cursorSlot: last === null ? (from?.slot ?? null) : last.last_slot,
     lowestSlot: resume?.minSlot ?? null,
+    reachedSlot: last !== null ? last.last_slot : from?.position.cursor === undefined ? null : from.slot,
+    coveredTime: null,
+    disordered: 0,
     restart: last?.restart ?? { count: 0, depth, deepest: depth },
     trust: freshTrust,
     known: 0,
@@ -76,6 +84,7 @@ export function restartWalk(task: Task, walk: Walk): Walk | null {
     group: null,
     lastKey: null,
     cursorSlot: null,
+    reachedSlot: null,
     restart: { count, depth: 0, deepest: restart.deepest },
     seen,
   };
@@ -111,7 +120,7 @@ export function countPage({ count, depth, deepest }: Restart, reached: number): 
  */
 export function refuseLoop(
   { operation }: Task,
-  page: ReceivedPage,
+  page: PageAnswer,
   position: Position,
   seen: Map<string, number>,
 ): string[] {

@@ -45,6 +45,7 @@ export function checkJob(draft: JobDraft): Checked<Job> {
       fullEveryMs: incremental ? durationMs(fields.full_every ?? '7d') : null,
       after: [...new Set(fields.after)],
       since: operation.paging === 'feed' ? readSince(fields.since) : null,
+      overlapMs: operation.paging === 'feed' ? readOverlap(fields.overlap ?? '1h') : null,
       pageSize: fields.page_size ?? operation.limit ?? 1,
       partitions: fields.partitions,
     },
@@ -143,6 +144,9 @@ function checkModes({ yaml, fields }: JobDraft, operation: Operation): Problem[]
   if (fields.since !== undefined && operation.paging !== 'feed') {
     refuse(['since'], `only for feeds; ${operation.name} is crawled whole`);
   }
+  if (fields.overlap !== undefined && operation.paging !== 'feed') {
+    refuse(['overlap'], `only for feeds; ${operation.name} is crawled whole`);
+  }
   return problems;
 }
 
@@ -212,6 +216,10 @@ function readSince(since: JobFile['since']): Since {
   if (since === 'all') return { kind: 'all' };
   if (since === undefined || typeof since === 'string') return { kind: 'age', ms: durationMs(since ?? '1d') };
   return 'slot' in since ? { kind: 'slot', slot: since.slot } : { kind: 'pages', pages: since.pages };
+}
+
+function readOverlap(text: string): number {
+  return text === '0s' ? 0 : durationMs(text);
 }
 
 /** Of text that the schema let pass. */

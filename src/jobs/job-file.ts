@@ -32,6 +32,8 @@ export interface Job {
   after: string[];
   /** Feeds: how far back to go (1 day when the file does not say); null for everything else. */
   since: Since | null;
+  /** Feeds: how much below the newest covered slot is read again (1 hour when the file does not say); null for everything else. */
+  overlapMs: number | null;
   /** Records (or ids) a request; 1 where the operation has no such parameter. */
   pageSize: number;
   /** Ranges the id space is split into. */

@@ -51,6 +51,10 @@ const pageCount = z.int().min(1).describe('Go back this many pages');
 
 export const durationText = z.string().regex(durationPattern, `expected ${durationForms}`);
 
+const overlapText = z
+  .string()
+  .refine((text) => text === '0s' || durationPattern.test(text), `expected ${durationForms}, or 0s`);
+
 const since = z
   .union(
     [
@@ -87,6 +91,11 @@ export const jobSchema = z
       .default([])
       .describe("Jobs that must have published before this one's targets are read"),
     since: since.optional(),
+    overlap: overlapText
+      .optional()
+      .describe(
+        'Feeds only: how much below the newest covered slot each crawl reads again, for what is indexed late; 1h if not said, 0s for none',
+      ),
     page_size: z.int().min(1).optional().describe("Records a request; the operation's limit if not said"),
     partitions: z
       .int()

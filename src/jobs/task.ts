@@ -17,6 +17,8 @@ export interface Task {
   pageSize: number;
   /** Feeds: how far back to go. */
   since: Since | null;
+  /** Feeds: how much below the newest covered slot is read again. */
+  overlapMs: number | null;
   /** Walks the list newest change first, and only down to what is known. */
   incremental: boolean;
   /** The part of the id space this task walks; null for the whole list. */
@@ -87,6 +89,7 @@ function taskOf(job: Job, target: Target, own: Job['params'], part: TaskPart = {
     params,
     pageSize: job.pageSize,
     since: job.since,
+    overlapMs: job.overlapMs,
     incremental: part.incremental ?? false,
     range: part.range ?? null,
   };

@@ -39,6 +39,8 @@ export interface PageLine {
   end: EndReason | null;
   /** The slot the answer says it reflects; null where the source has none. */
   slot: number | null;
+  /** The highest slot that could be right when the page came: one above it that stands in a record is none. */
+  slot_ceiling?: number;
   records: number;
   /** SHA-256 (its first half, hex) of the records as they stand in the answer: pages with the same are archived once. */
   content: string;
@@ -58,8 +60,10 @@ export interface PageLine {
   range?: { number: number; count: number; after: string | null; before: string | null } | null;
   /** Feeds: the slot a crawl that fills a gap begins at; null when it begins at the head. */
   from_slot?: number | null;
-  /** Slot of the last record (feeds only): what the page covers down to. */
+  /** Feeds: slot that the page reaches down to (`readFeedPage`); null where its records do not say. */
   last_slot: number | null;
+  /** Feeds: false where the page's slots do not go down from those of the page before it: it covers nothing. */
+  descends?: boolean;
   /** Keyset operations: the id that the walk goes on after when its cursor is refused; null where none is in order. */
   last_key?: string | null;
   /** Crawls whose cursor was refused: how the walk stands after its restarts. */
@@ -99,6 +103,8 @@ export interface PageGroup {
   last: string;
   /** … and how many records of it the crawl has had so far. */
   count: number;
+  /** Marks of those among them that are on this page, in order: the next page may begin with some of them again. */
+  tail?: readonly string[];
 }
 
 /**

@@ -50,6 +50,7 @@ function confirmJob(operation: Operation, params: Job['params']): Job {
     fullEveryMs: null,
     after: [],
     since: null,
+    overlapMs: null,
     pageSize: operation.limit ?? 1,
     partitions: 1,
   };

@@ -20,6 +20,7 @@ export interface FeedGap {
  * finished in this round is left out, the others never.
  */
 export function planFeed(task: Task, state: CrawlState, run: string, headFinished: boolean): PlannedStart[] {
+  const overlap = overlapOf(task, state);
   const landed = (state.landed.get(task.id) ?? []).filter((crawl) => crawl.failed === null);
   const covered = state.coverage.get(targetKey(task)) ?? [];
   const start = (crawl: string, below: number, more: Partial<PlannedStart> = {}): PlannedStart => ({
@@ -27,7 +28,6 @@ export function planFeed(task: Task, state: CrawlState, run: string, headFinishe
       task,
       crawl,
       resume: null,
-      slotCeiling: state.slotCeiling,
       expected: null,
       completedAt: null,
       fullPages: null,
@@ -37,6 +37,8 @@ export function planFeed(task: Task, state: CrawlState, run: string, headFinishe
       firstContent: null,
       seenSlot: null,
       coveredSlot: coveredBelow(below, covered, landed, crawl),
+      // What is indexed late is looked for below the newest covered slot, not below each gap.
+      ...((more.from ?? more.resume?.first?.from_slot ?? null) === null ? overlap : {}),
     },
     ...more,
   });
@@ -54,6 +56,13 @@ export function planFeed(task: Task, state: CrawlState, run: string, headFinishe
       start(`${run}-gap-${highSlot}`, highSlot, fromGap(task, highSlot, cursor)),
     ),
   ];
+}
+
+/** What a head reads again below what is covered. */
+function overlapOf({ overlapMs }: Task, { slots }: CrawlState): Pick<PlannedStart['goal'], 'overlap'> {
+  if (overlapMs === null || overlapMs === 0) return {};
+  const seconds = overlapMs / 1000;
+  return { overlap: { seconds, slots: Math.ceil(seconds * slots.perSecond) } };
 }
 
 /** Only the head leads to a gap without a cursor. */

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts';
-import { slotCeiling } from '../crawl/slot-ceiling.ts';
+import { usualPerSecond } from '../crawl/slot-ceiling.ts';
 import type { DataFolder } from '../data-folder.ts';
 import type { Job } from '../jobs/job-file.ts';
 import { sqlPlace } from '../jobs/target-checks.ts';
@@ -111,7 +111,7 @@ async function readUnpublished(folder: DataFolder): Promise<CrawlState> {
     coverage: new Map(),
     gaps: new Map(),
     landed: groupByTask(await readLanding(folder.landing)),
-    slotCeiling: slotCeiling(null),
+    slots: { newest: null, perSecond: usualPerSecond },
     runs: await readRunLog(folder.runs),
     now: Date.now(),
   };

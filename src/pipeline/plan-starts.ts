@@ -1,4 +1,5 @@
 import type { TaskStart } from '../crawl/crawl-task.ts';
+import type { SlotHistory } from '../crawl/slot-ceiling.ts';
 import type { Job } from '../jobs/job-file.ts';
 import type { Target } from '../jobs/targets.ts';
 import { makeIncrementalTask, makeRangeTasks, makeTask, makeUnsplitTask, type Task } from '../jobs/task.ts';
@@ -31,8 +32,7 @@ export interface CrawlState {
   gaps: ReadonlyMap<string, readonly FeedGap[]>;
   /** Crawls in the landing log, by task id. */
   landed: ReadonlyMap<string, readonly LandedCrawl[]>;
-  /** See `slotCeiling`. */
-  slotCeiling: number;
+  slots: SlotHistory;
   runs: readonly RunEntry[];
   /** Unix ms at which all this was read. */
   now: number;
@@ -199,7 +199,6 @@ function planOne(task: Task, ids: readonly string[] | null, state: CrawlState, r
       task,
       crawl: open?.crawl ?? run,
       resume: open ?? null,
-      slotCeiling: state.slotCeiling,
       // A batch asks for other ids every night, so an old slot says nothing about it.
       goal: {
         lastCompleteSlot: isBatch ? null : (complete?.lastIndexedSlot ?? null),
@@ -239,7 +238,9 @@ function planIncremental(
   if (round !== null && [full, recent].some((task) => isFinishedSince(task, state, round))) return [];
   const whole = state.complete.get(full.id);
   const open = [full, recent].find((task) => findOpen(task, state) !== undefined);
-  const isDue = whole === undefined || state.now - Date.parse(whole.finishedAt) >= (job.fullEveryMs ?? 0);
+  const age = whole === undefined ? null : state.now - Date.parse(whole.finishedAt);
+  // One from the future was timed by a wrong clock: how old it is, nobody knows.
+  const isDue = age === null || age < 0 || age >= (job.fullEveryMs ?? 0);
   const last = state.complete.get(recent.id);
   const seenSlot = newer(whole?.seenSlot, last?.seenSlot);
   if ((open ?? (isDue ? full : recent)) === full)

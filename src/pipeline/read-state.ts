@@ -1,7 +1,8 @@
-import { slotCeiling } from '../crawl/slot-ceiling.ts';
+import { type SlotHistory, usualPerSecond } from '../crawl/slot-ceiling.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { crawlKey, isEnded, type LandedCrawl, readLanding } from '../landing/reader.ts';
 import type { Database } from '../warehouse/database.ts';
+import { readSql } from '../warehouse/sql-text.ts';
 import type { CoveredInterval, FeedGap } from './plan-feed.ts';
 import type { CompleteCheckpoint, CrawlState } from './plan-starts.ts';
 import { targetKey } from './plan-starts.ts';
@@ -22,7 +23,7 @@ export async function readCrawlState(database: Database, folder: DataFolder): Pr
     coverage: await readCoverage(database, isForgotten),
     gaps: await readGaps(database, isForgotten),
     landed: groupByTask(new Map(kept)),
-    slotCeiling: slotCeiling(await readHighestSlot(database, [...landed.values()])),
+    slots: await readSlotHistory(database, [...landed.values()]),
     runs,
     now: Date.now(),
   };
@@ -49,16 +50,30 @@ async function withoutEnded(
   return new Map([...landed].filter(([key]) => !keys.has(key)));
 }
 
-/** The highest slot that any answer said; null when none said one. */
-async function readHighestSlot(database: Database, landed: readonly LandedCrawl[]): Promise<number | null> {
-  const [known] = await database.rows<{ slot: bigint | null }>(
-    `select max(slot) as slot from (
-      select max_slot as slot from meta.checkpoints union all select high_slot from meta.coverage)`,
+/** The newest slot that any answer said, and how fast they go up. */
+async function readSlotHistory(database: Database, landed: readonly LandedCrawl[]): Promise<SlotHistory> {
+  const [known] = await database.rows<{ slot: bigint | null; seen_ms: number | null }>(newestSlot);
+  const [rate] = await database.rows<{ per_second: number | null }>(readSql('crawl/slot-rate.sql'));
+  const seen = landed.flatMap(({ maxSlot, finishedAt }) =>
+    maxSlot === null ? [] : { slot: maxSlot, at: finishedAt === null ? null : Date.parse(finishedAt) },
   );
-  const slots = landed.flatMap(({ maxSlot }) => maxSlot ?? []);
-  if (known?.slot != null) slots.push(Number(known.slot));
-  return slots.length === 0 ? null : slots.reduce((highest, slot) => Math.max(highest, slot));
+  if (known?.slot != null) seen.push({ slot: Number(known.slot), at: known.seen_ms });
+  return {
+    newest: seen.reduce<SlotHistory['newest']>(
+      (newest, one) => (one.slot > (newest?.slot ?? -1) ? one : newest),
+      null,
+    ),
+    perSecond: rate?.per_second ?? usualPerSecond,
+  };
 }
+
+const newestSlot = `
+  select max(slot) as slot, max_by(seen_ms, slot) as seen_ms
+  from (
+    select max_slot as slot, epoch_ms(finished_at)::double as seen_ms from meta.checkpoints where max_slot is not null
+    union all
+    select high_slot, null from meta.coverage where state = 'covered'
+  )`;
 
 async function readComplete(
   database: Database,

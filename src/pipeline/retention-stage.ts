@@ -31,11 +31,11 @@ export interface Expired {
   runs: ReadonlySet<string>;
 }
 
-type Context = Pick<Session, 'folder' | 'config' | 'databaseOptions' | 'log' | 'run'>;
+type Context = Pick<Session, 'folder' | 'config' | 'databaseOptions' | 'log' | 'run' | 'now'>;
 
 /** Unix ms before which raw records, and what goes with them, may go. */
-function keepFrom({ config }: Pick<Context, 'config'>): number {
-  return Date.now() - config.warehouse.keepRawDays * 86_400_000;
+function keepFrom({ config, now }: Pick<Context, 'config' | 'now'>): number {
+  return now() - config.warehouse.keepRawDays * 86_400_000;
 }
 
 /** @param settled segments that the snapshot holds and nothing waits for */

@@ -2,9 +2,10 @@ import type { Logger } from 'pino';
 import type { ApiClient } from '../api/client.ts';
 import { realTiming } from '../api/timing.ts';
 import type { Config } from '../config.ts';
-import type { LandedPage } from '../crawl/crawl-task.ts';
+import type { CrawlDeps, LandedPage } from '../crawl/crawl-task.ts';
 import { crawlTasks } from '../crawl/crawl-tasks.ts';
 import { createLearntSizes } from '../crawl/learnt-size.ts';
+import { createSlotCeiling, type SlotCeiling } from '../crawl/slot-ceiling.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { KeyRefused, StoppedEarly, UsageError } from '../errors.ts';
 import { type Job, listQueries } from '../jobs/job-file.ts';
@@ -14,7 +15,7 @@ import { resolveIds, resolveTargets } from '../jobs/targets.ts';
 import type { Task } from '../jobs/task.ts';
 import { verifySegment } from '../landing/reader.ts';
 import { createLandingLog } from '../landing/writer.ts';
-import type { Accepted } from '../warehouse/accepted.ts';
+import { type Accepted, isAccepted } from '../warehouse/accepted.ts';
 import type { Database } from '../warehouse/database.ts';
 import { openForJobSql, runJobSql } from '../warehouse/job-sql.ts';
 import { openKnownRows } from '../warehouse/known-rows.ts';
@@ -97,6 +98,7 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
   if (stopping.aborted) askNoMore();
   stopping.addEventListener('abort', askNoMore);
   const client = await openClient(session, options.place, budget, requests, session.stop);
+  session.now = () => client.clock.correct(Date.now());
   const progress = await createProgress({
     run: session.run,
     log: options.log,
@@ -105,6 +107,8 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
     spent: budget.spent,
   });
   const savings = createSavings(requests);
+  const slots = createSlotCeiling();
+  const acceptsAhead = (task: Task) => isAccepted(options.accept.ahead, task);
   const published = nothingPublished();
   if (remapped !== null) addPublished(published, asPublished(remapped));
   const nextSnapshot = createNextSnapshot(folder, session.stop.stopping);
@@ -131,7 +135,17 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
         isWaiting ||= starts.length > 0;
         if (loads && isWaiting) nextSnapshot.begin();
         return isWaiting
-          ? crawlWave(starts, { session, wave, client, progress, savings, loads, shapes })
+          ? crawlWave(starts, {
+              session,
+              wave,
+              client,
+              progress,
+              savings,
+              loads,
+              shapes,
+              slots,
+              acceptsAhead,
+            })
           : null;
       });
       if (loads && isWaiting) {
@@ -143,7 +157,7 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
     };
     for (const wave of listWaves(options.jobs)) {
       for (const { name } of wave) progress.addTasks(name, 0);
-      stopped = await crawlAndPublish(() => planWave(session, wave, progress, options.asked));
+      stopped = await crawlAndPublish(() => planWave(session, wave, progress, options.asked, slots));
       if (stopped !== null) break;
     }
     // What vanished is looked up in the same run, until nothing waits or the API will not say.
@@ -157,6 +171,7 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
       (job) => job.failed > 0 || job.leftOut !== null || job.targetsLeftOut.length > 0,
     );
     const ended = report(stopped, failed);
+    warnOfClock(client.clock.aheadMs(), options.log);
     await keepRates(folder.rates, client);
     if (options.verb === 'run') {
       const stoppedBy = stopped?.message ?? null;
@@ -200,6 +215,8 @@ interface WaveDeps {
   client: ApiClient;
   progress: Progress;
   savings: Savings;
+  slots: SlotCeiling;
+  acceptsAhead: CrawlDeps['acceptsAhead'];
   /** Whether segments are loaded as they are sealed. */
   loads: boolean;
   /** Of all jobs, later waves' too. */
@@ -215,7 +232,7 @@ const taskConcurrency = 64;
  */
 async function crawlWave(
   starts: readonly PlannedStart[],
-  { session, wave, client, progress, savings, loads, shapes }: WaveDeps,
+  { session, wave, client, progress, savings, loads, shapes, slots, acceptsAhead }: WaveDeps,
 ): Promise<StoppedEarly | null> {
   session.closeBuild();
   const loading = loads ? await startLoading(session, shapes) : null;
@@ -233,7 +250,7 @@ async function crawlWave(
     await crawlTasks(starts, {
       ...{ client, landing, run: session.run, wave, batchConcurrency: 8, concurrency: taskConcurrency },
       ...{ timing: realTiming, isKnown: known.ask, onPage, onTaskEnd: progress.onTaskEnd },
-      sizes: createLearntSizes(),
+      ...{ sizes: createLearntSizes(), slots, acceptsAhead },
     }).finally(() => landing.close());
     return null;
   } catch (error) {
@@ -244,6 +261,15 @@ async function crawlWave(
     freeMemory();
     await loading?.finish();
   }
+}
+
+function warnOfClock(aheadMs: number, log: Logger): void {
+  if (aheadMs === 0) return;
+  const minutes = Math.round(Math.abs(aheadMs) / 60_000);
+  log.warn(
+    { minutes },
+    `this computer's clock is ${aheadMs > 0 ? 'ahead of' : 'behind'} the API's: times are the API's, set the clock right`,
+  );
 }
 
 /** A key that may use none of the operations asked for is refused as a whole. */
@@ -278,9 +304,11 @@ async function planWave(
   wave: readonly Job[],
   progress: Progress,
   asked: Asked,
+  slots: SlotCeiling,
 ): Promise<PlannedStart[]> {
   const { folder, databaseOptions } = session;
   const state = await session.withBuild((build) => readCrawlState(build, folder));
+  slots.learn(state.slots);
   let reader: Database | null = null;
   try {
     const planJob = async (job: Job) => {

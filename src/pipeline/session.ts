@@ -30,6 +30,8 @@ export interface Session {
   databaseOptions: Omit<DatabaseOptions, 'readOnly'>;
   /** What a signal to stop ends. */
   stop: Pick<SignalStop, 'stopping' | 'signal'>;
+  /** Unix ms: this computer's clock, or the answers' where a run has learnt that the two differ. */
+  now(): number;
   /** The build for `work`, which stays open for the next one until `closeBuild`. Mends as `mending`. */
   withBuild<T>(work: (database: Database) => Promise<T>): Promise<T>;
   /** So that the build can be copied or opened otherwise, and holds no memory while a crawl goes on. */
@@ -141,7 +143,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       await build.withBuild((database) => moveSource(database, listMoves(runs)));
     }
     return {
-      ...{ run, config, folder, log, databaseOptions, stop },
+      ...{ run, config, folder, log, databaseOptions, stop, now: Date.now },
       ...{ withBuild: build.withBuild, closeBuild: build.closeBuild, mending: build.mending },
       mended: build.mended(),
       async end(exitCode, stoppedBy) {

@@ -71,7 +71,12 @@ function findSql(spec: TableSpec, relation: string, group: Group): string {
         from ${relation}
       ) t
         on ${keys.map((key) => `t.${key} = s.${key}`).join(' and ')}
-        and (t.answer_slot is not distinct from s.answer_slot or s.is_final and t.answer_slot > s.answer_slot)
+        -- Of an answer without a slot, the row has what stood in for it.
+        and (
+          s.answer_slot is null
+          or t.answer_slot = s.answer_slot
+          or s.is_final and t.answer_slot > s.answer_slot
+        )
         and t.answered_at = s.answered_at
       group by t.place
     )

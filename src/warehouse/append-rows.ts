@@ -2,7 +2,7 @@ import { type Database, listColumns } from './database.ts';
 import { fillRows } from './fill-rows.ts';
 import { withRoom } from './memory.ts';
 import { type MergeCounts, noRows } from './merge-table.ts';
-import { quoteName } from './sql-text.ts';
+import { quoteName, readSql } from './sql-text.ts';
 import type { TableSpec } from './table-spec.ts';
 
 /** Files applied at once: bounds the memory of one statement. */
@@ -46,12 +46,30 @@ export async function appendRows(
     });
     counts.seen += Number(row?.n ?? 0n);
     counts.inserted += inserted;
-    if (inserted > 0)
+    if (inserted > 0) {
+      counts.late += await countLate(database, spec, slice, end?.row ?? 0n);
       await withRoom(database, () => database.run(addSeveral(spec), { files: slice, end: end?.row ?? 0n }));
+    }
     counts.amended += await fillRows(database, spec, slice);
   }
   counts.confirmed = counts.seen - counts.inserted - counts.amended;
   return counts;
+}
+
+/** Rows just added, from row number `end` on, in slots that their feed had covered before. */
+async function countLate(
+  database: Database,
+  { name, key, feedSlot }: TableSpec,
+  files: readonly string[],
+  end: bigint,
+): Promise<number> {
+  if (feedSlot === null) return 0;
+  const sql = readSql('publish/late.sql')
+    .replaceAll('{table}', name)
+    .replaceAll('{keys}', key.map(quoteName).join(', '))
+    .replaceAll('{slot}', quoteName(feedSlot));
+  const [row] = await database.rows<{ n: bigint }>(sql, { files, end });
+  return Number(row?.n ?? 0n);
 }
 
 /** Makes `again`: the keys of a slice that the table has. $files: the slice's staging files */

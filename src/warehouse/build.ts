@@ -9,6 +9,7 @@ import {
   openDatabase,
 } from './database.ts';
 import { noteNewShapes } from './mapping.ts';
+import { mendSlots } from './mend-slots.ts';
 import { listSql, readSql } from './sql-text.ts';
 import { readTableSpecs, type TableSpec } from './table-spec.ts';
 
@@ -67,6 +68,7 @@ export async function createSchema(database: Database): Promise<void> {
       if (spec.history) await database.script(historySql(spec));
     }
     for (const view of listSql('views')) await database.script(readSql(`views/${view}.sql`));
+    if (version !== null && version < 4) await mendSlots(database);
     await noteNewShapes(database);
     await database.run(
       version === null

@@ -88,9 +88,9 @@ function bookkeepingValue(column: string, groups: readonly Group[]): string {
     `coalesce(${groups.map(({ name }) => `if(v.take_${name}, v.new_${name}_${field}, null)`).join(', ')})`;
   switch (column) {
     case 'first_seen_slot':
-      return 'if(v.target is null, v.new_base_slot, v.old_first_seen_slot)';
+      return 'if(v.target is null, v.new_base_slot, coalesce(v.old_first_seen_slot, v.new_base_slot))';
     case 'changed_slot':
-      return 'if(v.changed, v.new_changed_slot, v.old_changed_slot)';
+      return 'if(v.changed, v.new_changed_slot, coalesce(v.old_changed_slot, v.new_base_slot))';
     case 'changed_at':
       return 'if(v.target is null or v.versioned, v.new_changed_at, v.old_changed_at)';
     case 'run_id':

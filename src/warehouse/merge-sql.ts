@@ -23,12 +23,14 @@ export interface MergeSql {
   known: string;
   /** Makes `verdict`: every key of the slice with something newer than the table has. */
   verdict: string;
-  /** Counts: `{seen, fresh, inserted, changed, amended, mixed, moved}` as bigint. */
+  /** Counts: `{seen, fresh, inserted, changed, amended, mixed, moved, unplaced}` as bigint. */
   counts: string;
   /** The table's end: `{row}`, the number that the next row gets, at least. */
   end: string;
   /** Moves slots and times of what is confirmed, one statement a group. */
   confirm: readonly string[];
+  /** Rows that are confirmed and never had a slot: they are known to be as they are from this one on. */
+  placeRows: string;
   /** Makes `old_rows`: what the new versions keep of the old ones. */
   oldRows: string;
   /** Keeps the versions that end, in `past`; null for a table without history. */
@@ -69,6 +71,7 @@ export function mergeSql(spec: TableSpec, columns: readonly string[]): MergeSql 
         count(*) filter (where versioned) as changed,
         count(*) filter (where target is not null and rewritten and not versioned) as amended,
         count(*) filter (where rewritten and not whole) as mixed,
+        count(*) filter (where not rewritten and old_changed_slot is null and new_base_slot is not null) as unplaced,
         (select count(*) from seen) as seen,
         (select count(*) from known where target is null) as moved
       from verdict`,
@@ -79,6 +82,12 @@ export function mergeSql(spec: TableSpec, columns: readonly string[]): MergeSql 
       from verdict v
       where ${spec.name}.rowid = v.target and not v.rewritten and v.take_${group.name}`,
     ),
+    placeRows: `
+      update ${spec.name} set
+        changed_slot = v.new_base_slot,
+        first_seen_slot = coalesce(${spec.name}.first_seen_slot, v.new_base_slot)
+      from verdict v
+      where ${spec.name}.rowid = v.target and not v.rewritten and v.old_changed_slot is null and v.take_base`,
     oldRows: `
       create or replace temp table old_rows as
       select v.target, ${groups.flatMap((group) => [...group.columns, group.slot, group.seenAt].map((column) => `t.${quoteName(column)}`)).join(', ')}
@@ -117,7 +126,7 @@ function seenSql(spec: TableSpec, groups: readonly Group[]): string {
   const copies = groups.map((group) => {
     const slot = group.name === 'base' ? baseSlot(spec) : group.slot;
     const fields = [
-      `slot := ${slot}`,
+      `slot := coalesce(${slot}, stand_in_slot)`,
       'seen_at := seen_at',
       'run_id := run_id',
       `hash := ${stagedHash(group)}`,
@@ -125,14 +134,14 @@ function seenSql(spec: TableSpec, groups: readonly Group[]): string {
       'file_index := file_index',
       'file_row_number := file_row_number',
     ];
-    const newest = `max_by(struct_pack(${fields.join(', ')}), (coalesce(${slot}, -1), seen_at, page, n))`;
+    const newest = `max_by(struct_pack(${fields.join(', ')}), (coalesce(${slot}, stand_in_slot, -1), seen_at, page, n))`;
     return `${newest} filter (where ${group.carried}) as ${group.name}`;
   });
   return `
     create or replace temp table seen as
     select ${keyList(spec)}, ${copies.join(',\n      ')}
     from read_parquet($files, file_row_number = true)
-    semi join ready using (task, crawl)
+    join (select task, crawl, stand_in_slot from ready) using (task, crawl)
     ${spec.final === null ? '' : missedSlots(spec)}
     where ${spec.key.map((column) => `${quoteName(column)} is not null`).join(' and ')}
     group by ${keyList(spec)}`;
@@ -216,17 +225,16 @@ function verdictSql(spec: TableSpec, groups: readonly Group[]): string {
   const wholeTerms = groups
     .slice(1)
     .map((group) => `(not take_${group.name} or ${place(group)} = ${place(groups[0] as Group)})`);
-  const newest = (field: string) =>
-    `greatest(${groups.map(({ name }) => `if(take_${name}, ${name}.${field}, null)`).join(', ')})`;
+  // What says no slot is newer than the row by its time, so it is true at the row's slot at least.
+  const slotOf = ({ name, slot }: Group) => `coalesce(${name}.slot, old.${slot})`;
+  const newest = (fieldOf: (group: Group) => string) =>
+    `greatest(${groups.map((group) => `if(take_${group.name}, ${fieldOf(group)}, null)`).join(', ')})`;
+  const newestSlot = newest(slotOf);
   // Flat and narrow: this table is what the wide rows are joined with.
-  const fields = groups.flatMap(({ name, hash }) => [
-    `take_${name}`,
-    `${name}.slot as new_${name}_slot`,
-    `${name}.seen_at as new_${name}_seen_at`,
-    `${name}.run_id as new_${name}_run_id`,
-    `if(take_${name}, ${name}.hash, old.${hash}) as new_${name}_hash`,
-    `${name}.file_index as ${name}_file`,
-    `${name}.file_row_number as ${name}_row`,
+  const fields = groups.flatMap((group) => [
+    `take_${group.name}`,
+    `${slotOf(group)} as new_${group.name}_slot`,
+    ...movedFields(group),
   ]);
   return `
     create or replace temp table verdict as
@@ -245,12 +253,23 @@ function verdictSql(spec: TableSpec, groups: readonly Group[]): string {
       ${fields.join(',\n      ')},
       target is null or ${hashDiffers.join(' or ')} as changed,
       -- What changed at a slot of its own. Slots and times of versions never go back, whatever arrives late.
-      if(${newest('slot')} is null, null, greatest(${newest('slot')}, old.changed_slot)) as new_changed_slot,
-      greatest(${newest('seen_at')}, ${spec.history ? 'old.changed_at' : 'null'}) as new_changed_at,
+      if(${newestSlot} is null, null, greatest(${newestSlot}, old.changed_slot)) as new_changed_slot,
+      greatest(${newest(({ name }) => `${name}.seen_at`)}, ${spec.history ? 'old.changed_at' : 'null'}) as new_changed_at,
       changed and target is not null and new_changed_slot is distinct from coalesce(old.changed_slot, -1) as versioned,
       changed or ${[...filled, ...volatileDiffers, 'false'].join(' or ')} as rewritten,
       ${['take_base', ...wholeTerms].join(' and ')} as whole,
       ${groups.map(({ name, seenAt }) => `(not take_${name} and old.${seenAt} is not null)`).join(' or ')} as needs_old
     from compared
     where ${groups.map((group) => `take_${group.name}`).join(' or ')}`;
+}
+
+/** Of one group's newest copy, what `verdict` has besides its slot. */
+function movedFields({ name, hash }: Group): string[] {
+  return [
+    `${name}.seen_at as new_${name}_seen_at`,
+    `${name}.run_id as new_${name}_run_id`,
+    `if(take_${name}, ${name}.hash, old.${hash}) as new_${name}_hash`,
+    `${name}.file_index as ${name}_file`,
+    `${name}.file_row_number as ${name}_row`,
+  ];
 }

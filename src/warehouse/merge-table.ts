@@ -15,13 +15,15 @@ export interface MergeCounts {
   confirmed: number;
   /** From answers older than what the table has: counted, never applied. */
   stale: number;
+  /** Of those inserted: in slots that their feed had covered before. */
+  late: number;
   /** Rows that left the table: not among the ones seen. */
   gone: number;
 }
 
 export const noRows: MergeCounts = {
   ...{ seen: 0, inserted: 0, changed: 0, amended: 0, confirmed: 0, stale: 0 },
-  gone: 0,
+  ...{ late: 0, gone: 0 },
 };
 
 /**
@@ -78,7 +80,7 @@ function writeBytes({ history }: TableSpec, { inserted, changed, amended }: Merg
   return inserted * bytesPerRow.inserted + (changed + amended) * bytesPerRow.changed + past;
 }
 
-type Verdict = MergeCounts & { mixed: number; moved: number };
+type Verdict = MergeCounts & { mixed: number; moved: number; unplaced: number };
 
 /** Makes `seen`, `known` and `verdict` of a slice, and counts what they say. */
 async function judgeSlice(
@@ -99,17 +101,30 @@ async function judgeSlice(
     count('amended'),
   ] as const;
   const confirmed = fresh - inserted - changed - amended;
-  const [mixed, moved] = [count('mixed'), count('moved')];
-  return { seen, inserted, changed, amended, confirmed, stale: seen - fresh, gone: 0, mixed, moved };
+  const [mixed, moved, unplaced] = [count('mixed'), count('moved'), count('unplaced')];
+  return {
+    seen,
+    inserted,
+    changed,
+    amended,
+    confirmed,
+    stale: seen - fresh,
+    late: 0,
+    gone: 0,
+    mixed,
+    moved,
+    unplaced,
+  };
 }
 
 async function applyVerdict(
   database: Database,
   sql: ReturnType<typeof mergeSql>,
   files: readonly string[],
-  { inserted, changed, amended, confirmed, mixed }: Verdict,
+  { inserted, changed, amended, confirmed, mixed, unplaced }: Verdict,
 ): Promise<void> {
   if (confirmed > 0) for (const statement of sql.confirm) await database.run(statement);
+  if (unplaced > 0) await database.run(sql.placeRows);
   // New versions first: they are made from the old ones, which still stand under their row numbers.
   if (changed + amended + mixed > 0) await database.run(sql.oldRows);
   if (changed > 0 && sql.keepPast !== null) await database.run(sql.keepPast);

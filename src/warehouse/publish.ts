@@ -54,12 +54,7 @@ async function publishCrawls(
   );
   // Without a ready crawl there is still what append-only tables have received, and the state of open crawls.
   for (const step of steps.length === 0 ? [{ run_id: null, confirms: false, wave: null }] : steps) {
-    await database.run(
-      `create or replace temp table ready as
-      select * from crawl
-      where state = 'ready' and run_id = $run_id and (job = '_confirm') = $confirms and wave is not distinct from $wave`,
-      step,
-    );
+    await database.run(readSql('publish/ready.sql'), step);
     const accept = joinAccepted(options.accept, options.acceptedBy?.get(step.run_id ?? ''));
     await publishReady(database, folder, { ...options, accept, staged, result });
   }

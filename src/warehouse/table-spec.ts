@@ -21,6 +21,8 @@ export interface TableSpec {
   volatile: readonly string[];
   /** The flag of a row that, once true, stays true; null: none does. */
   final: string | null;
+  /** Tables of feeds: the column of the slot by which a feed covers them; null for others. */
+  feedSlot: string | null;
   /** Lists whose order means nothing. */
   unordered: readonly string[];
   /** What stands for a column in the row's hash, where that is not its value: SQL over the column. */
@@ -75,6 +77,7 @@ export function parseTableSpec(text: string): TableSpec {
     joined,
     volatile: [...splitList(fields.get('volatile') ?? ''), 'extra', ...[...joined.values()].flat()],
     final: fields.get('final') ?? null,
+    feedSlot: fields.get('feed slot') ?? null,
     unordered: splitList(fields.get('unordered') ?? ''),
     hashed,
     types: readTypes(create),

@@ -77,6 +77,7 @@ describe('answers', () => {
     expect(await httpOf(url).request(post)).toEqual({
       status: 429,
       retryAfter: '7',
+      date: null,
       body: Buffer.from('slow'),
       bytes: 4,
       release: expect.any(Function),

@@ -26,6 +26,8 @@ export type Respond = (seen: Seen, response: ServerResponse, nth: number) => voi
 export async function startServer(respond: Respond): Promise<{ url: string; seen: Seen[] }> {
   const seen: Seen[] = [];
   const server = createServer(async (request, response) => {
+    // Its clients have clocks of their own.
+    response.sendDate = false;
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks).toString();

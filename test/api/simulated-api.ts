@@ -53,6 +53,7 @@ export function simulateApi(clock: VirtualClock, options: SimulatedOptions): Sim
       const good = {
         status: 200,
         retryAfter: null,
+        date: null,
         body: Buffer.from(`{"jsonrpc":"2.0","id":"${id}","result":{"items":[]}}`),
       };
       const answer = { bytes: 0, release() {}, ...good, ...special };

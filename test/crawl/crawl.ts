@@ -5,7 +5,7 @@ import { findOperation } from '../../src/api/catalogue.ts';
 import type { CrawlDeps, TaskStart } from '../../src/crawl/crawl-task.ts';
 import { crawlTask } from '../../src/crawl/crawl-tasks.ts';
 import { createLearntSizes } from '../../src/crawl/learnt-size.ts';
-import { slotCeiling } from '../../src/crawl/slot-ceiling.ts';
+import { createSlotCeiling, type SlotCeiling } from '../../src/crawl/slot-ceiling.ts';
 import type { Task } from '../../src/jobs/task.ts';
 import type { LandedCrawl } from '../../src/landing/reader.ts';
 import { readLanding } from '../../src/landing/reader.ts';
@@ -22,7 +22,7 @@ export type Answer = (params: Params, nth: number) => unknown;
 export function newTask(name: string, fields: Partial<Task> = {}): Task {
   const operation = findOperation(name)!;
   const defaults = { id: 'task-1', job: 'job', target: '', params: {}, pageSize: 2 };
-  return { ...defaults, operation, since: null, incremental: false, range: null, ...fields };
+  return { ...defaults, operation, since: null, overlapMs: null, incremental: false, range: null, ...fields };
 }
 
 /** A crawl over a real server and a real landing log, run after run. */
@@ -72,14 +72,13 @@ export async function newCrawl(
         wave: 1,
         batchConcurrency: 2,
         sizes: createLearntSizes(),
+        slots: ceilingAbove(110),
+        acceptsAhead: () => false,
         timing: jumpingTime(),
         onPage: () => undefined,
         isKnown,
       };
-      const error = await crawlTask(
-        { task, crawl: 'run-1', resume, goal, slotCeiling: slotCeiling(110), ...start },
-        deps,
-      ).then(
+      const error = await crawlTask({ task, crawl: 'run-1', resume, goal, ...start }, deps).then(
         () => null,
         (reason: Error) => reason,
       );
@@ -98,6 +97,13 @@ export async function newCrawl(
       return crawl;
     },
   };
+}
+
+/** The ceiling of a folder whose newest slot was this one, just before the client's clock begins. */
+export function ceilingAbove(slot: number): SlotCeiling {
+  const slots = createSlotCeiling();
+  slots.saw(slot, jumpingTime().now());
+  return slots;
 }
 
 /** A list of assets in pages of two, in cursor style: the cursor is the number of records given so far. */

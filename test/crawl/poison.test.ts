@@ -1,22 +1,48 @@
 import { describe, expect, test } from 'vitest';
-import { ApiError } from '../../src/api/api-errors.ts';
-import { PagingLoop } from '../../src/crawl/crawl-failures.ts';
+import { PagingLoop, SlotAhead } from '../../src/crawl/crawl-failures.ts';
 import { receivePage } from '../../src/crawl/page.ts';
-import { slotCeiling } from '../../src/crawl/slot-ceiling.ts';
+import { highestSlot, type SlotHistory } from '../../src/crawl/slot-ceiling.ts';
 import { refuseLoop } from '../../src/crawl/walk.ts';
 import { splitPage } from '../../src/landing/split.ts';
 import { cursorList, newCrawl, newTask } from './crawl.ts';
+
+const now = Date.UTC(2026, 0, 1);
 
 /** Answers that are well-formed and would do harm if they were believed. */
 const list = () => newTask('getAssetsByGroup', { params: { groupKey: 'collection' } });
 
 describe('slots', () => {
-  test('what was seen and ten years more, or a hundred years where nothing was seen', () => {
-    expect(slotCeiling(400_000_000)).toBe(1_200_000_000);
-    expect(slotCeiling(null)).toBe(10_000_000_000);
-  });
+  test.each<[string, number, SlotHistory]>([
+    ['a hundred years where nothing was seen', 10_000_000_000, { newest: null, perSecond: 2.5 }],
+    [
+      '100,000 slots, however short a time ago',
+      400_100_000,
+      { newest: { slot: 400e6, at: now - 1000 }, perSecond: 2.5 },
+    ],
+    [
+      'ten times as many as a day has',
+      402_160_000,
+      { newest: { slot: 400e6, at: now - 86_400_000 }, perSecond: 2.5 },
+    ],
+    [
+      'by the rate that was learnt',
+      408_640_000,
+      { newest: { slot: 400e6, at: now - 86_400_000 }, perSecond: 10 },
+    ],
+    [
+      'ten years where the time is not known',
+      1_200_000_000,
+      { newest: { slot: 400e6, at: null }, perSecond: 2.5 },
+    ],
+    [
+      'ten years where it is in the future',
+      1_200_000_000,
+      { newest: { slot: 400e6, at: now + 1 }, perSecond: 2.5 },
+    ],
+    ['ten years at most', 1_200_000_000, { newest: { slot: 400e6, at: 0 }, perSecond: 250 }],
+  ])('%s', (_, highest, history) => expect(highestSlot(history, now)).toBe(highest));
 
-  test.each([2 ** 53 - 1, 2 ** 50, 800_000_111, '999999999999'])(
+  test.each([2 ** 53 - 1, 2 ** 50, 100_121, '999999999999'])(
     '%s, far above what was seen: asked for again, and the other answer counts',
     async (slot) => {
       const crawl = await newCrawl(list(), (params, nth) => ({
@@ -32,9 +58,10 @@ describe('slots', () => {
   test('in every answer: the target fails and says why', async () => {
     const crawl = await newCrawl(list(), cursorList(3, 2 ** 50));
     const error = await crawl.run();
-    expect(error).toBeInstanceOf(ApiError);
-    expect(error?.message).toContain('slot 1125899906842624, which is years ahead');
-    expect(crawl.asked.length).toBe(4);
+    expect(error).toBeInstanceOf(SlotAhead);
+    expect(error?.message).toContain('at slot 1125899906842624, and 100110 is the highest');
+    expect(error?.message).toContain('run --accept-ahead job');
+    expect(crawl.asked.length).toBe(3);
   });
 
   test.each([-5, -1, 1.5, '-5', 2 ** 60])('%s is none', async (slot) => {

@@ -5,7 +5,12 @@ import type { PageGroup } from '../../src/landing/page-line.ts';
 import { newRecord, newRecords } from '../landing/pages.ts';
 import { newCrawl, newTask } from './crawl.ts';
 
-const record = (signature: unknown) => newRecord(JSON.stringify({ signature }));
+let made = 0;
+/** A record of a signature, unlike all others. */
+const record = (signature: unknown) => {
+  made += 1;
+  return newRecord(JSON.stringify({ signature, amount: made }));
+};
 
 test('cut anywhere, every record gets the position it has in the whole list', () => {
   const list = fc.array(fc.integer({ min: 1, max: 7 }), { maxLength: 8 });
@@ -46,17 +51,33 @@ test('a record that cannot be read has its place in its group; one without a gro
     refusal: 'half a surrogate',
   });
   const before = readPageGroup('signature', [...['a', 'b'].map(record), refused, record('')], null);
-  expect(before).toEqual({ before: 0, last: 'b', count: 2 });
+  expect(before).toMatchObject({ before: 0, last: 'b', count: 2 });
   expect(readPageGroup('signature', [record(''), record(null)], before)).toEqual(before);
-  const after = [record(''), refused, record('b'), record('')];
-  expect(readPageGroup('signature', after, before)).toEqual({ before: 2, last: 'b', count: 4 });
+  const again = Object.assign(newRecord('{"signature":"b","symbol":"\\udc00"}'), {
+    refusal: 'half a surrogate',
+  });
+  const after = [record(''), again, record('b'), record('')];
+  expect(readPageGroup('signature', after, before)).toMatchObject({ before: 2, last: 'b', count: 4 });
+});
+
+test.each<[string, string[], string[], number]>([
+  ['nothing arrived', ['a1', 'b1', 'b2'], ['b3', 'c1'], 2],
+  ['one arrived', ['a1', 'b1', 'b2'], ['b2', 'b3', 'c1'], 1],
+  ['two arrived', ['a1', 'b1', 'b2'], ['b1', 'b2', 'b3'], 0],
+  ['one arrived, and the list has two that are equal', ['a1', 'b1', 'b2'], ['b2', 'b2', 'c1'], 1],
+  ['two arrived, and both pages show two that are equal', ['a1', 'b1', 'b1'], ['b1', 'b1', 'b2'], 0],
+])('a page that begins with rows of the one before it: %s', (_, first, second, before) => {
+  const page = (names: string[]) =>
+    newRecords(...names.map((name) => JSON.stringify({ signature: name[0], name })));
+  const group = readPageGroup('signature', page(first), null);
+  expect(readPageGroup('signature', page(second), group)).toMatchObject({ before });
 });
 
 test('an empty page between the rows of a group does not end it', () => {
   const before = readPageGroup('signature', ['a', 'b', 'b'].map(record), null);
-  expect(readPageGroup('signature', [], before)).toEqual({ before: 0, last: 'b', count: 2 });
+  expect(readPageGroup('signature', [], before)).toMatchObject({ before: 0, last: 'b', count: 2 });
   const after = readPageGroup('signature', ['b', 'c'].map(record), readPageGroup('signature', [], before));
-  expect(after).toEqual({ before: 2, last: 'c', count: 1 });
+  expect(after).toMatchObject({ before: 2, last: 'c', count: 1 });
 });
 
 test('a crawl that goes on after a stop knows how far the group was', async () => {
@@ -72,7 +93,7 @@ test('a crawl that goes on after a stop knows how far the group was', async () =
     return { data: pages[at], pagination: { hasMore, nextCursor: hasMore ? String(at + 1) : null } };
   });
   expect(await crawl.run()).not.toBeNull();
-  expect((await crawl.landed()).last?.group).toEqual({ before: 2, last: 'b', count: 5 });
+  expect((await crawl.landed()).last?.group).toMatchObject({ before: 2, last: 'b', count: 5 });
   fail = false;
   expect(await crawl.run()).toBeNull();
   const { last } = await crawl.landed();

@@ -6,7 +6,7 @@ import { readLanding } from '../../src/landing/reader.ts';
 import { createLandingLog } from '../../src/landing/writer.ts';
 import { clientOf, jumpingTime, reply, startServer } from '../api/local-server.ts';
 import { makeLanding } from '../landing/pages.ts';
-import { assets, cursorList, newTask, type Params } from './crawl.ts';
+import { assets, ceilingAbove, cursorList, newTask, type Params } from './crawl.ts';
 
 /** Crawls tasks from a source that answers 504 where `isSlow` says, with so many asked for. */
 async function crawlAll(
@@ -37,6 +37,8 @@ async function crawlAll(
       timing: jumpingTime(),
       isKnown: async () => false,
       onPage: () => undefined,
+      slots: ceilingAbove(110),
+      acceptsAhead: () => false,
     },
     onTaskEnd: (_, failure) => failures.push(failure),
   }).then(

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { findOperation } from '../../src/api/catalogue.ts';
 import type { Operation } from '../../src/api/operation.ts';
 import { BrokenCursor } from '../../src/crawl/crawl-failures.ts';
-import { listCarried, type ReceivedPage, receivePage } from '../../src/crawl/page.ts';
+import { listCarried, type PageAnswer, receivePage } from '../../src/crawl/page.ts';
 import { type DataFolder, dataFolder, makeDataFolder } from '../../src/data-folder.ts';
 import { MalformedPage, splitPage } from '../../src/landing/split.ts';
 import { createLandingLog } from '../../src/landing/writer.ts';
@@ -74,7 +74,7 @@ function mutate(text: string, random: () => number): Buffer {
 }
 
 /** The page of an answer; null where it is refused, in one of the ways that have it asked for again. */
-function receive(operation: Operation, body: Buffer): ReceivedPage | null {
+function receive(operation: Operation, body: Buffer): PageAnswer | null {
   try {
     return receivePage(operation, splitPage(body, operation.records));
   } catch (error) {

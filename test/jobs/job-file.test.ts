@@ -66,6 +66,7 @@ describe('a job file', () => {
       ids: null,
       after: [],
       since: null,
+      overlapMs: null,
       pageSize: 500,
       partitions: 4,
     });
@@ -78,6 +79,7 @@ describe('a job file', () => {
       after: [],
       pageSize: 1000,
       since: { kind: 'age', ms: 86_400_000 },
+      overlapMs: 3_600_000,
     });
   });
 
@@ -89,6 +91,13 @@ describe('a job file', () => {
     ['all', { kind: 'all' }],
   ])('reads since: %s', async (text, since) => {
     expect(await read({ 'a.yaml': `${latest}since: ${text}\n` })).toMatchObject([{ since }]);
+  });
+
+  test.each([
+    ['2h', 7_200_000],
+    ['0s', 0],
+  ])('reads overlap: %s', async (text, overlapMs) => {
+    expect(await read({ 'a.yaml': `${latest}overlap: ${text}\n` })).toMatchObject([{ overlapMs }]);
   });
 
   test('sorts an incremental job by change, and crawls in full every week unless told', async () => {
@@ -201,7 +210,7 @@ describe('a folder of job files', () => {
     [`a: ${'['.repeat(100_000)}`, 'a.yaml:1: not valid YAML: Maximum call stack size exceeded'],
     [
       `${latest}__proto__: { method: x }\n`,
-      'a.yaml:3: __proto__: unknown field, expected one of describe, method, params, for_each, mode, full_every, after, since, page_size, partitions',
+      'a.yaml:3: __proto__: unknown field, expected one of describe, method, params, for_each, mode, full_every, after, since, overlap, page_size, partitions',
     ],
     [
       `${groups}params: { constructor: x }\n`.replace(/params: .*collection.*\n/, ''),
@@ -342,6 +351,11 @@ describe('an operation refuses', () => {
       'incremental by id',
       `${groups.replace('collection', 'collection, sortBy: { sortBy: id, sortDirection: desc }')}mode: incremental\n`,
       'a.yaml:3: params.sortBy: incremental needs {sortBy: updated, sortDirection: desc} or recent_action, which it takes when sortBy is left out',
+    ],
+    [
+      'an overlap of no feed',
+      `${groups}overlap: 1h\n`,
+      'a.yaml:5: overlap: only for feeds; getAssetsByGroup is crawled whole',
     ],
     [
       'full_every of a full job',

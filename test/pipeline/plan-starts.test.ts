@@ -20,7 +20,7 @@ function newJob(name: string, method: string): Job {
       mode: 'full',
       fullEveryMs: null,
     },
-    ...{ after: [], since: null, pageSize: 2, partitions: 1 },
+    ...{ after: [], since: null, overlapMs: null, pageSize: 2, partitions: 1 },
     operation: findOperation(method)!,
   };
 }
@@ -48,7 +48,7 @@ function newState(fields: Partial<CrawlState> = {}): CrawlState {
     coverage: new Map(),
     gaps: new Map(),
     landed: new Map(),
-    slotCeiling: 1000,
+    slots: { newest: null, perSecond: 2.5 },
     runs: [],
     now,
     ...fields,

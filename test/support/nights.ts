@@ -37,6 +37,8 @@ export interface NightOptions {
   /** What `--accept-<guard>` was given. */
   accept?: Partial<Accepted>;
   maxRequests?: number;
+  /** Days that this computer's clock is ahead of the API's that night. Default: 0. */
+  clockAheadDays?: number;
 }
 
 /** One installation (jobs, config, data folder) against an API of the test's own, played in this process. */
@@ -84,7 +86,11 @@ export async function openInstallation(files: Readonly<Record<string, string>>):
     async night(script, options = {}) {
       hours += options.hoursLater ?? 24;
       api.setScript(script);
-      const ended = await aheadBy(hours * 3_600_000, () => runNight(root, folder, config, url, options));
+      const wrongMs = (options.clockAheadDays ?? 0) * 86_400_000;
+      api.setClockBehind(wrongMs);
+      const ended = await aheadBy(hours * 3_600_000 + wrongMs, () =>
+        runNight(root, folder, config, url, options),
+      );
       return { ...ended, calls: api.calls };
     },
     rebuild: () => aheadBy(hours * 3_600_000, () => rebuildAll(folder, config)),

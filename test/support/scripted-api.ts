@@ -55,17 +55,20 @@ export interface ScriptedApi {
   /** Every call since the script was set. */
   readonly calls: readonly Call[];
   setScript(script: Script): void;
+  /** How far its clock is behind this process's, ms. Default: 0. */
+  setClockBehind(ms: number): void;
   close(): Promise<void>;
 }
 
 export async function startScriptedApi(): Promise<ScriptedApi> {
   let script: Script = () => new RpcError(-32601, 'no script');
   let calls: Call[] = [];
+  let slowMs = 0;
   const server = createServer(async (request, response) => {
     const { id, ...call } = await readCall(request);
     calls.push(call);
     const { status, type, body } = toReply(await runScript(script, call), id);
-    response.writeHead(status, { 'content-type': type });
+    response.writeHead(status, { 'content-type': type, date: new Date(Date.now() - slowMs).toUTCString() });
     response.end(body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -73,6 +76,9 @@ export async function startScriptedApi(): Promise<ScriptedApi> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     get calls() {
       return calls;
+    },
+    setClockBehind(ms) {
+      slowMs = ms;
     },
     setScript(next) {
       script = next;

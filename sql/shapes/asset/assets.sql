@@ -18,8 +18,8 @@ parsed as (
 typed as (
   select
     *,
-    as_slot(r.last_indexed_slot, page_slot) as own_slot,
-    as_slot(r.content.last_indexed_slot, page_slot) as own_content_slot,
+    as_slot(r.last_indexed_slot, slot_ceiling) as own_slot,
+    as_slot(r.content.last_indexed_slot, slot_ceiling) as own_content_slot,
     as_boolean(r.compression.compressed) as compressed,
     as_bigint(r.compression.seq) as seq_number,
     as_bigint(r.compression.leaf_id) as leaf_number,
@@ -45,8 +45,8 @@ valued as (
     -- Whether something may be in `misfits`: few records, which are looked at once more.
     not usable
       or facts.odd is not false
-      or unfit(r.last_indexed_slot, own_slot)
-      or unfit(r.content.last_indexed_slot, own_content_slot)
+      or unfit(nullif(r.last_indexed_slot, '0'), own_slot)
+      or unfit(nullif(r.content.last_indexed_slot, '0'), own_content_slot)
       or unfit(r.ownership.frozen, as_boolean(r.ownership.frozen))
       or unfit(r.ownership.delegated, as_boolean(r.ownership.delegated))
       or unfit(r.compression.compressed, compressed)
@@ -335,8 +335,8 @@ select
         misplaced('supply', objects[8]),
         misplaced('token_info', objects[9]),
         misplaced('price_info', objects[10]),
-        misfit('slot', r.last_indexed_slot, own_slot),
-        misfit('content_slot', r.content.last_indexed_slot, own_content_slot),
+        misfit('slot', nullif(r.last_indexed_slot, '0'), own_slot),
+        misfit('content_slot', nullif(r.content.last_indexed_slot, '0'), own_content_slot),
         misfit('frozen', r.ownership.frozen, as_boolean(r.ownership.frozen)),
         misfit('delegated', r.ownership.delegated, as_boolean(r.ownership.delegated)),
         misfit('compressed', r.compression.compressed, compressed),

@@ -29,7 +29,7 @@ select
   n,
   run_id,
   seen_at,
-  coalesce(as_slot(r.last_indexed_slot, page_slot), page_slot) as slot,
+  coalesce(as_slot(r.last_indexed_slot, slot_ceiling), page_slot) as slot,
   case when usable then record_key end as id,
   nullif(r.tree_id, '') as tree,
   nullif(r.leaf, '') as leaf,
@@ -56,7 +56,7 @@ select
     ]
     else list_filter(
       [
-        misfit('slot', r.last_indexed_slot, as_slot(r.last_indexed_slot, page_slot)),
+        misfit('slot', nullif(r.last_indexed_slot, '0'), as_slot(r.last_indexed_slot, slot_ceiling)),
         misfit('node_index', r.node_index, node_index),
         misfit('proof', r.proof ->> '$', proof),
         odd_element('proof', r.proof, '$[*]', 'VARCHAR')

@@ -30,7 +30,7 @@ select
   n,
   run_id,
   seen_at,
-  coalesce(plausible_slot(a.slot_created, page_slot), page_slot) as slot,
+  coalesce(plausible_slot(a.slot_created, slot_ceiling), page_slot) as slot,
   a.hash,
   a.address,
   a.owner,

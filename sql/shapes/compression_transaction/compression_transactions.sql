@@ -32,7 +32,7 @@ select
   n,
   run_id,
   seen_at,
-  coalesce(page_slot, tx_slot, opened_slot) as slot,
+  coalesce(page_slot, plausible_slot(tx_slot, slot_ceiling), plausible_slot(opened_slot, slot_ceiling)) as slot,
   case when usable then signature end as signature,
   tx_slot,
   block_time,

@@ -11,7 +11,7 @@ valued as (
   select
     *,
     is_signature(r.signature) is true as usable,
-    as_bigint(r.slot) as tx_slot,
+    as_slot(r.slot, slot_ceiling) as tx_slot,
     as_time(r.blocktime) as block_time
   from parsed
 )
@@ -35,7 +35,7 @@ select
       }
     ]
     else list_filter(
-      [misfit('tx_slot', r.slot, tx_slot), misfit('block_time', r.blocktime, block_time)],
+      [misfit('tx_slot', nullif(r.slot, '0'), tx_slot), misfit('block_time', r.blocktime, block_time)],
       lambda entry: entry is not null
     )
   end as misfits

@@ -20,7 +20,7 @@ valued as (
     as_ubigint(r.amount) as amount,
     as_ubigint(r.delegated_amount) as delegated_amount,
     as_boolean(r.frozen) as frozen,
-    as_slot(r.last_indexed_slot, page_slot) as own_slot
+    as_slot(r.last_indexed_slot, slot_ceiling) as own_slot
   from parsed
 )
 select
@@ -52,13 +52,13 @@ select
         'raw': coalesce(raw, nullif((line -> '$.record')::varchar, 'null'))
       }
     ]
-    when unfit(r.last_indexed_slot, own_slot)
+    when unfit(nullif(r.last_indexed_slot, '0'), own_slot)
       or unfit(r.amount, amount)
       or unfit(r.delegated_amount, delegated_amount)
       or unfit(r.frozen, frozen)
       then list_filter(
         [
-          misfit('slot', r.last_indexed_slot, own_slot),
+          misfit('slot', nullif(r.last_indexed_slot, '0'), own_slot),
           misfit('amount', r.amount, amount),
           misfit('delegated_amount', r.delegated_amount, delegated_amount),
           misfit('frozen', r.frozen, frozen)

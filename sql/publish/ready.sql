@@ -1,0 +1,28 @@
+-- The crawls that one step publishes: those that one run finished in one of its waves.
+-- grain: one row a crawl
+-- $run_id, $confirms (whether it is the job _confirm's), $wave: the step
+-- Tables `crawl`: sql/publish/crawl.sql; meta.checkpoints
+-- stand_in_slot: the slot of what an answer said without a slot, in a source that has slots: the least of the crawl's other
+-- pages, else the newest that the target was ever crawled at; NULL where the source has none. The checkpoint has it too.
+create or replace temp table ready as
+with step as (
+  select *
+  from crawl
+  where state = 'ready'
+    and run_id = $run_id
+    and (job = '_confirm') = $confirms
+    and wave is not distinct from $wave
+),
+newest as (
+  select job, target, max(max_slot) as slot
+  from meta.checkpoints
+  where state = 'complete'
+  group by
+    job,
+    target
+)
+select
+  step.* replace (coalesce(step.min_slot, newest.slot) as min_slot, coalesce(step.max_slot, newest.slot) as max_slot),
+  coalesce(step.min_slot, newest.slot) as stand_in_slot
+from step
+left join newest using (job, target)
