@@ -27,7 +27,7 @@ async function crawlAll(
   onTestFinished(() => landing.close().catch(() => undefined));
   const failures: (TaskFailure | null)[] = [];
   const starts = tasks.map((one) => ({
-    ...{ ...one, crawl: 'run-1', resume: null, slotCeiling: Number.MAX_SAFE_INTEGER },
+    ...{ ...one, crawl: 'run-1', resume: null },
     goal: { lastCompleteSlot: null, firstContent: null, seenSlot: null, coveredSlot: null },
   }));
   const stopped = await crawlTasks(starts, {
