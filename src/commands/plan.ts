@@ -36,7 +36,7 @@ export async function execute(args: PlanArgs): Promise<number> {
   // Without it everything would be planned as if it were new. The first run makes it as it ends.
   if (running === null && (await isSnapshotMissing(folder))) await requireSnapshot(folder.snapshot);
   const hasSnapshot = await exists(folder.snapshot);
-  const asked = { isNamed: args.job.length > 0, fullRefresh: args.fullRefresh };
+  const asked = { areNamed: args.job.length > 0, fullRefresh: args.fullRefresh };
   const plan = await untilStopped((signal) =>
     planJobs(jobs, context.config, folder, hasSnapshot, asked, signal),
   );

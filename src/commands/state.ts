@@ -37,7 +37,7 @@ export async function execute(args: StateArgs): Promise<number> {
     const reset = await findReset(session, name);
     const what = describeReset(name, reset);
     if (!args.yes) await askFirst(what);
-    await resetState(session, name);
+    await resetState(session, [name]);
     context.print(`forgot ${what}; the next run begins anew`, { reset: name, ...reset });
     return 0;
   });

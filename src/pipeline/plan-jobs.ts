@@ -9,7 +9,7 @@ import { requireSchema } from '../warehouse/build.ts';
 import { openDatabase } from '../warehouse/database.ts';
 import { openForJobSql, runJobSql } from '../warehouse/job-sql.ts';
 import type { Problem } from '../yaml-file.ts';
-import { type Asked, type CrawlState, type PlannedStart, planAsked } from './plan-starts.ts';
+import { type CrawlState, type PlannedStart, planNamed, planStarts } from './plan-starts.ts';
 import { groupByTask, readCrawlState } from './read-state.ts';
 import { readRunLog } from './run-log.ts';
 
@@ -62,7 +62,7 @@ export async function planJobs(
   config: Config,
   folder: DataFolder,
   hasSnapshot: boolean,
-  asked: Asked,
+  { areNamed, fullRefresh }: { areNamed: boolean; fullRefresh: boolean },
   signal?: AbortSignal,
 ): Promise<JobPlan[]> {
   const { memoryLimit, threads } = config.warehouse;
@@ -72,7 +72,10 @@ export async function planJobs(
     : await openDatabase(':memory:', options);
   try {
     if (hasSnapshot) await requireSchema(database);
-    const state = hasSnapshot ? await readCrawlState(database, folder) : await readUnpublished(folder);
+    const without = fullRefresh ? jobs.map(({ name }) => name) : [];
+    const state = hasSnapshot
+      ? await readCrawlState(database, folder, without)
+      : await readUnpublished(folder);
     const plans: JobPlan[] = [];
     for (const job of jobs) {
       const needsTables = job.forEach?.kind === 'sql';
@@ -87,7 +90,10 @@ export async function planJobs(
       };
       const targets = await resolveTargets(job, query, leaveOut);
       const ids = await resolveIds(job, query, leaveOut);
-      const plan = sumStarts(job, config, planAsked(job, targets, ids, state, 'plan', asked).starts);
+      const starts = areNamed
+        ? planNamed(job, targets, ids, state, 'plan').starts
+        : planStarts(job, targets, ids, state, 'plan');
+      const plan = sumStarts(job, config, starts);
       plans.push({
         ...plan,
         targetsLeftOut,

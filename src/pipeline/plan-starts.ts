@@ -5,7 +5,7 @@ import type { Target } from '../jobs/targets.ts';
 import { makeIncrementalTask, makeRangeTasks, makeTask, makeUnsplitTask, type Task } from '../jobs/task.ts';
 import { isEnded, type LandedCrawl } from '../landing/reader.ts';
 import { type CoveredInterval, type FeedGap, planFeed } from './plan-feed.ts';
-import { openRound, type RoundsBegun, type RunEntry } from './run-log.ts';
+import { openRound, type RunEntry } from './run-log.ts';
 
 /** The last complete crawl of a task. */
 export interface CompleteCheckpoint {
@@ -63,12 +63,10 @@ export function planStarts(
   job: Job,
   targets: readonly Target[],
   ids: readonly string[] | null,
-  known: CrawlState,
+  state: CrawlState,
   run: string,
 ): PlannedStart[] {
-  const open = openRound(known.runs, job.name);
-  const state = open?.refresh ? forgetBefore(known, open.first) : known;
-  const round = open?.first ?? null;
+  const round = openRound(state.runs, job.name);
   const starts = targets.flatMap((target) => {
     if (job.mode === 'incremental') return planIncremental(job, target, state, run, round);
     if (job.partitions > 1) return planRanges(job, target, state, run, round);
@@ -86,70 +84,24 @@ export function planStarts(
   );
 }
 
-/** What a run would know if nothing had been crawled before a round began. */
-function forgetBefore(state: CrawlState, round: string): CrawlState {
-  const since = [...state.complete].filter(([, { run }]) => run >= round);
-  const landed = [...state.landed].map(
-    ([task, crawls]) => [task, crawls.filter(({ crawl }) => crawl >= round)] as const,
-  );
-  return {
-    ...state,
-    complete: new Map(since),
-    failed: new Map([...state.failed].filter(([, run]) => run >= round)),
-    landed: new Map(landed.filter(([, crawls]) => crawls.length > 0)),
-    coverage: new Map(),
-    gaps: new Map(),
-  };
-}
-
-/** How somebody asked for a job. */
-export interface Asked {
-  /** By its name: it is crawled although all its targets are complete in its unfinished round. */
-  isNamed: boolean;
-  /** For everything anew, whatever was crawled before. */
-  fullRefresh: boolean;
-}
-
 /**
- * As `planStarts`, in a new round where that was asked for, or where the job was named and its unfinished round has
- * nothing left: another job's targets hold nobody. Pure.
- * @returns with the round that begins so, to be noted before the first request; null where none does
+ * As `planStarts` for a job that somebody named: a new round where its unfinished one has nothing left, because another
+ * job's targets hold nobody. Pure.
+ * @returns `begins`: whether such a round begins, to be noted before the first request
  */
-export function planAsked(
+export function planNamed(
   job: Job,
   targets: readonly Target[],
   ids: readonly string[] | null,
   state: CrawlState,
   run: string,
-  { isNamed, fullRefresh }: Asked,
-): { starts: PlannedStart[]; begins: RoundsBegun | null } {
-  // Planned again by the same run, the round it began goes on.
-  const hasBegun = openRound(state.runs, job.name)?.first === run;
+): { starts: PlannedStart[]; begins: boolean } {
   const starts = planStarts(job, targets, ids, state, run);
-  const begins = { jobs: [job.name], refresh: fullRefresh };
-  const isAnew = fullRefresh
-    ? !isRefreshed(state, job.name, run)
-    : isNamed && starts.length === 0 && !hasBegun;
-  if (!isAnew) return { starts, begins: null };
-  const entry = {
-    run,
-    verb: 'run',
-    jobs: [job.name],
-    startedAt: '',
-    finishedAt: null,
-    exitCode: null,
-    stoppedBy: null,
-  };
-  const others = state.runs.filter((known) => known.run !== run);
-  return {
-    starts: planStarts(job, targets, ids, { ...state, runs: [...others, { ...entry, begins }] }, run),
-    begins,
-  };
-}
-
-function isRefreshed({ runs }: CrawlState, job: string, run: string): boolean {
-  const round = openRound(runs, job);
-  return round?.refresh === true && round.first === run;
+  // Planned again by the same run, the round it began goes on.
+  const hasBegun = openRound(state.runs, job.name) === run;
+  if (starts.length > 0 || hasBegun) return { starts, begins: false };
+  const others = state.runs.filter(({ jobs }) => !jobs.includes(job.name));
+  return { starts: planStarts(job, targets, ids, { ...state, runs: others }, run), begins: true };
 }
 
 /**

@@ -9,11 +9,18 @@ import { targetKey } from './plan-starts.ts';
 import { type IsForgotten, readResets } from './reset-state.ts';
 import { readRunLog } from './run-log.ts';
 
-/** Reads what earlier runs left: checkpoints and coverage from the build, open crawls from the landing log. */
-export async function readCrawlState(database: Database, folder: DataFolder): Promise<CrawlState> {
+/**
+ * Reads what earlier runs left: checkpoints and coverage from the build, open crawls from the landing log.
+ * @param without jobs to be taken for never crawled
+ */
+export async function readCrawlState(
+  database: Database,
+  folder: DataFolder,
+  without: readonly string[] = [],
+): Promise<CrawlState> {
   const landed = await readLanding(folder.landing);
   const runs = await readRunLog(folder.runs);
-  const isForgotten = readResets(runs);
+  const isForgotten = readResets(runs, without);
   const kept = [...(await withoutEnded(database, landed))].filter(
     ([, crawl]) => !isForgotten(crawl, crawl.runs.at(-1) ?? ''),
   );

@@ -16,10 +16,17 @@ export interface Reset {
 /** Whether what a run left of a target was forgotten after it. */
 export type IsForgotten = (of: { job: string; target: string }, run: string) => boolean;
 
-/** Reads from the run log what was reset, and when. Pure. */
-export function readResets(runs: readonly RunEntry[]): IsForgotten {
+/** Later than every run. */
+const afterAll = '~';
+
+/**
+ * Reads from the run log what was reset, and when. Pure.
+ * @param more what is to be taken for reset, too
+ */
+export function readResets(runs: readonly RunEntry[], more: readonly string[] = []): IsForgotten {
   const last = new Map<string, string>();
   for (const { run, reset = [] } of runs) for (const name of reset) last.set(name, run);
+  for (const name of more) last.set(name, afterAll);
   const since = (name: string) => last.get(name) ?? '';
   return ({ job, target }, run) => run < since(job) || run < since(`${job}/${target}`);
 }
@@ -32,7 +39,7 @@ export async function findReset(session: Session, name: string): Promise<Reset> 
       { name },
     ),
   );
-  const landed = await readNamed(session, name);
+  const landed = await readNamed(session, [name]);
   const targets = new Set([...known, ...landed].map(({ target }) => target));
   if (targets.size === 0)
     throw new UsageError(
@@ -46,13 +53,13 @@ export async function findReset(session: Session, name: string): Promise<Reset> 
  * Ends the open crawls, and notes in the run log that what was complete until now is to be crawled anew. The checkpoints
  * stay: publishing, and a rebuild, tell by them what is in the tables.
  */
-export async function resetState(session: Session, name: string): Promise<void> {
-  await endOpenCrawls(session, name);
-  await appendRunLog(session.folder.runs, { run: session.run, reset: [name] });
+export async function resetState(session: Session, names: readonly string[]): Promise<void> {
+  await endOpenCrawls(session, names);
+  await appendRunLog(session.folder.runs, { run: session.run, reset: [...names] });
 }
 
-async function endOpenCrawls(session: Session, name: string): Promise<void> {
-  const open = (await readNamed(session, name)).filter(isOpen);
+async function endOpenCrawls(session: Session, names: readonly string[]): Promise<void> {
+  const open = (await readNamed(session, names)).filter(isOpen);
   if (open.length === 0) return;
   const { landing: dir } = session.folder;
   const landing = createLandingLog({ dir, newest: await findNewestSegment(session.folder) });
@@ -60,7 +67,7 @@ async function endOpenCrawls(session: Session, name: string): Promise<void> {
     for (const { task, crawl, job, target, operation, shape, first } of open)
       await landing.appendFailure({
         ...{ kind: 'failed', task, crawl, run: session.run, job, target, operation, shape },
-        ...{ range: first?.range ?? null, reason: 'forgotten by `state reset`' },
+        ...{ range: first?.range ?? null, reason: 'forgotten, to be crawled anew' },
         failed_at: new Date().toISOString(),
       });
   } finally {
@@ -68,9 +75,11 @@ async function endOpenCrawls(session: Session, name: string): Promise<void> {
   }
 }
 
-async function readNamed({ folder }: Session, name: string): Promise<LandedCrawl[]> {
+async function readNamed({ folder }: Session, names: readonly string[]): Promise<LandedCrawl[]> {
   const landed = await readLanding(folder.landing);
-  return [...landed.values()].filter(({ job, target }) => name === job || name === `${job}/${target}`);
+  return [...landed.values()].filter(
+    ({ job, target }) => names.includes(job) || names.includes(`${job}/${target}`),
+  );
 }
 
 function isOpen(crawl: LandedCrawl): boolean {

@@ -17,27 +17,13 @@ export interface RunEntry {
   /** `source move`: the origins that the folder is bound to from then on, by transport. */
   moved?: Readonly<Record<string, string>>;
   /** Jobs that it began a new round of, although their last one was not over. */
-  begins?: RoundsBegun;
+  begins?: string[];
   /** Jobs, and targets as `job/target`, of which it forgot how far they were. */
   reset?: string[];
   startedAt: string;
   finishedAt: string | null;
   exitCode: number | null;
   stoppedBy: string | null;
-}
-
-/** Rounds that begin because somebody asked for it. */
-export interface RoundsBegun {
-  jobs: readonly string[];
-  /** Whether everything is asked for anew, whatever was crawled before (`--full-refresh`). */
-  refresh: boolean;
-}
-
-/** A job's unfinished round. */
-export interface Round {
-  /** The run that began it. */
-  first: string;
-  refresh: boolean;
 }
 
 type Line =
@@ -52,7 +38,7 @@ type Line =
       accept_vanished?: readonly string[];
       started_at: string;
     }
-  | { run: string; begins: RoundsBegun }
+  | { run: string; begins: string[] }
   | { run: string; reset: string[] }
   | { run: string; finished_at: string; exit_code: number; stopped_by: string | null };
 
@@ -102,8 +88,7 @@ export async function readRunLog(path: string): Promise<RunEntry[]> {
       if (run !== undefined) run.reset = entry.reset;
     } else {
       const run = runs.get(entry.run);
-      if (run !== undefined && 'begins' in entry)
-        run.begins = { ...entry.begins, jobs: [...(run.begins?.jobs ?? []), ...entry.begins.jobs] };
+      if (run !== undefined && 'begins' in entry) run.begins = [...(run.begins ?? []), ...entry.begins];
       else if (run !== undefined && 'finished_at' in entry)
         Object.assign(run, {
           finishedAt: entry.finished_at,
@@ -145,10 +130,10 @@ export async function appendRunLog(path: string, line: Line): Promise<void> {
 const roundEnds = new Set([0, 3, 4]);
 
 /**
- * A job's unfinished round, or null when the next run begins a new one. A run that stopped early, failed or was killed
- * leaves its round open: what it finished is not crawled again.
+ * The first run of a job's unfinished round, or null when the next run begins a new one. A run that stopped early, failed
+ * or was killed leaves its round open: what it finished is not crawled again.
  */
-export function openRound(runs: readonly RunEntry[], job: string): Round | null {
+export function openRound(runs: readonly RunEntry[], job: string): string | null {
   return readRounds(runs, job).open;
 }
 
@@ -162,19 +147,18 @@ export function lastRound(runs: readonly RunEntry[], job: string, atMost: string
 }
 
 /** A job's rounds, each by its first run: those it finished, oldest first, and the one that is open. */
-function readRounds(runs: readonly RunEntry[], job: string): { finished: string[]; open: Round | null } {
+function readRounds(runs: readonly RunEntry[], job: string): { finished: string[]; open: string | null } {
   const finished: string[] = [];
-  let open: Round | null = null;
+  let open: string | null = null;
   for (const { run, jobs, begins, exitCode } of runs) {
     if (!jobs.includes(job)) continue;
-    if (begins?.jobs.includes(job)) {
-      // Without a refresh it is begun when every target of the former one is complete.
-      if (open !== null && !begins.refresh) finished.push(open.first);
-      open = { first: run, refresh: begins.refresh };
+    if (open !== null && begins?.includes(job)) {
+      finished.push(open);
+      open = null;
     }
-    open ??= { first: run, refresh: false };
+    open ??= run;
     if (exitCode === null || !roundEnds.has(exitCode)) continue;
-    finished.push(open.first);
+    finished.push(open);
     open = null;
   }
   return { finished, open };
@@ -184,7 +168,7 @@ function readRounds(runs: readonly RunEntry[], job: string): { finished: string[
 export function listOldRuns(runs: readonly RunEntry[], before: number): ReadonlySet<string> {
   const from = new Date(before).toISOString();
   const jobs = new Set(runs.flatMap((entry) => entry.jobs));
-  const needed = [...jobs].flatMap((job) => openRound(runs, job)?.first ?? []);
+  const needed = [...jobs].flatMap((job) => openRound(runs, job) ?? []);
   const first = [...needed, runs.at(-1)?.run ?? ''].sort()[0] as string;
   // A build that is made again has to know where its source moved to.
   const old = runs.filter(

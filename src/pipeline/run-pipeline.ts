@@ -28,12 +28,13 @@ import { freeMemory } from './free-memory.ts';
 import { startLoading } from './load-stage.ts';
 import { createNextSnapshot } from './next-snapshot.ts';
 import { planConfirm } from './plan-confirm.ts';
-import { type Asked, orderStarts, type PlannedStart, planAsked } from './plan-starts.ts';
+import { orderStarts, type PlannedStart, planNamed, planStarts } from './plan-starts.ts';
 import { createProgress, type JobProgress, type Progress } from './progress.ts';
 import { publishStage, snapshotStage } from './publish-stage.ts';
 import { readCrawlState } from './read-state.ts';
 import { asPublished, reloadRemapped } from './reload-stage.ts';
 import { openRequestLog } from './request-log.ts';
+import { resetState } from './reset-state.ts';
 import { type ApiPlace, keepRates, openClient, readMonthlyLeft } from './run-client.ts';
 import { appendRunLog } from './run-log.ts';
 import { createSavings, type Savings } from './savings.ts';
@@ -49,8 +50,10 @@ export interface RunOptions {
   jobs: readonly Job[];
   /** Folder of their files, noted for `status`. */
   jobsDir?: string | undefined;
-  /** How somebody asked for them. */
-  asked: Asked;
+  /** Whether somebody named them: each is crawled although all its targets are complete in its unfinished round. */
+  areNamed: boolean;
+  /** Whether everything of them is asked for anew, whatever was crawled before. */
+  fullRefresh: boolean;
   place: ApiPlace;
   /** Origin by transport: what the folder is bound to. */
   origins: Readonly<Record<string, string>>;
@@ -88,6 +91,11 @@ export async function runPipeline(options: RunOptions): Promise<RunReport> {
 async function runSession(session: Session, options: RunOptions): Promise<RunReport> {
   const { folder } = options;
   await session.mending(() => checkJobs(session, options.jobs));
+  if (options.fullRefresh)
+    await resetState(
+      session,
+      options.jobs.map(({ name }) => name),
+    );
   // Damage would be met when they are loaded, with the crawl paid for.
   for (const segment of await listUnloaded(folder)) await verifySegment(folder.landing, segment);
   const remapped = await reloadRemapped(session);
@@ -157,7 +165,7 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
     };
     for (const wave of listWaves(options.jobs)) {
       for (const { name } of wave) progress.addTasks(name, 0);
-      stopped = await crawlAndPublish(() => planWave(session, wave, progress, options.asked, slots));
+      stopped = await crawlAndPublish(() => planWave(session, wave, progress, options.areNamed, slots));
       if (stopped !== null) break;
     }
     // What vanished is looked up in the same run, until nothing waits or the API will not say.
@@ -303,7 +311,7 @@ async function planWave(
   session: Session,
   wave: readonly Job[],
   progress: Progress,
-  asked: Asked,
+  areNamed: boolean,
   slots: SlotCeiling,
 ): Promise<PlannedStart[]> {
   const { folder, databaseOptions } = session;
@@ -322,8 +330,9 @@ async function planWave(
       const ids = await resolveIds(job, query, leaveOut);
       if (targets.length === 0)
         session.log.warn({ job: job.name }, 'no targets: its SQL gave no rows; does it need `after:`?');
-      const { starts, begins } = planAsked(job, targets, ids, state, session.run, asked);
-      if (begins !== null) await appendRunLog(folder.runs, { run: session.run, begins });
+      if (!areNamed) return planStarts(job, targets, ids, state, session.run);
+      const { starts, begins } = planNamed(job, targets, ids, state, session.run);
+      if (begins) await appendRunLog(folder.runs, { run: session.run, begins: [job.name] });
       return starts;
     };
     const starts: PlannedStart[] = [];

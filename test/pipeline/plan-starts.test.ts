@@ -5,7 +5,7 @@ import type { Target } from '../../src/jobs/targets.ts';
 import { makeIncrementalTask, makeRangeTasks, makeTask, makeUnsplitTask } from '../../src/jobs/task.ts';
 import type { PageLine } from '../../src/landing/page-line.ts';
 import type { LandedCrawl } from '../../src/landing/reader.ts';
-import { type CrawlState, orderStarts, planAsked, planStarts } from '../../src/pipeline/plan-starts.ts';
+import { type CrawlState, orderStarts, planNamed, planStarts } from '../../src/pipeline/plan-starts.ts';
 import type { RunEntry } from '../../src/pipeline/run-log.ts';
 
 function newJob(name: string, method: string): Job {
@@ -527,7 +527,7 @@ describe('an incremental job', () => {
   });
 });
 
-describe('a job that somebody asked for', () => {
+describe('a job that somebody named', () => {
   const stopped = newState({
     runs: [ranAs('r1', 75), ranAs('r2', null)],
     complete: new Map([
@@ -535,66 +535,30 @@ describe('a job that somebody asked for', () => {
       [idOf(lists, b), completeBy('r1')],
     ]),
   });
-  const plan = (
-    state: CrawlState,
-    targets: readonly Target[],
-    asked: { isNamed: boolean; fullRefresh: boolean },
-  ) => planAsked(lists, targets, null, state, 'r2', asked);
-  const named = { isNamed: true, fullRefresh: false };
 
   test('begins a new round when its targets are complete, although the last run stopped', () => {
-    expect(plan(stopped, [a, b], { isNamed: false, fullRefresh: false })).toEqual({
-      starts: [],
-      begins: null,
-    });
-    const { starts, begins } = plan(stopped, [a, b], named);
+    expect(planStarts(lists, [a, b], null, stopped, 'r2')).toEqual([]);
+    const { starts, begins } = planNamed(lists, [a, b], null, stopped, 'r2');
     expect(starts.map(({ task }) => task.id)).toEqual([idOf(lists, a), idOf(lists, b)]);
     expect(starts.map(({ goal }) => goal.lastCompleteSlot)).toEqual([100, 100]);
-    expect(begins).toEqual({ jobs: ['lists'], refresh: false });
+    expect(begins).toBe(true);
   });
 
   test('goes on with its round while a target of its own is missing', () => {
-    const { starts, begins } = plan(stopped, targets, named);
+    const { starts, begins } = planNamed(lists, targets, null, stopped, 'r2');
     expect(starts.map(({ task }) => task.target)).toEqual(['c']);
-    expect(begins).toBeNull();
+    expect(begins).toBe(false);
   });
 
   test('is planned again by the same run without another round', () => {
-    const begun = { ...ranAs('r2', null), begins: { jobs: ['lists'], refresh: false } };
+    const begun = { ...ranAs('r2', null), begins: ['lists'] };
     const complete = new Map([...stopped.complete, [idOf(lists, a), completeBy('r2')]] as const);
     const again = { ...stopped, runs: [ranAs('r1', 75), begun], complete };
-    expect(plan(again, [a, b], named).starts.map(({ task }) => task.target)).toEqual(['b']);
+    expect(planNamed(lists, [a, b], null, again, 'r2').starts.map(({ task }) => task.target)).toEqual(['b']);
     const ended = { ...again, complete: new Map([...complete, [idOf(lists, b), completeBy('r2')]] as const) };
-    expect(plan(ended, [a, b], named)).toEqual({ starts: [], begins: null });
+    expect(planNamed(lists, [a, b], null, ended, 'r2')).toEqual({ starts: [], begins: false });
     // A run after it that nobody named the job in goes on with that round.
     const next = { ...again, runs: [ranAs('r1', 75), { ...begun, exitCode: 75 }, ranAs('r3', null)] };
     expect(planStarts(lists, [a, b], null, next, 'r3').map(({ task }) => task.target)).toEqual(['b']);
-  });
-
-  test('asked for anew, knows nothing of what was crawled before', () => {
-    const open = landed(lists, b, 'r1', {});
-    const state = { ...stopped, landed: new Map([open]) };
-    const { starts, begins } = plan(state, [a, b], { isNamed: true, fullRefresh: true });
-    expect(begins).toEqual({ jobs: ['lists'], refresh: true });
-    expect(starts.map(({ crawl, resume, goal }) => ({ crawl, resume, goal }))).toEqual(
-      Array.from({ length: 2 }, () => ({
-        ...{ crawl: 'r2', resume: null },
-        goal: expect.objectContaining({ lastCompleteSlot: null, seenSlot: null }),
-      })),
-    );
-    const covered = { coverage: new Map([['feed/', [{ lowSlot: 1, highSlot: 90 }]]]) };
-    const feeds = planAsked(feed, one, null, { ...stopped, ...covered }, 'r2', {
-      isNamed: true,
-      fullRefresh: true,
-    });
-    expect(feeds.starts.map(({ goal }) => goal.coveredSlot)).toEqual([null]);
-  });
-
-  test('asked for anew and stopped, goes on with that and relies on nothing older', () => {
-    const begun = { ...ranAs('r2', 75), begins: { jobs: ['lists'], refresh: true } };
-    const complete = new Map([...stopped.complete, [idOf(lists, a), completeBy('r2')]] as const);
-    const state = { ...stopped, runs: [ranAs('r1', 75), begun, ranAs('r3', null)], complete };
-    const starts = planStarts(lists, [a, b], null, state, 'r3');
-    expect(starts.map(({ task, goal }) => [task.target, goal.lastCompleteSlot])).toEqual([['b', null]]);
   });
 });

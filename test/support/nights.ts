@@ -109,7 +109,7 @@ async function runNight(
   try {
     const report = await runPipeline({
       ...{ verb: 'run', config, folder, showProgress: false },
-      asked: { isNamed: jobs.length > 0, fullRefresh: false },
+      ...{ areNamed: jobs.length > 0, fullRefresh: false },
       accept: { ...nothingAccepted, ...accept },
       log: pino({ level: 'silent' }),
       jobs: await readJobs(join(root, 'jobs'), jobs),
