@@ -1,13 +1,14 @@
 import { LedgerlakeError, StoppedEarly } from './errors.ts';
 
-/** Whether `--json` was given: read from the arguments, because a failure may come before they are parsed. */
-function wantsJson(): boolean {
-  const args = process.argv.slice(2);
-  const end = args.indexOf('--');
-  return (end === -1 ? args : args.slice(0, end)).includes('--json');
-}
-
+let wantsJson = false;
 let isPrinted = false;
+
+/** Looks whether `--json` is among the arguments of the command that begins: it may fail before they are parsed. */
+export function beginOutput(args: readonly string[]): void {
+  const end = args.indexOf('--');
+  wantsJson = (end === -1 ? args : args.slice(0, end)).includes('--json');
+  isPrinted = false;
+}
 
 /** To be called by whatever writes a command's result to stdout. */
 export function noteResult(): void {
@@ -16,7 +17,7 @@ export function noteResult(): void {
 
 /** What `--json` prints in place of a result, so that a program always has one document to read. */
 export function printFailure(error: unknown, exitCode: number): void {
-  if (isPrinted || !wantsJson()) return;
+  if (isPrinted || !wantsJson) return;
   noteResult();
   process.stdout.write(`${JSON.stringify(failureDocument(error, exitCode), null, 2)}\n`);
 }

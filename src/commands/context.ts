@@ -63,7 +63,8 @@ export function createPrint({ json }: Pick<GlobalArgs, 'json'>): Context['print'
 export function createLog(args: Pick<GlobalArgs, 'logLevel'>): Logger {
   return pino(
     { level: args.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    pino.destination({ dest: 2, sync: true }),
+    // Node writes to files, terminals and pipes at once: what was logged is out when the process dies.
+    { write: (line) => process.stderr.write(line) },
   );
 }
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { runHere } from '../support/command-line.ts';
 import { withoutLimits } from '../support/limits.ts';
 
 const ownProgram = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
@@ -104,8 +105,13 @@ export function startProgram(
   return { child, ended, stderr: () => stderr };
 }
 
-export function runProgram(args: readonly string[], options: StartOptions): Promise<Ended> {
-  return startProgram(args, options).ended;
+/** Runs it to its end: in this process, unless it is another program, user or Node. */
+export async function runProgram(args: readonly string[], options: StartOptions): Promise<Ended> {
+  const { place, env = {}, program, uid, preload } = options;
+  const isOwn = program === undefined && uid === undefined && preload === undefined;
+  if (!isOwn || env.NODE_OPTIONS !== undefined) return startProgram(args, options).ended;
+  const ended = await runHere(args, { cwd: place.root, env: { PATH: process.env.PATH, ...env } });
+  return { ...ended, signal: null };
 }
 
 /** The environment of a run against a sandbox of this process. */

@@ -45,7 +45,7 @@ test('an API that cannot be reached costs no credits', async () => {
   // A port that is free: nobody listens at it.
   const env = { LEDGERLAKE_RPC_URL: 'http://127.0.0.1:9', LEDGERLAKE_API_KEY: 'sandbox' };
   const { code, stdout } = await runProgram(['crawl', '--json'], { place, env });
-  expect([code, JSON.parse(stdout)]).toEqual([75, expect.objectContaining({ credits: 0 })]);
+  expect([code, JSON.parse(stdout)]).toEqual([69, expect.objectContaining({ credits: 0 })]);
   const lines = (await readFile(join(place.data, 'requests.ndjson'), 'utf8')).trim().split('\n');
   expect(lines.map((line) => JSON.parse(line))).toEqual(
     lines.map(() => expect.objectContaining({ outcome: 'unreachable', credits: 0 })),
