@@ -10,7 +10,7 @@ import {
   environmentOf,
   makePlace,
   type Place,
-  runProgram,
+  runProcess,
   type Started,
   startProgram,
 } from './program.ts';
@@ -47,7 +47,7 @@ async function runUninterrupted(worldSeed: number): Promise<Uninterrupted> {
   const sandbox = await startSmallWorld(worldSeed, size);
   await writeKilledJobs(place, sandbox, worldSeed);
   const startedAt = Date.now();
-  const ended = await runProgram(['run'], { place, env: environmentOf(sandbox) });
+  const ended = await runProcess(['run'], { place, env: environmentOf(sandbox) });
   const ms = Date.now() - startedAt;
   await sandbox.close();
   expect(ended.code, ended.stderr).toBe(0);

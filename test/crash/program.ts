@@ -105,11 +105,16 @@ export function startProgram(
   return { child, ended, stderr: () => stderr };
 }
 
-/** Runs it to its end: in this process, unless it is another program, user or Node. */
+/** Runs it to its end as a process, for what kills, damages, fills or watches one. */
+export function runProcess(args: readonly string[], options: StartOptions): Promise<Ended> {
+  return startProgram(args, options).ended;
+}
+
+/** Runs it to its end in this process, unless it is another program, user or Node. */
 export async function runProgram(args: readonly string[], options: StartOptions): Promise<Ended> {
   const { place, env = {}, program, uid, preload } = options;
   const isOwn = program === undefined && uid === undefined && preload === undefined;
-  if (!isOwn || env.NODE_OPTIONS !== undefined) return startProgram(args, options).ended;
+  if (!isOwn || env.NODE_OPTIONS !== undefined) return runProcess(args, options);
   const ended = await runHere(args, { cwd: place.root, env: { PATH: process.env.PATH, ...env } });
   return { ...ended, signal: null };
 }

@@ -13,7 +13,7 @@ import {
   makeLastingPlace,
   type Place,
   removePlace,
-  runProgram,
+  runProcess,
   startProgram,
 } from './program.ts';
 import { createRandom, readSeed } from './random.ts';
@@ -31,7 +31,7 @@ beforeAll(async () => {
   filled = await makeLastingPlace();
   await writeJobs(filled, sandbox, 1);
   await exportOnly(filled, 'assets', 'token_accounts');
-  const first = await runProgram(['run'], { place: filled, env: environmentOf(sandbox) });
+  const first = await runProcess(['run'], { place: filled, env: environmentOf(sandbox) });
   expect(first.code, first.stderr).toBe(0);
   return async () => {
     await sandbox.close();
@@ -44,7 +44,7 @@ const snapshotOf = ({ data }: Place) => join(data, 'warehouse.duckdb');
 /** A place that one run has filled. */
 async function makeFilled() {
   const place = await copyPlace(filled);
-  const run = () => runProgram(['run'], { place, env: environmentOf(sandbox) });
+  const run = () => runProcess(['run'], { place, env: environmentOf(sandbox) });
   return { place, run, snapshot: snapshotOf(place) };
 }
 

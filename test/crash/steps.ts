@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { type Database, openDatabase } from '../../src/warehouse/database.ts';
 import type { Manifest } from '../../src/warehouse/lake-manifest.ts';
 import { timed } from './content.ts';
-import { type Ended, type Place, runProgram } from './program.ts';
+import { type Ended, type Place, runProcess } from './program.ts';
 
 const preload = fileURLToPath(new URL('crash-points.mjs', import.meta.url));
 
@@ -41,7 +41,7 @@ function watch(command: Command, plan: object): Promise<Ended> {
   for (const path of [shadows, trace]) rmSync(path, { recursive: true, force: true });
   const root = place.data;
   const points = { root, trace, shadows, at: 0, images: null, losses: ['kill'], ...plan };
-  return runProgram(args, { place, preload, env: { ...env, CRASH_POINTS: JSON.stringify(points) } });
+  return runProcess(args, { place, preload, env: { ...env, CRASH_POINTS: JSON.stringify(points) } });
 }
 
 function readTrace({ root }: Place): Point[] {

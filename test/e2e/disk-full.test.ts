@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { bar, showFigure } from '../bars.ts';
 import { expectFailure } from '../crash/failure.ts';
-import { environmentOf, type Place, runProgram } from '../crash/program.ts';
+import { environmentOf, type Place, runProcess } from '../crash/program.ts';
 import { exportOnly } from '../crash/small-world.ts';
 import { readSeen } from '../crash/steps.ts';
 import { startTiny, writeListJob } from './tiny.ts';
@@ -109,7 +109,7 @@ test.skipIf(!mayMount()).for(chosen)(
     await exportOnly(place, 'assets', 'assets_history');
     const env = environmentOf(sandbox);
     await writeListJob(place, sandbox);
-    const run = (...args: string[]) => runProgram([...args, '--no-progress'], { place, env });
+    const run = (...args: string[]) => runProcess([...args, '--no-progress'], { place, env });
     expect((await run('run')).code).toBe(0);
     const earlier = await readSeen(place.data);
     sandbox.tick(20);

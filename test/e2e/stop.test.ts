@@ -11,7 +11,7 @@ import { askedTwice, expectFailure, hashFile } from '../crash/failure.ts';
 import {
   environmentOf,
   makePlace,
-  runProgram,
+  runProcess,
   type Started,
   startProgram,
   writeFiles,
@@ -31,12 +31,12 @@ test('--max-requests stops at exactly so many attempts; runs after it pay for no
   const env = environmentOf(sandbox);
   let asked = 0;
   for (const most of [0, 1, 7, 25]) {
-    const ended = await runProgram(['run', '--max-requests', `${most}`], { place, env });
+    const ended = await runProcess(['run', '--max-requests', `${most}`], { place, env });
     expectFailure(ended, 75, new RegExp(`--max-requests ${most} is reached`));
     asked += most;
     expect(sandbox.requests.length, `of at most ${most}`).toBe(asked);
   }
-  const ended = await runProgram(['run', '--json'], { place, env });
+  const ended = await runProcess(['run', '--json'], { place, env });
   expect(ended.code, ended.stderr).toBe(0);
   expect(askedTwice(sandbox)).toEqual([]);
   const { rows, twice } = await readCounts(join(place.data, 'warehouse.duckdb'));
@@ -160,7 +160,7 @@ for_each: { owner: { sql: "${busy} select distinct owner from assets, n where ow
   // What was done is told.
   expect(await expectStops(run, 11_000)).toMatch(/^run .* requests[^\n]*\n {2}list: /);
   const asked = sandbox.requests.length;
-  const next = await runProgram(['run', 'list'], { place, env });
+  const next = await runProcess(['run', 'list'], { place, env });
   expect(next.code, next.stderr).toBe(0);
   expect(sandbox.requests.length).toBe(asked);
   // Verbs that ask for no page have nothing to wait for.
@@ -194,7 +194,7 @@ test(
     const [segments, files] = [landing(), names()];
     const timed = async (...args: string[]) => {
       const startedAt = Date.now();
-      return { ended: await runProgram(args, { place, env }), ms: Date.now() - startedAt };
+      return { ended: await runProcess(args, { place, env }), ms: Date.now() - startedAt };
     };
     // What it takes on this machine to start the program and say no: the lock may add a second to that at most.
     const { ms: refusalMs } = await timed('run', 'nope');
@@ -224,28 +224,28 @@ test('the build open in another program: 75, and what to do', async () => {
   const { sandbox, place } = await startTiny();
   await writeListJob(place, sandbox);
   const env = environmentOf(sandbox);
-  expect((await runProgram(['run'], { place, env })).code).toBe(0);
+  expect((await runProcess(['run'], { place, env })).code).toBe(0);
   const options = { memoryLimit: '64MB', threads: 1, tempDir: place.root };
   const asked = sandbox.requests.length;
   const database = await openDatabase(join(place.data, 'build.duckdb'), options);
   expectFailure(
-    await runProgram(['run'], { place, env }),
+    await runProcess(['run'], { place, env }),
     75,
     /another program has data\/build\.duckdb open/,
   );
   database.close();
   expect(sandbox.requests.length).toBe(asked);
-  expect((await runProgram(['run'], { place, env })).code).toBe(0);
+  expect((await runProcess(['run'], { place, env })).code).toBe(0);
 });
 
 test('with nothing landed since, load and publish have nothing to do and succeed', async () => {
   const { sandbox, place } = await startTiny();
   await writeListJob(place, sandbox);
   const env = environmentOf(sandbox);
-  expect((await runProgram(['run'], { place, env })).code).toBe(0);
+  expect((await runProcess(['run'], { place, env })).code).toBe(0);
   const before = await readCounts(join(place.data, 'warehouse.duckdb'));
   for (const verb of ['load', 'publish', 'publish']) {
-    const ended = await runProgram([verb], { place, env });
+    const ended = await runProcess([verb], { place, env });
     expect(ended.code, ended.stderr).toBe(0);
   }
   expect(await readCounts(join(place.data, 'warehouse.duckdb'))).toEqual(before);

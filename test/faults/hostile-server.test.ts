@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { echoesOf } from '../api/key-echoes.ts';
 import { expectFailure } from '../crash/failure.ts';
-import { makePlace, type Place, runProgram, writeFiles } from '../crash/program.ts';
+import { makePlace, type Place, runProcess, writeFiles } from '../crash/program.ts';
 
 /** What a server may send to do harm, against the program as users run it. */
 
@@ -50,7 +50,7 @@ const tellMemory = `data:text/javascript,${encodeURIComponent(
 async function run(place: Place, url: string, ...args: string[]) {
   const env = { LEDGERLAKE_RPC_URL: url, LEDGERLAKE_API_KEY: key, NODE_OPTIONS: `--import=${tellMemory}` };
   const startedAt = performance.now();
-  const ended = await runProgram(args, { place, env });
+  const ended = await runProcess(args, { place, env });
   const ms = performance.now() - startedAt;
   const [line = '', kilobytes = ''] = /peak memory (\d+)\n/.exec(ended.stderr) ?? [];
   return { ...ended, stderr: ended.stderr.replace(line, ''), peak: Number(kilobytes) * 1024, ms };
