@@ -1,12 +1,10 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { guards } from '../../src/warehouse/accepted.ts';
 import { runCli } from '../run-cli.ts';
 
-const dist = fileURLToPath(new URL('../../dist', import.meta.url));
 let root: string;
 
 beforeEach(async () => {
@@ -111,20 +109,3 @@ test('--help and --version go to stdout; what is special to a command comes befo
     /^Usage: ledgerlake run \[options\] \[job\.{3}\]\n[\s\S]*--max-requests <n>[\s\S]*--data-dir <folder>[\s\S]*\nExamples:\n/,
   );
 });
-
-test('--version reads 200 kB, none of it the database or what a command needs', async () => {
-  const files = await filesReadBy('cli.js');
-  const size = [...files.values()].reduce((sum, text) => sum + text.length, 0);
-  expect([...files.keys()].length).toBeGreaterThan(1);
-  expect(size).toBeLessThan(200_000);
-  for (const text of files.values()) expect(text).not.toContain('@duckdb/node-bindings');
-});
-
-/** What is loaded with a file of dist/, itself included: all that is imported by statements, not by `import()`. */
-async function filesReadBy(name: string, read = new Map<string, string>()): Promise<Map<string, string>> {
-  if (read.has(name)) return read;
-  const text = await readFile(join(dist, name), 'utf8');
-  read.set(name, text);
-  for (const [, next] of text.matchAll(/\b(?:from|import)"\.\/([^"]+)"/g)) await filesReadBy(next!, read);
-  return read;
-}

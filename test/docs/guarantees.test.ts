@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { addPart, renderFigures, renderKept } from '../../scripts/guarantee-figures.ts';
-import { type Bar, bars } from '../bars.ts';
+import { bars } from '../bars.ts';
 import { readText, root } from './documents.ts';
 
 test('the figures of docs/guarantees.md are those of the runs that are kept', () => {
@@ -57,10 +57,4 @@ test('of the parts of a run, the one that did most of a bar shows it', () => {
     { bar: 'stops', done: 1 },
   ]);
   expect(renderFigures(whole)).toContain('in 2 parts 20 minutes');
-});
-
-test.each(Object.entries<Bar>(bars))('%s is shown by a test that asks for this bar', (name, bar) => {
-  expect(readText(bar.shownBy)).toMatch(
-    new RegExp(`\\bbar\\('${name}'\\)[\\s\\S]*\\bshowFigure\\('${name}'`),
-  );
 });

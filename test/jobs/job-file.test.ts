@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -129,17 +128,6 @@ describe('a folder of job files', () => {
     };
     expect((await read(files)).map(({ name }) => name)).toEqual(['b', 'd', 'c', 'a']);
     expect((await read(files, ['b', 'a', 'c', 'a'])).map(({ name }) => name)).toEqual(['b', 'c', 'a']);
-  });
-
-  test('can be begun with the command of the hint, also where names hold spaces and quotes', async () => {
-    const missing = join(dir, "Ada's jobs");
-    const { hint } = await readJobs(missing).catch((error) => error);
-    execFileSync('sh', ['-c', hint.split('bundled jobs: ')[1]]);
-    expect((await readJobs(missing)).length).toBeGreaterThan(3);
-    for (const { file } of await readJobs(missing)) {
-      const [, schema = ''] = /\$schema=(\S+)/.exec(readFileSync(file, 'utf8')) ?? [];
-      expect(existsSync(join(missing, schema)), schema).toBe(true);
-    }
   });
 
   test('is refused when it is missing or empty', async () => {

@@ -1,3 +1,4 @@
+import { Writable } from 'node:stream';
 import { runCommandLine } from '../../src/commands/command-line.ts';
 
 /** Where and with what one command line runs. */
@@ -29,8 +30,8 @@ export function runHere(args: readonly string[], surroundings: Surroundings): Pr
 
 async function runIn({ cwd, env }: Surroundings, args: readonly string[]): Promise<Printed> {
   const before = { cwd: process.cwd(), env: process.env, umask: process.umask(0o077) };
-  const stdout = takeOver(process.stdout);
-  const stderr = takeOver(process.stderr);
+  const stdout = takeOver('stdout');
+  const stderr = takeOver('stderr');
   process.chdir(cwd);
   process.env = { ...env };
   try {
@@ -45,20 +46,19 @@ async function runIn({ cwd, env }: Surroundings, args: readonly string[]): Promi
   }
 }
 
-/** Collects what is written to a stream instead of writing it. */
-function takeOver(stream: NodeJS.WriteStream): { text(): string; giveBack(): void } {
-  const { write } = stream;
+/** Puts a stream that collects in the place of one of the process's. */
+function takeOver(name: 'stdout' | 'stderr'): { text(): string; giveBack(): void } {
+  const before = Object.getOwnPropertyDescriptor(process, name)!;
   const pieces: Buffer[] = [];
-  stream.write = ((piece: string | Uint8Array, ...rest: unknown[]) => {
-    pieces.push(Buffer.from(piece as string));
-    const onWritten = rest.find((one) => typeof one === 'function') as (() => void) | undefined;
-    if (onWritten !== undefined) queueMicrotask(onWritten);
-    return true;
-  }) as typeof write;
+  const stream = new Writable({
+    write(piece: Buffer, _encoding, onWritten) {
+      pieces.push(piece);
+      onWritten();
+    },
+  });
+  Object.defineProperty(process, name, { configurable: true, value: stream });
   return {
     text: () => Buffer.concat(pieces).toString(),
-    giveBack() {
-      stream.write = write;
-    },
+    giveBack: () => Object.defineProperty(process, name, before),
   };
 }
