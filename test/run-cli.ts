@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { runHere } from './support/command-line.ts';
+import { isForNode, runHere } from './support/command-line.ts';
 
 const program = fileURLToPath(new URL('../dist/cli.js', import.meta.url));
 
@@ -62,6 +62,6 @@ export function startCli(args: readonly string[], { cwd, env = {}, input = '' }:
 /** Runs the program to its end: in this process, unless it reads stdin or Node itself is told something. */
 export function runCli(args: readonly string[], options: CliOptions): Promise<CliEnded> {
   const { cwd, env = {}, input } = options;
-  if (input !== undefined || env.NODE_OPTIONS !== undefined) return startCli(args, options).ended;
+  if (input !== undefined || isForNode(env)) return startCli(args, options).ended;
   return runHere(args, { cwd, env: { PATH: process.env.PATH, ...env } });
 }

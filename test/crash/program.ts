@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import { runHere } from '../support/command-line.ts';
+import { isForNode, runHere } from '../support/command-line.ts';
 import { withoutLimits } from '../support/limits.ts';
 
 const ownProgram = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
@@ -114,7 +114,7 @@ export function runProcess(args: readonly string[], options: StartOptions): Prom
 export async function runProgram(args: readonly string[], options: StartOptions): Promise<Ended> {
   const { place, env = {}, program, uid, preload } = options;
   const isOwn = program === undefined && uid === undefined && preload === undefined;
-  if (!isOwn || env.NODE_OPTIONS !== undefined) return runProcess(args, options);
+  if (!isOwn || isForNode(env)) return runProcess(args, options);
   const ended = await runHere(args, { cwd: place.root, env: { PATH: process.env.PATH, ...env } });
   return { ...ended, signal: null };
 }

@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
 import type { WorldOptions } from '../../src/sandbox/world.ts';
 import { movedClock } from '../run-cli.ts';
-import { runHere } from '../support/command-line.ts';
+import { isForNode, runHere } from '../support/command-line.ts';
 import { withoutLimits } from '../support/limits.ts';
 import { type Answer, type Recorder, startCannedApi, startRecorder } from './recorder.ts';
 
@@ -96,7 +96,7 @@ export function startCli(
   cwd: string,
   env: NodeJS.ProcessEnv,
 ): Promise<{ code: number; stdout: string; stderr: string }> {
-  if (env.NODE_OPTIONS === undefined) return runHere(args, { cwd, env });
+  if (!isForNode(env)) return runHere(args, { cwd, env });
   return new Promise((resolve) => {
     const cli = join(root, 'dist/cli.js');
     execFile(process.execPath, [cli, ...args], { cwd, env, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {

@@ -15,6 +15,11 @@ export interface Printed {
   stderr: string;
 }
 
+/** Whether variables are for Node itself, which reads them only as it starts. */
+export function isForNode(env: Surroundings['env']): boolean {
+  return Object.keys(env).some((name) => name.startsWith('NODE_'));
+}
+
 let last: Promise<unknown> = Promise.resolve();
 
 /**
