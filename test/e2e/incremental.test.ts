@@ -123,7 +123,11 @@ describe('a collection of 6,000 assets, nights one after another', () => {
     expect(text.stdout.split(slots).length, `${text.stdout}${text.stderr}`).toBe(3);
     const elsewhere = await collection.place.cli('status', '--json', '--jobs-dir', 'nowhere');
     expect(JSON.parse(elsewhere.stdout).jobs).toEqual([
-      { ...job, has_file: null, never_complete: null, next_full_due: null },
+      {
+        ...job,
+        ...{ has_file: null, never_complete: null, next_full_due: null },
+        other_jobs_dir: join(collection.place.root, 'jobs'),
+      },
     ]);
     const runs = JSON.parse((await collection.place.cli('runs', '--json')).stdout) as Record<
       string,
