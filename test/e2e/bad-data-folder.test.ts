@@ -126,7 +126,7 @@ describe('a data folder', () => {
     const name = (await readdir(archive)).find((file) => file.endsWith('.pages.parquet'))!;
     await writeFile(join(archive, name), Buffer.alloc(5000));
     // A night does not read what is archived; what does, names the file.
-    const rebuilt = await runProgram(['rebuild', '--from-archive'], { place });
+    const rebuilt = await runProcess(['rebuild', '--from-archive'], { place });
     expectFailure(rebuilt, 74, new RegExp(`${name} is damaged: [\\s\\S]*move it away`));
     await rm(join(archive, name));
     expect((await run()).code).toBe(0);
