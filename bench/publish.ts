@@ -10,7 +10,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type DataFolder, dataFolder, makeDataFolder } from '../src/data-folder.ts';
-import { nothingAccepted } from '../src/warehouse/accepted.ts';
 import { openBuild } from '../src/warehouse/build.ts';
 import { type Database, openDatabase } from '../src/warehouse/database.ts';
 import { stagingFile } from '../src/warehouse/load.ts';
@@ -155,7 +154,6 @@ async function publishNight(folder: DataFolder, run: string): Promise<void> {
   const result = await publish(build, folder, {
     run,
     quarantineLimit: 0.01,
-    accept: nothingAccepted,
   });
   build.close();
   const peakMb = Math.round(

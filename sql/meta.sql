@@ -169,6 +169,66 @@ comment on column meta.quarantine.column_name is 'Column that is NULL because of
 comment on column meta.quarantine.reason is 'What is wrong.';
 comment on column meta.quarantine.raw is 'The text received.';
 
+create table if not exists meta.refusals (
+  run_id varchar not null,
+  job varchar not null,
+  target varchar not null,
+  range varchar not null,
+  guard varchar not null,
+  accept varchar not null,
+  whole_job boolean not null,
+  table_name varchar,
+  column_name varchar,
+  rows bigint not null,
+  total bigint not null,
+  examples varchar[] not null,
+  reason varchar not null,
+  task varchar not null,
+  crawl varchar not null,
+  accepted_by varchar,
+  refused_at timestamptz not null
+);
+comment on table meta.refusals is 'Crawls that a guard refused: none of their rows are in the tables, unless a later run accepted them.';
+comment on column meta.refusals.run_id is 'Run whose publish refused the crawl.';
+comment on column meta.refusals.job is 'Name of the job.';
+comment on column meta.refusals.target is 'What it ran for.';
+comment on column meta.refusals.range is 'Which range of ids, `3/8`; empty for the whole target.';
+comment on column meta.refusals.guard is 'vanished, blank, quarantined or stale.';
+comment on column meta.refusals.accept is 'What `--accept-…` takes to let it pass: the job, job/target or job/column.';
+comment on column meta.refusals.whole_job is 'Counted over all crawls of the job in that run, not over this one.';
+comment on column meta.refusals.table_name is 'Table that the guard looked at.';
+comment on column meta.refusals.column_name is 'Column that would become NULL.';
+comment on column meta.refusals.rows is 'Rows or records that are wrong, …';
+comment on column meta.refusals.total is '… of so many.';
+comment on column meta.refusals.examples is 'Three of them.';
+comment on column meta.refusals.reason is 'The same in words.';
+comment on column meta.refusals.task is 'Task that received the crawl.';
+comment on column meta.refusals.crawl is 'Run that began the crawl.';
+comment on column meta.refusals.accepted_by is 'Run that published the crawl nevertheless.';
+comment on column meta.refusals.refused_at is 'When the crawl''s last page arrived.';
+
+-- What waits for somebody to accept it: no later crawl of the target has taken its place.
+create or replace view meta.held as
+select r.*
+from meta.refusals as r
+where r.accepted_by is null
+  and not exists (
+    from meta.refusals as later
+    where later.job = r.job and later.target = r.target and later.range = r.range and later.crawl > r.crawl
+  )
+  and not exists (
+    from meta.checkpoints as c
+    where c.job = r.job and c.target = r.target and c.range = r.range
+      and c.state = 'complete' and c.crawl > r.crawl
+  )
+  -- Look-ups are of no use once their rows were listed again.
+  and (r.job <> '_confirm' or exists (
+    from meta.absent as a
+    where a.job = r.accept and a.table_name = r.table_name
+  ));
+comment on view meta.held is 'The refusals that wait for `--accept-…`, or for a right night: what was received is kept.';
+comment on column meta.held.run_id is 'As in meta.refusals, like the other columns.';
+
 create table if not exists meta.requests (
   run_id varchar not null,
   operation varchar not null,

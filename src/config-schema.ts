@@ -115,6 +115,36 @@ const memorySize = z
     error: `expected at least ${leastMemory}: a publish runs out of memory with less`,
   });
 
+const share = z.number().min(0).max(1);
+
+const guards = z
+  .strictObject({
+    vanished_share: share
+      .default(0.01)
+      .describe(
+        'Share of a target’s rows that may leave at once, and of a job’s that look-ups may know no longer',
+      ),
+    vanished_job_share: share.default(0.1).describe('Share of a job’s rows that may leave at once'),
+    blank_share: share
+      .default(0.01)
+      .describe('Share of a job’s rows in which a steady column may become NULL'),
+    blank_other_share: share.default(0.5).describe('The same for the other columns'),
+    stale_share: share
+      .default(0.5)
+      .describe('Share of a job’s records that may be older than what the tables have'),
+    lag_slots: z.int().min(0).default(1500).describe('Slots by which a replica may be behind'),
+    rows: z.int().min(0).default(50).describe('Rows that are never too many, whatever their share'),
+    few_rows: z
+      .int()
+      .min(1)
+      .default(10)
+      .describe('Rows of which all, or most, are too many, though they are few'),
+  })
+  .prefault({})
+  .describe(
+    'How much may be wrong with a night before it is not published (docs/how-to.md, When a night is refused)',
+  );
+
 const warehouse = z
   .strictObject({
     memory_limit: memorySize
@@ -132,6 +162,7 @@ const warehouse = z
       .max(1)
       .default(0.01)
       .describe('Share of a task that may be quarantined (and always 50 records) before it is not published'),
+    guards,
     file_mode: z
       .string('expected octal digits in quotes, such as "0640"')
       // Bare 0640 is the decimal number 640 in YAML 1.2, so only text is taken.

@@ -5,6 +5,7 @@ import { isLoopback } from './api/http.ts';
 import type { Pool } from './api/operation.ts';
 import { type ConfigFile, configSchema } from './config-schema.ts';
 import { UsageError } from './errors.ts';
+import type { Thresholds } from './thresholds.ts';
 import {
   fieldText,
   type Problem,
@@ -46,6 +47,8 @@ export interface Config {
     keepRawDays: number;
     /** Share of a task's records that may be quarantined before it is not published. */
     quarantineLimit: number;
+    /** How much may be wrong with a night. */
+    guards: Thresholds;
     /** Permission bits of the snapshot (less its write bits) and the lake. */
     fileMode: number;
   };
@@ -106,6 +109,7 @@ export async function readConfig(options: ConfigOptions): Promise<Config> {
       threads: warehouse.threads ?? defaultThreads(),
       keepRawDays: warehouse.keep_raw_days,
       quarantineLimit: warehouse.quarantine_limit,
+      guards: readThresholds(warehouse.guards),
       fileMode: Number.parseInt(warehouse.file_mode, 8),
     },
     lake: {
@@ -116,6 +120,19 @@ export async function readConfig(options: ConfigOptions): Promise<Config> {
       places: { tables: placeOf(yaml, 'tables'), partitionBy: placeOf(yaml, 'partition_by') },
     },
     sandbox,
+  };
+}
+
+function readThresholds(guards: ConfigFile['warehouse']['guards']): Thresholds {
+  return {
+    vanishedShare: guards.vanished_share,
+    vanishedJobShare: guards.vanished_job_share,
+    blankShare: guards.blank_share,
+    blankOtherShare: guards.blank_other_share,
+    staleShare: guards.stale_share,
+    lagSlots: guards.lag_slots,
+    rows: guards.rows,
+    fewRows: guards.few_rows,
   };
 }
 

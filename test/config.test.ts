@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { listOperations } from '../src/api/catalogue.ts';
 import { readConfig } from '../src/config.ts';
 import { UsageError } from '../src/errors.ts';
+import { defaultThresholds } from '../src/thresholds.ts';
 
 let dir: string;
 
@@ -49,6 +50,7 @@ describe('without a file', () => {
         threads: config.warehouse.threads,
         keepRawDays: 30,
         quarantineLimit: 0.01,
+        guards: defaultThresholds,
         fileMode: 0o640,
       },
       lake: {
@@ -141,7 +143,7 @@ api:
   credits: { getTokenAccounts: 20 }
   param_names: { getTokenAccounts: { mint: mintAddress, limit: pageSize } }
   timeout_s: 2.5
-warehouse: { memory_limit: 2GB, threads: 3, keep_raw_days: 0, quarantine_limit: 0.5, file_mode: "644" }
+warehouse: { memory_limit: 2GB, threads: 3, keep_raw_days: 0, quarantine_limit: 0.5, guards: { stale_share: 0.9, rows: 7 }, file_mode: "644" }
 lake: { uri: exports, tables: [assets], partition_by: { assets: [collection] }, keep: 5 }
 `;
     const env = { ...key, LEDGERLAKE_RPC_URL: 'https://env.example.com', LEDGERLAKE_WALLET_URL: '' };
@@ -155,7 +157,14 @@ lake: { uri: exports, tables: [assets], partition_by: { assets: [collection] }, 
       billingDay: 15,
       paramNames: { getTokenAccounts: { mint: 'mintAddress', limit: 'pageSize' } },
       timeoutMs: 2500,
-      warehouse: { memoryLimit: '2GB', threads: 3, keepRawDays: 0, quarantineLimit: 0.5, fileMode: 0o644 },
+      warehouse: {
+        memoryLimit: '2GB',
+        threads: 3,
+        keepRawDays: 0,
+        quarantineLimit: 0.5,
+        guards: { ...defaultThresholds, staleShare: 0.9, rows: 7 },
+        fileMode: 0o644,
+      },
       lake: {
         uri: join(dir, 'exports'),
         tables: ['assets'],

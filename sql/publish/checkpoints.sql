@@ -101,13 +101,13 @@ select
   coalesce(failure, refusal, said.reason)
 from crawl
 left join (
-  select task, crawl, min(refusal) as refusal
+  select task, crawl, min(reason) as refusal
   from refused
   group by task, crawl
 ) using (task, crawl)
 left join misfit_count as m using (task, crawl)
 left join said using (task, crawl)
-where state in ('open', 'failed', 'refused')
+where state in ('open', 'failed', 'refused', 'held')
   -- A later crawl that is complete has taken its place; the crawls of a feed stand beside each other.
   and (is_feed or not exists (
     from meta.checkpoints as c

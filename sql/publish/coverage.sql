@@ -4,10 +4,18 @@
 -- slot its cursor stood at. A page without a cursor is a head, the first one or one that a crawl began again at: it
 -- covers up to its answer's own slot. A page answered by a replica that is behind its cursor covers nothing, nor does one
 -- whose slots do not go down, nor the one above it, whose last slot this may show to be wrong. The cursor stays that of
--- the gap they leave.
+-- the gap they leave. Pages of crawls that were refused cover nothing either.
 -- Cursors that were received before the source moved are forgotten; a gap that only they led to is begun at the head.
 create or replace temp table coverage as
-with page as (
+with rolled_back as (
+  select job, target, max(max_slot) as slot
+  from ready
+  where is_feed and rolls_back
+  group by
+    job,
+    target
+),
+page as (
   select
     job,
     target,
@@ -29,7 +37,10 @@ with page as (
     end as high_slot
   from landed
   where kind = 'page'
-    and exists (from crawl as c where c.task = landed.task and c.crawl = landed.crawl and c.is_feed)
+    and exists (
+      from crawl as c
+      where c.task = landed.task and c.crawl = landed.crawl and c.is_feed and c.state not in ('refused', 'held', 'replaced')
+    )
 ),
 judged as (
   select
@@ -51,9 +62,11 @@ told as (
   -- A page that stays within the slot it was asked for in covers none: an island of no slots would split a gap.
   where covers and low_slot <= high_slot
   union all
-  select job, target, low_slot, high_slot, run_id
-  from meta.coverage
-  where state = 'covered' and low_slot <= high_slot
+  -- Of a source that went back, what stood above its slot then is to come again.
+  select c.job, c.target, c.low_slot, least(c.high_slot, b.slot) as high_slot, c.run_id
+  from meta.coverage as c
+  left join rolled_back as b using (job, target)
+  where c.state = 'covered' and c.low_slot <= least(c.high_slot, b.slot)
 ),
 -- Each interval once: of two equal ones it would be chance which begins an island, and the other would join the
 -- island below.

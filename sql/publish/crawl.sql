@@ -2,7 +2,9 @@
 -- grain: one row a crawl (task, crawl)
 -- $run: the run that publishes
 -- state: `published` (nothing to do), `ready` (all its pages are in), `open`, `failed` (the API refused it),
---   `refused` (an audit did), `superseded` (a later crawl of the target took its place)
+--   `refused` (an audit did), `held` (a guard did, and somebody may accept it), `replaced` (one that was held, and that a
+--   later crawl replaced), `superseded` (a later crawl of the target took its place)
+-- run_id: the run that received its last page, or that accepted it later
 create or replace temp table crawl as
 with grouped as (
   select
@@ -34,25 +36,28 @@ with grouped as (
     max(end_reason) as end_reason,
     -- Slices of a batch have no order, and another crawl asks for other ids.
     if(count(*) filter (where kind = 'ids') = 0, any_value(content) filter (where page = 1), null) as first_content,
-    max(reason) as failure
+    max(reason) as failure,
+    max(run) filter (where kind = 'accepted') as accepted_run
   from landed
   group by
     task,
     crawl
 )
 select
-  *,
+  g.*,
   case when slices > 0 then frozen and pages = slices else end_reason is not null end as ended,
   case
     when failure is not null then 'failed'
     -- The crawls of a feed follow each other down; none takes another's place.
     when is_feed and not ended then 'open'
+    when refused_run is not null and not is_held then 'replaced'
+    when refused_run is not null and coalesce(accepted_run <= refused_run, true) then 'held'
     when exists (
       from meta.checkpoints as c
       where c.task = g.task and c.state = 'complete'
         and (c.crawl = g.crawl or not g.is_feed and c.crawl > g.crawl)
     ) then 'published'
-    when exists (
+    when refused_run is null and exists (
       from meta.checkpoints as c
       where c.task = g.task and c.state = 'failed' and c.crawl = g.crawl
     ) then 'refused'
@@ -65,4 +70,13 @@ select
     ) then 'superseded'
     else 'open'
   end as state
-from grouped as g;
+from grouped as g
+left join (
+  select r.task, r.crawl, max(r.run_id) as refused_run, bool_or(h.crawl is not null) as is_held
+  from meta.refusals as r
+  left join meta.held as h on h.task = r.task and h.crawl = r.crawl
+  where r.accepted_by is null
+  group by
+    r.task,
+    r.crawl
+) using (task, crawl);

@@ -7,7 +7,8 @@ select
   crawl,
   count(distinct (page, n)) as quarantined,
   -- The commonest: what does not fit, and why.
-  mode(concat_ws(' ', misfit.column_name, misfit.reason)) as problem
+  mode(concat_ws(' ', misfit.column_name, misfit.reason)) as problem,
+  list_distinct(min(left(misfit.raw, 80), 3)) as examples
 from (
   select task, crawl, page, n, unnest(misfits) as misfit
   from read_parquet($files, union_by_name = true)

@@ -1,6 +1,7 @@
 -- The crawls that one step publishes: those that one run finished in one of its waves.
 -- grain: one row a crawl
--- $run_id, $confirms (whether it is the job _confirm's), $wave: the step
+-- $run_id, $confirms (whether it is the job _confirm's), $wave: the step; $rollback: jobs and targets (job/target) whose source
+-- went back, as somebody said: their slots stand (rolls_back)
 -- Tables `crawl`: sql/publish/crawl.sql; meta.checkpoints
 -- stand_in_slot: the slot of what an answer said without a slot, in a source that has slots: the least of the crawl's other
 -- pages, else the newest that the target was ever crawled at; NULL where the source has none. The checkpoint has it too.
@@ -23,6 +24,7 @@ newest as (
 )
 select
   step.* replace (coalesce(step.min_slot, newest.slot) as min_slot, coalesce(step.max_slot, newest.slot) as max_slot),
-  coalesce(step.min_slot, newest.slot) as stand_in_slot
+  coalesce(step.min_slot, newest.slot) as stand_in_slot,
+  list_contains($rollback, job) or list_contains($rollback, job || '/' || target) as rolls_back
 from step
 left join newest using (job, target)

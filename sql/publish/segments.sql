@@ -1,4 +1,4 @@
--- Notes which segments are in the tables, and which of them nothing waits for any more.
+-- Notes which segments are in the tables, and which of them nothing waits for any more: no page, and nobody's word.
 delete from meta.segments
 where segment in (select segment from landed);
 
@@ -8,7 +8,7 @@ select
   any_value(l.shape),
   count(*) filter (where l.kind = 'page'),
   coalesce(sum(l.records) filter (where l.kind = 'page'), 0)::bigint,
-  bool_and(c.state not in ('open', 'ready')),
+  bool_and(c.state not in ('open', 'ready', 'held')),
   now()
 from landed as l
 join crawl as c using (task, crawl)

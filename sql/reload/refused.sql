@@ -1,7 +1,17 @@
 -- Crawls whose rows are in the tables, and that an audit refuses now: they stay as they are.
 -- grain: one row a target
 -- Tables `refused`, `crawl`: sql/publish/. A crawl that was refused before, and replaced by a later one, is left out.
-select job, target, min(refusal) as reason
+select
+  job,
+  target,
+  min(reason) as reason,
+  null as guard,
+  null as accept,
+  null as column,
+  null as rows,
+  null as total,
+  null as examples,
+  1::double as targets
 from refused
 join crawl using (task, crawl)
 where exists (

@@ -1,4 +1,4 @@
--- Forgets that an audit refused some crawls, so that publish looks at them again.
+-- Forgets that an audit or a guard refused some crawls, so that publish looks at them again.
 -- Table `crawl`: sql/publish/crawl.sql
 delete from meta.checkpoints
 where state = 'failed'
@@ -6,4 +6,17 @@ where state = 'failed'
   and exists (
     from crawl as c
     where c.task = meta.checkpoints.task and c.crawl = meta.checkpoints.crawl and c.state = 'refused'
+  );
+
+delete from meta.refusals
+where accepted_by is null
+  and exists (
+    from crawl as c
+    where c.task = meta.refusals.task and c.crawl = meta.refusals.crawl and c.state in ('held', 'replaced')
   )
+  -- What a right night has replaced stays out.
+  and not exists (
+    from meta.checkpoints as c
+    where c.job = meta.refusals.job and c.target = meta.refusals.target and c.range = meta.refusals.range
+      and c.state = 'complete' and c.crawl > meta.refusals.crawl
+  );

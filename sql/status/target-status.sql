@@ -2,7 +2,8 @@
 -- grain: one row a target
 -- A target that is crawled in ranges of ids is complete when all of them are, and as far as the one that is least far.
 -- state: of its latest crawls
--- complete_as_of: all data of the target up to this slot is in; of a feed, when its coverage begins at slot 0
+-- complete_as_of: all data of the target up to this slot is in: not of a crawl that none of whose records fitted, nor while
+--   rows that it missed wait for an answer; of a feed, when its coverage begins at slot 0
 -- changes_slot: changes up to this slot are in; says nothing of rows that left
 -- quarantined: records of the latest crawl, or all that are in meta.quarantine when those are more
 -- keyless: whole records among those that mention no key: each may be any row
@@ -38,7 +39,7 @@ complete_part as (
     max(finished_at) as finished_at,
     max(finished_at) filter (where kind <> 'incremental') as full_at
   from part
-  where state = 'complete'
+  where state = 'complete' and (records = 0 or quarantined < records)
   group by
     job,
     target,
@@ -114,6 +115,11 @@ last_run as (
     job,
     target
 ),
+unanswered as (
+  select distinct job, target
+  from meta.absent
+  where null_run is null
+),
 now as (
   select
     job,
@@ -139,7 +145,7 @@ select
   n.target,
   n.state,
   c.job is not null as was_complete,
-  case when n.is_feed then k.complete_to else c.slot end as complete_as_of,
+  case when n.is_feed then k.complete_to when a.job is null then c.slot end as complete_as_of,
   c.changes_slot,
   coalesce(c.is_incremental, false) as is_incremental,
   c.finished_at as last_complete,
@@ -158,3 +164,4 @@ join last_run as r using (job, target)
 left join covered as k on n.is_feed and k.job = n.job and k.target = n.target
 left join complete as c using (job, target)
 left join quarantined as q using (job, target)
+left join unanswered as a using (job, target)

@@ -2,6 +2,8 @@
 -- grain: one row a compressed asset (id)
 -- key: id
 -- publish: merge
+-- steady: tree, leaf, node_index, root, proof
+-- required: tree, root, proof
 create table if not exists asset_proofs (
   id varchar not null,
   tree varchar,

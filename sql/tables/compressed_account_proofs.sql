@@ -2,6 +2,8 @@
 -- grain: one row a compressed account (hash)
 -- key: hash
 -- publish: merge
+-- steady: tree, leaf_index, root, proof
+-- required: tree, root, proof
 create table if not exists compressed_account_proofs (
   hash varchar not null,
   tree varchar,

@@ -3,6 +3,8 @@
 -- key: hash
 -- publish: merge
 -- history: yes
+-- steady: owner, lamports, tree, leaf_index
+-- required: owner, lamports, tree
 create table if not exists compressed_accounts (
   hash varchar not null,
   address varchar,

@@ -3,6 +3,8 @@
 -- key: hash
 -- publish: merge
 -- history: yes
+-- steady: owner, mint, amount
+-- required: owner, mint, amount
 create table if not exists compressed_token_accounts (
   hash varchar not null,
   owner varchar,

@@ -3,6 +3,7 @@
 -- key: signature
 -- publish: append
 -- feed slot: tx_slot
+-- required: tx_slot
 create table if not exists compression_signatures (
   signature varchar not null,
   tx_slot bigint,

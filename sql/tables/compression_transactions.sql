@@ -2,6 +2,7 @@
 -- grain: one row a transaction (signature)
 -- key: signature
 -- publish: append
+-- required: tx_slot
 create table if not exists compression_transactions (
   signature varchar not null,
   tx_slot bigint,

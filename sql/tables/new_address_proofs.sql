@@ -2,6 +2,8 @@
 -- grain: one row an address and tree
 -- key: tree, address
 -- publish: merge
+-- steady: root, proof
+-- required: root, proof
 create table if not exists new_address_proofs (
   tree varchar not null,
   address varchar not null,

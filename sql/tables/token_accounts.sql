@@ -3,6 +3,8 @@
 -- key: address
 -- publish: merge
 -- history: yes
+-- steady: mint, owner, amount
+-- required: mint, owner, amount
 create table if not exists token_accounts (
   address varchar not null,
   mint varchar,

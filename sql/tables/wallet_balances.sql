@@ -4,6 +4,8 @@
 -- publish: merge
 -- history: yes
 -- volatile: price_per_token, usd_value
+-- steady: balance
+-- required: balance
 create table if not exists wallet_balances (
   wallet varchar not null,
   mint varchar not null,

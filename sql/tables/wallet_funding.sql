@@ -2,6 +2,8 @@
 -- grain: one row a wallet whose first funds are known (wallet)
 -- key: wallet
 -- publish: merge
+-- steady: funder, amount, signature
+-- required: funder, signature
 create table if not exists wallet_funding (
   wallet varchar not null,
   funder varchar,

@@ -3,6 +3,7 @@
 -- key: wallet
 -- publish: merge
 -- unordered: tags, domain_names
+-- steady: name, type
 create table if not exists wallet_identities (
   wallet varchar not null,
   type varchar,

@@ -3,6 +3,7 @@
 -- key: webhook_id
 -- publish: merge
 -- unordered: transaction_types, account_addresses
+-- steady: webhook_url, webhook_type
 create table if not exists webhooks (
   webhook_id varchar not null,
   wallet varchar,

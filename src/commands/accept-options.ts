@@ -59,10 +59,15 @@ function nameOf(guard: Guard): string {
  * @throws UsageError for a job that the run is not for, or a target that the job does not have
  */
 export async function readAccepted(args: AcceptArgs, jobs: readonly Job[]): Promise<Accepted> {
-  const accepted = makeAccepted((guard) => args[`accept${capitalize(guard)}`] ?? []);
+  const accepted = makeAccepted((guard) => listArguments(args, guard));
   for (const guard of guards)
     for (const value of accepted[guard]) await requireAcceptable(guard, value, jobs);
   return accepted;
+}
+
+/** What was given to one guard's option. */
+export function listArguments(args: AcceptArgs, guard: Guard): readonly string[] {
+  return args[`accept${capitalize(guard)}`] ?? [];
 }
 
 function capitalize<T extends string>(text: T): Capitalize<T> {

@@ -1,17 +1,20 @@
 import { UsageError } from '../errors.ts';
 import { exists } from '../landing/segment-files.ts';
-import { type Session, withSession } from '../pipeline/session.ts';
+import { type Ended, type Session, withSession } from '../pipeline/session.ts';
+import { type Accepted, nothingAccepted } from '../warehouse/accepted.ts';
 import { type Context, type GlobalArgs, openContext } from './context.ts';
 
 /**
  * Does what a verb that asks the API nothing does, in a session of its own.
- * @param work returns the exit code
+ * @param work returns the exit code, and what was published
+ * @param accept what the guards let pass
  * @throws UsageError where there is no data folder: a mistyped one would be made, and be found empty
  */
 export async function runOffline(
   verb: string,
   args: GlobalArgs,
-  work: (session: Session, context: Context) => Promise<number>,
+  work: (session: Session, context: Context) => Promise<number | Omit<Ended, 'stopped'>>,
+  accept: Accepted = nothingAccepted,
 ): Promise<number> {
   const context = await openContext(args, { asks: false });
   if (!(await exists(context.folder.root)))
@@ -19,9 +22,12 @@ export async function runOffline(
       `there is no data folder ${context.folder.root}`,
       'Name the one that `ledgerlake run` or `crawl` wrote with --data-dir.',
     );
-  const { exitCode } = await withSession({ ...context, verb, jobs: [], origins: {} }, async (session) => ({
-    exitCode: await work(session, context),
-    stopped: null,
-  }));
+  const { exitCode } = await withSession(
+    { ...context, verb, jobs: [], origins: {}, accept },
+    async (session): Promise<Ended> => {
+      const ended = await work(session, context);
+      return { ...(typeof ended === 'number' ? { exitCode: ended } : ended), stopped: null };
+    },
+  );
   return exitCode;
 }

@@ -1,24 +1,34 @@
 import type { Command } from 'commander';
 import { publishLoaded } from '../pipeline/publish-stage.ts';
-import type { GlobalArgs } from './context.ts';
+import type { Session } from '../pipeline/session.ts';
+import { makeAccepted } from '../warehouse/accepted.ts';
+import { type AcceptArgs, acceptOptions, listArguments } from './accept-options.ts';
+import type { Context, GlobalArgs } from './context.ts';
 import { addExamples } from './examples.ts';
 import { runOffline } from './offline.ts';
 import { refusalLines } from './refusal-text.ts';
 
 /** Options of `ledgerlake publish`. */
 export function describeOptions(command: Command): Command {
-  return addExamples(command, {
+  return addExamples(acceptOptions(command), {
     'ledgerlake publish': 'After `load`: complete targets into the tables, then a new snapshot',
+    'ledgerlake publish --accept-vanished tokens':
+      'What a guard held back, because it is right; asks the API nothing',
   });
 }
 
 /** `ledgerlake publish`: staging of complete tasks into the tables, then the snapshot. */
-export function execute(args: GlobalArgs): Promise<number> {
-  return runOffline('publish', args, async (session, context) => {
+export function execute(args: GlobalArgs & AcceptArgs): Promise<number> {
+  const accept = makeAccepted((guard) => listArguments(args, guard));
+  const work = async (session: Session, context: Context) => {
     // What `crawl` left untyped would otherwise wait for the next `load`.
-    const { published, exitCode } = await publishLoaded(session);
-    const lines = [`published ${published.crawls} crawls`, ...refusalLines(published.refused)];
+    const { published, exitCode } = await publishLoaded(session, [], accept);
+    const lines = [
+      `published ${published.crawls} crawls`,
+      ...refusalLines(published.refused, context.folder),
+    ];
     context.print(lines.join('\n'), published);
-    return exitCode;
-  });
+    return { exitCode, published };
+  };
+  return runOffline('publish', args, work, accept);
 }

@@ -31,7 +31,7 @@ export function execute(args: RebuildArgs): Promise<number> {
     const { published, exitCode } = await publishLoaded(session, replayed.refused);
     const lines = [
       `replayed ${replayed.segments} segments, ${replayed.rows} rows in ${replayed.seconds.toFixed(1)} s`,
-      ...refusalLines(published.refused),
+      ...refusalLines(published.refused, context.folder),
     ];
     context.print(lines.join('\n'), { ...replayed, refused: published.refused });
     return exitCode;

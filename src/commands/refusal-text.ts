@@ -1,8 +1,30 @@
-import type { Published } from '../warehouse/published.ts';
+import type { DataFolder } from '../data-folder.ts';
+import { quoteForShell } from '../shell-words.ts';
+import { acceptOf } from '../warehouse/accepted.ts';
+import type { Refusal } from '../warehouse/published.ts';
 
-/** A line for each crawl that did not go in. Pure. @param what PUBLISHED or RELOADED */
-export function refusalLines(refused: Published['refused'], what = 'PUBLISHED'): string[] {
-  return refused.map(
-    ({ job, target, reason }) => `  NOT ${what} ${job}${target === '' ? '' : `/${target}`}: ${reason}`,
+/** A line for each refusal, and the command that lets pass what somebody may accept. Pure. @param what PUBLISHED or RELOADED */
+export function refusalLines(
+  refused: readonly Refusal[],
+  folder: Pick<DataFolder, 'root'>,
+  what = 'PUBLISHED',
+): string[] {
+  const lines = refused.map(({ job, target, targets, reason }) => {
+    const name = target === '' ? job : `${job}/${target}`;
+    return `  NOT ${what} ${name}${targets > 1 ? ` (${targets} targets)` : ''}: ${reason}`;
+  });
+  const command = acceptCommand(refused, folder);
+  return command === null ? lines : [...lines, `  it is kept as received; if it is right: ${command}`];
+}
+
+/** The command that publishes what was refused as it was received; null where nothing may be accepted. Pure. */
+export function acceptCommand(
+  refused: readonly Pick<Refusal, 'guard' | 'accept'>[],
+  { root }: Pick<DataFolder, 'root'>,
+): string | null {
+  const options = refused.flatMap(({ guard, accept }) =>
+    guard === null || accept === null ? [] : `--accept-${acceptOf(guard)} ${quoteForShell(accept)}`,
   );
+  if (options.length === 0) return null;
+  return `ledgerlake publish --data-dir ${quoteForShell(root)} ${[...new Set(options)].join(' ')}`;
 }

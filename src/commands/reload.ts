@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { publishLoaded } from '../pipeline/publish-stage.ts';
 import { type ReloadReport, reloadTables } from '../pipeline/reload-stage.ts';
-import type { GlobalArgs } from './context.ts';
+import type { Context, GlobalArgs } from './context.ts';
 import { addExamples } from './examples.ts';
 import { runOffline } from './offline.ts';
 import { refusalLines } from './refusal-text.ts';
@@ -26,13 +26,13 @@ export function execute(args: ReloadArgs): Promise<number> {
     const report = await reloadTables(session, args.table);
     const { published, exitCode } = await publishLoaded(session, report.refused);
     report.refused = published.refused;
-    context.print(renderReload(report), report);
+    context.print(renderReload(report, context), report);
     return exitCode;
   });
 }
 
 /** What a person reads. Pure. */
-function renderReload(report: ReloadReport): string {
+function renderReload(report: ReloadReport, { folder }: Pick<Context, 'folder'>): string {
   const lines = [`reloaded ${report.segments} segments`];
   for (const [table, { inserted, changed }] of Object.entries(report.tables)) {
     const amended = report.amended[table] ?? 0;
@@ -43,5 +43,5 @@ function renderReload(report: ReloadReport): string {
     lines.push(
       `  ${report.gone} segments are not kept any more (warehouse.keep_raw_days): their rows stay as they are`,
     );
-  return [...lines, ...refusalLines(report.refused, 'RELOADED')].join('\n');
+  return [...lines, ...refusalLines(report.refused, folder, 'RELOADED')].join('\n');
 }

@@ -107,6 +107,8 @@ export function renderReport(report: RunReport, { folder }: Pick<Context, 'folde
     );
     lines.push(`  ${table}: ${counts.seen} rows seen: ${parts.join(', ')}`);
   }
+  for (const { job, records, reason } of report.published.quarantined)
+    lines.push(`  ${job}: ${records} records with something quarantined, mostly because: ${reason}`);
   const tables = `  tables: ledgerlake sql --data-dir ${quoteForShell(folder.root)} "show tables"`;
-  return [...lines, ...refusalLines(report.published.refused), tables].join('\n');
+  return [...lines, ...refusalLines(report.published.refused, folder), tables].join('\n');
 }

@@ -5,6 +5,7 @@ import { type GlobalArgs, openContext } from './context.ts';
 import { addExamples } from './examples.ts';
 import { readNumber } from './option-values.ts';
 import { formatTable } from './text-table.ts';
+import { oneLine } from './visible-text.ts';
 
 interface RunsArgs extends GlobalArgs {
   limit: number;
@@ -35,8 +36,8 @@ const columns = [
     { name: 'seconds', right: true },
     { name: 'exit', right: true },
   ],
-  ...['requests', 'credits', 'saved'].map((name) => ({ name, right: true })),
-  { name: 'stopped by' },
+  ...['requests', 'credits', 'saved', 'quarantined'].map((name) => ({ name, right: true })),
+  ...[{ name: 'refused' }, { name: 'stopped by' }],
 ];
 
 /** What a person reads. Pure. */
@@ -51,6 +52,8 @@ export function renderRuns(runs: readonly RunSummary[]): string {
     `${run.requests}`,
     `${run.credits}`,
     `${run.saved}`,
+    run.found === undefined ? '' : `${run.found.quarantined}`,
+    (run.found?.refused ?? []).map((line) => oneLine(line).slice(0, 100)).join('; '),
     run.stoppedBy ?? '',
   ]);
   return formatTable(columns, rows);

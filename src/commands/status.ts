@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
+import type { DataFolder } from '../data-folder.ts';
 import type { Gap } from '../pipeline/published-status.ts';
 import { type JobStatus, readStatus, type Status, type TargetStatus } from '../pipeline/read-status.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { type GlobalArgs, openContext } from './context.ts';
 import { addExamples } from './examples.ts';
 import { readJobFiles } from './job-files.ts';
+import { acceptCommand } from './refusal-text.ts';
 import { oneLine } from './visible-text.ts';
 
 interface StatusArgs extends GlobalArgs {
@@ -26,12 +28,12 @@ export async function execute(args: StatusArgs): Promise<number> {
   const { folder, config, jobsDir } = context;
   const files = await readJobFiles(jobsDir);
   const status = await untilStopped((signal) => readStatus(folder, config, args.job ?? null, files, signal));
-  context.print(renderStatus(status), status);
+  context.print(renderStatus(status, folder), status);
   return 0;
 }
 
 /** What a person reads. Pure. */
-export function renderStatus(status: Status): string {
+export function renderStatus(status: Status, folder: Pick<DataFolder, 'root'>): string {
   const lines = status.jobs.map((job) => describeJob(job, status.gaps));
   if (status.snapshotMissing)
     lines.push(
@@ -46,6 +48,12 @@ export function renderStatus(status: Status): string {
       `gap: ${nameOf(gap)} slots ${gap.low_slot} to ${gap.high_slot} are not in${isGone ? '' : `; the next run goes on ${goesOn}`}`,
     );
   }
+  for (const { job, target, targets, reason } of status.held) {
+    const of = target === '' ? ` (${targets} targets)` : `/${oneLine(target)}`;
+    lines.push(`held back: ${job}${of}: ${oneLine(reason)}`);
+  }
+  const command = acceptCommand(status.held, folder);
+  if (command !== null) lines.push(`  a right night takes its place; if it is right: ${command}`);
   if (status.absent > 0)
     lines.push(`rows that were missing once and wait for a second answer: ${status.absent} (meta.absent)`);
   const { landed, lastRun } = status;

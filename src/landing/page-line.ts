@@ -157,7 +157,7 @@ export interface IdsLine {
   synced?: Synced;
 }
 
-export type LandingLine = PageLine | IdsLine | FailedLine;
+export type LandingLine = PageLine | IdsLine | FailedLine | AcceptedLine;
 
 /** A crawl that cannot go on: its target failed. A new crawl of the task begins from the start. */
 export interface FailedLine {
@@ -174,5 +174,21 @@ export interface FailedLine {
   /** What the API said, without the key. */
   reason: string;
   failed_at: string;
+  synced?: Synced;
+}
+
+/** A crawl that a guard refused, or that no run has published yet, and that `run` is to publish with what it accepts. */
+export interface AcceptedLine {
+  kind: 'accepted';
+  task: string;
+  crawl: string;
+  /** The run that was told to accept it: the crawl is published as one of this run's. */
+  run: string;
+  job: string;
+  target: string;
+  operation: string;
+  shape: string;
+  /** ISO 8601, UTC. */
+  accepted_at: string;
   synced?: Synced;
 }

@@ -13,7 +13,7 @@ export interface LandedCrawl {
   target: string;
   operation: string;
   shape: string;
-  /** Runs that received its pages, in order. */
+  /** Runs that received its pages, or accepted it, in order. */
   runs: string[];
   /** Numbers of the pages received (a batch receives them in any order). */
   pages: Set<number>;
@@ -71,7 +71,9 @@ export async function readLanding(dir: string): Promise<Map<string, LandedCrawl>
         if (line.last) crawl.frozen = true;
       } else if (line.kind === 'failed') {
         crawl.failed = line.reason;
-        if (!crawl.runs.includes(line.run)) crawl.runs.push(line.run);
+        addRun(crawl, line.run);
+      } else if (line.kind === 'accepted') {
+        addRun(crawl, line.run);
       } else {
         addPage(crawl, line);
       }
@@ -153,7 +155,7 @@ function newCrawl(line: LandingLine): LandedCrawl {
 }
 
 function addPage(crawl: LandedCrawl, line: PageLine): void {
-  if (!crawl.runs.includes(line.run)) crawl.runs.push(line.run);
+  addRun(crawl, line.run);
   crawl.pages.add(line.page);
   crawl.records += line.records;
   crawl.nulls += line.nulls;
@@ -169,6 +171,10 @@ function addPage(crawl: LandedCrawl, line: PageLine): void {
   for (const mark of line.marks ?? []) crawl.seen.set(mark, (crawl.seen.get(mark) ?? 0) + 1);
   crawl.startedAt ??= line.received_at;
   crawl.finishedAt = line.received_at;
+}
+
+function addRun(crawl: LandedCrawl, run: string): void {
+  if (!crawl.runs.includes(run)) crawl.runs.push(run);
 }
 
 interface Entry {

@@ -56,7 +56,8 @@ export function planRepair(
   const isKept = ({ line, whole }: InspectedLine) => {
     if (line === null || !whole) return false;
     const from = breaks.get(crawlKey(line)) ?? Number.POSITIVE_INFINITY;
-    return line.kind === 'failed' || (line.kind === 'page' || from === 0 ? line.page < from : true);
+    if (line.kind === 'failed' || line.kind === 'accepted') return true;
+    return line.kind === 'page' || from === 0 ? line.page < from : true;
   };
   const hasUnknown = inspections.some(
     ({ lines, lostPages }) => lines.filter(({ line }) => line === null).length > lostPages.length,

@@ -1,6 +1,6 @@
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import type { LandingRecord } from './landing-record.ts';
-import type { FailedLine, IdsLine, PageLine, Synced } from './page-line.ts';
+import type { AcceptedLine, FailedLine, IdsLine, PageLine, Synced } from './page-line.ts';
 import { type NewPage, renderLine, renderPage, type SegmentForms } from './render-page.ts';
 import { pageFile, recordFile, syncDirectory } from './segment-files.ts';
 import { createWriteRoom } from './write-room.ts';
@@ -15,6 +15,8 @@ export interface LandingLog {
   appendIds(lines: AsyncIterable<IdsLine> | Iterable<IdsLine>): Promise<void>;
   /** Records that a crawl failed. */
   appendFailure(line: FailedLine): Promise<void>;
+  /** Records that a run accepts a crawl. */
+  appendAccepted(line: AcceptedLine): Promise<void>;
   /** Everything appended so far survives a power loss when this resolves. */
   sync(): Promise<void>;
   /** Seals every open segment. */
@@ -128,7 +130,7 @@ export function createLandingLog(options: LandingOptions): LandingLog {
     return segment;
   }
 
-  async function writeLine(segment: OpenSegment, line: IdsLine | FailedLine): Promise<void> {
+  async function writeLine(segment: OpenSegment, line: AcceptedLine | FailedLine | IdsLine): Promise<void> {
     const text = renderLine({ ...line, synced: segment.synced });
     await segment.pages.appendFile(text);
     segment.lineBytes += Buffer.byteLength(text);
@@ -160,6 +162,13 @@ export function createLandingLog(options: LandingOptions): LandingLog {
 
   function sync(): Promise<void> {
     return inOrder(syncOpen);
+  }
+
+  function appendLine(line: FailedLine | AcceptedLine): Promise<void> {
+    return inOrder(async () => {
+      const segment = await segmentFor(line.shape);
+      await writeLine(segment, line);
+    });
   }
 
   /** Writes the first page that waits and small ones behind it together: all records first, then all lines. */
@@ -205,11 +214,8 @@ export function createLandingLog(options: LandingOptions): LandingLog {
         }
         await syncOpen();
       }),
-    appendFailure: (line) =>
-      inOrder(async () => {
-        const segment = await segmentFor(line.shape);
-        await writeLine(segment, line);
-      }),
+    appendFailure: appendLine,
+    appendAccepted: appendLine,
     sync,
     async close() {
       clearInterval(timer);

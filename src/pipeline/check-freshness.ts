@@ -42,7 +42,7 @@ function checkWhole({ job, targets, never_complete }: JobStatus): FreshnessFindi
 }
 
 /** Reasons of checkpoints that publish refused, not the API. */
-const ofPublish = /^(audit|brake|guard)\b/;
+const ofPublish = /^(audit|brake|vanished|blank|quarantined|stale)\b/;
 
 function checkTarget(
   { job }: JobStatus,

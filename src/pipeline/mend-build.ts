@@ -4,6 +4,7 @@ import { listSegments } from '../landing/segment-files.ts';
 import { listArchived } from '../warehouse/archive-files.ts';
 import { openBuild } from '../warehouse/build.ts';
 import { type Database, openDatabase } from '../warehouse/database.ts';
+import { stillHeld } from '../warehouse/guards.ts';
 import { publish, readSegments } from '../warehouse/publish.ts';
 import type { Published } from '../warehouse/published.ts';
 import { beginEmptyBuild, judgeSnapshot, putBack, recoverBuild } from '../warehouse/recover-build.ts';
@@ -12,7 +13,7 @@ import { readRemoved } from '../warehouse/retention.ts';
 import { loaderMemory, startLoading } from './load-stage.ts';
 import { publishOptions } from './publish-options.ts';
 import { reloadRemapped } from './reload-stage.ts';
-import { readRunLog } from './run-log.ts';
+import { readAcceptedBy } from './run-log.ts';
 import type { Session } from './session.ts';
 
 /** What making a build again needs of the session it happens in. */
@@ -23,7 +24,7 @@ export interface Replayed {
   segments: number;
   rows: number;
   seconds: number;
-  /** Crawls that an audit or the brake refused, once more or for the first time. */
+  /** Crawls that an audit or a guard refused, once more or for the first time. */
   refused: Published['refused'];
 }
 
@@ -127,8 +128,7 @@ async function replaySegments(
     // It dropped what was staged, which the work that goes on asks for.
     await (await startLoading(context)).finish();
   }
-  const runs = await readRunLog(folder.runs);
-  const acceptedBy = new Map(runs.map(({ run, accept = {} }) => [run, accept]));
+  const acceptedBy = await readAcceptedBy(folder.runs);
   const startedAt = performance.now();
   for (const batch of await planReplay(context, missing)) {
     const replay = await openReplay(folder, batch, { ...databaseOptions, memoryLimit: loaderMemory });
@@ -143,6 +143,7 @@ async function replaySegments(
     total.segments += batch.length;
     log.info({ segments: total.segments, of: missing.size, rows: total.rows }, 'replayed');
   }
+  total.refused = await withBuild((build) => stillHeld(build, total.refused));
   total.seconds = Math.round(performance.now() - startedAt) / 1000;
   const { segments, rows, seconds, refused } = total;
   log.warn(

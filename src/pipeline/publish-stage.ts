@@ -8,23 +8,24 @@ import { publish, readSegments } from '../warehouse/publish.ts';
 import { publishRuns } from '../warehouse/publish-runs.ts';
 import type { Published } from '../warehouse/published.ts';
 import { replaceSnapshot } from '../warehouse/snapshot.ts';
+import { acceptReceived } from './accept-stage.ts';
 import { startLoading } from './load-stage.ts';
 import type { NextSnapshot } from './next-snapshot.ts';
 import { publishOptions } from './publish-options.ts';
 import { reloadRemapped } from './reload-stage.ts';
 import { findExpired, removeExpired, thinCheckpoints, thinHistory } from './retention-stage.ts';
-import { readRunLog } from './run-log.ts';
+import { readAcceptedBy, readRunLog } from './run-log.ts';
 import type { Session } from './session.ts';
 
 /** Applies everything staged to the tables. Staged files that were damaged are made again first. */
-export async function publishStage(session: Session, accept: Accepted = nothingAccepted): Promise<Published> {
+export async function publishStage(session: Session): Promise<Published> {
   const { folder } = session;
   const damaged = await removeDamagedStaging(folder);
   if (damaged.length > 0) {
     session.log.warn({ segments: damaged }, 'staged files are damaged: they are made again');
     await (await startLoading(session)).finish();
   }
-  const publishing = publishOptions(session, accept);
+  const publishing = { ...publishOptions(session), acceptedBy: await readAcceptedBy(folder.runs) };
   const result = await session.withBuild((build) => publish(build, folder, publishing));
   const tables = Object.fromEntries(
     Object.entries(result.tables).filter(([, counts]) => counts.seen + counts.gone > 0),
@@ -37,13 +38,16 @@ export async function publishStage(session: Session, accept: Accepted = nothingA
  * What verbs that ask the API nothing end with: makes again what another mapping made, loads what waits, publishes it,
  * replaces the snapshot.
  * @param refused crawls that the verb found refused before
+ * @param accept what the guards let pass of what earlier runs received
  * @returns with those, and the exit code they make
  */
 export async function publishLoaded(
   session: Session,
   refused: Published['refused'] = [],
+  accept: Accepted = nothingAccepted,
 ): Promise<{ published: Published; exitCode: number }> {
   const remapped = await reloadRemapped(session);
+  await acceptReceived(session, accept, true);
   await (await startLoading(session)).finish();
   const published = await publishStage(session);
   published.refused = [...refused, ...(remapped?.refused ?? []), ...published.refused];

@@ -2,6 +2,7 @@ import type { Config } from '../config.ts';
 import type { DataFolder } from '../data-folder.ts';
 import type { Job } from '../jobs/job-file.ts';
 import { crawlKey } from '../landing/reader.ts';
+import type { GuardName } from '../warehouse/accepted.ts';
 import { requireSchema } from '../warehouse/build.ts';
 import { type Database, openDatabase } from '../warehouse/database.ts';
 import { readSql } from '../warehouse/sql-text.ts';
@@ -61,6 +62,18 @@ export interface Gap {
   cursor: string | null;
 }
 
+/** What a guard holds back (`meta.held`). */
+export interface Held {
+  job: string;
+  /** Empty where it is of several targets together. */
+  target: string;
+  targets: bigint;
+  guard: GuardName;
+  accept: string;
+  reason: string;
+  run: string;
+}
+
 /** A target that has a checkpoint. */
 export interface KnownTarget {
   job: string;
@@ -77,6 +90,8 @@ export interface Published {
   gaps: Gap[];
   /** Rows that were missing once and wait for a second answer. */
   absent: number;
+  /** What guards hold back of the job asked for, or of all: once for a job where one counted over it. */
+  held: Held[];
   /** Crawls that are in the tables. */
   done: ReadonlySet<string>;
   /** By job. */
@@ -115,6 +130,7 @@ export async function readPublished(folder: DataFolder, config: Config, asked: A
     const [absent] = await database.rows<{ n: bigint }>('select count(*) as n from meta.absent');
     return {
       absent: Number(absent?.n ?? 0n),
+      held: await database.rows<Held>(readSql('status/held.sql'), { job }),
       done: new Set(done.map(crawlKey)),
       known,
       jobs: await database.rows<PublishedJob>(readSql('status/jobs.sql')),

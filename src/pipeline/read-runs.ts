@@ -1,7 +1,7 @@
 import type { DataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
 import { type Spent, sumRequestsByRun } from './request-log.ts';
-import { type RunEntry, readRunLog } from './run-log.ts';
+import { type Found, type RunEntry, readRunLog } from './run-log.ts';
 import { readRunning } from './run-state.ts';
 
 /** One run and what it cost. */
@@ -18,6 +18,8 @@ export interface RunSummary extends Spent {
   exitCode: number | null;
   /** Why it stopped early or failed, in words. */
   stoppedBy: string | null;
+  /** What was wrong with what it received, where something was. */
+  found?: Found;
 }
 
 /**

@@ -29,7 +29,7 @@ export async function readCrawlState(
     failed: await readFailed(database),
     coverage: await readCoverage(database, isForgotten),
     gaps: await readGaps(database, isForgotten),
-    landed: groupByTask(new Map(kept)),
+    landed: groupByTask(await withoutHeld(database, new Map(kept))),
     slots: await readSlotHistory(database, [...landed.values()]),
     runs,
     now: Date.now(),
@@ -55,6 +55,21 @@ async function withoutEnded(
   );
   const keys = new Set(ended.map(crawlKey));
   return new Map([...landed].filter(([key]) => !keys.has(key)));
+}
+
+/**
+ * What a guard refused is no crawl to rely on, neither that its target is done nor how far down a feed is covered, until a run
+ * accepts it.
+ */
+async function withoutHeld(
+  database: Database,
+  landed: ReadonlyMap<string, LandedCrawl>,
+): Promise<Map<string, LandedCrawl>> {
+  const refused = await database.rows<{ task: string; crawl: string; run_id: string }>(
+    'select task, crawl, max(run_id) as run_id from meta.refusals where accepted_by is null group by all',
+  );
+  const by = new Map(refused.map((one) => [crawlKey(one), one.run_id]));
+  return new Map([...landed].filter(([key, { runs }]) => (runs.at(-1) ?? '') > (by.get(key) ?? '')));
 }
 
 /** The newest slot that any answer said, and how fast they go up. */

@@ -10,6 +10,7 @@ import { billingPeriodStart, leftOf } from './budget.ts';
 import { nameTargets } from './current-targets.ts';
 import {
   type Gap,
+  type Held,
   type KnownTarget,
   type Published,
   type PublishedJob,
@@ -51,6 +52,8 @@ export interface Status {
   gaps: Gap[];
   /** Rows that were missing once and wait for a second answer. */
   absent: number;
+  /** What guards hold back of it. */
+  held: Held[];
   /** From the landing log: received, and in no snapshot yet. */
   landed: { crawls: number; open: number; records: number };
   lastRun: RunEntry | null;
@@ -94,7 +97,7 @@ export async function readStatus(
   const named = await nameTargets(asked, hasSnapshot ? { folder, config, signal } : null);
   const published: Published = hasSnapshot
     ? await readPublished(folder, config, { job, files: files.jobs, named })
-    : { jobs: [], targets: [], gaps: [], absent: 0, done: new Set<string>(), known: [] };
+    : { jobs: [], targets: [], gaps: [], absent: 0, held: [], done: new Set<string>(), known: [] };
   const elsewhere = await findElsewhere(runs, files);
   const names = listJobs(published.known, files, elsewhere);
   if (job !== null) requireJob(job, names);
@@ -127,6 +130,7 @@ export async function readStatus(
         : published.targets.map((one) => ({ ...one, next_full_due: due(job, one.last_full) })),
     gaps: published.gaps,
     absent: published.absent,
+    held: published.held,
     landed: {
       crawls: crawls.length,
       open: crawls.filter((crawl) => !isEnded(crawl) && crawl.failed === null).length,

@@ -64,8 +64,14 @@ export async function removeExpired(context: Context, expired: Expired): Promise
   await sumRequestLog(folder.requests, (run) => run !== context.run);
 }
 
-/** Removes the complete checkpoints that later ones have replaced. @returns how many */
+/**
+ * Removes the complete checkpoints that later ones have replaced, and refusals that are as old as raw records may get, a week
+ * at least: nobody has accepted them. @returns how many checkpoints
+ */
 export async function thinCheckpoints(build: Database, context: Context): Promise<number> {
+  await build.run('delete from meta.refusals where refused_at < $before::timestamptz', {
+    before: new Date(Math.min(keepFrom(context), Date.now() - 7 * 86_400_000)).toISOString(),
+  });
   const places = await listOldCheckpoints(build, context.folder, keepFrom(context));
   await removeCheckpoints(build, places);
   return places.length;

@@ -24,6 +24,18 @@ export interface RunEntry {
   finishedAt: string | null;
   exitCode: number | null;
   stoppedBy: string | null;
+  /** What was wrong with what it received, where something was. */
+  found?: Found;
+}
+
+/** What a run found wrong with what it received. */
+export interface Found {
+  /** Records with something that did not fit. */
+  quarantined: number;
+  /** Rows of answers older than what the tables have. */
+  stale: number;
+  /** What guards and audits refused, in words. */
+  refused: readonly string[];
 }
 
 type Line =
@@ -40,7 +52,7 @@ type Line =
     }
   | { run: string; begins: string[] }
   | { run: string; reset: string[] }
-  | { run: string; finished_at: string; exit_code: number; stopped_by: string | null };
+  | { run: string; finished_at: string; exit_code: number; stopped_by: string | null; found?: Found };
 
 /**
  * A run's name: its start in UTC to the millisecond and a random part. It sorts behind the last run's whatever the
@@ -94,10 +106,16 @@ export async function readRunLog(path: string): Promise<RunEntry[]> {
           finishedAt: entry.finished_at,
           exitCode: entry.exit_code,
           stoppedBy: entry.stopped_by,
+          ...(entry.found === undefined ? {} : { found: entry.found }),
         });
     }
   }
   return [...runs.values()];
+}
+
+/** What each run was told to accept. */
+export async function readAcceptedBy(path: string): Promise<ReadonlyMap<string, Partial<Accepted>>> {
+  return new Map((await readRunLog(path)).map(({ run, accept = {} }) => [run, accept]));
 }
 
 function parseLine(text: string): Line | null {

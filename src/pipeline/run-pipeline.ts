@@ -22,6 +22,7 @@ import { openKnownRows } from '../warehouse/known-rows.ts';
 import { listUnloaded } from '../warehouse/load.ts';
 import { addPublished, nothingPublished, type Published } from '../warehouse/published.ts';
 import { findNewestSegment } from '../warehouse/retention.ts';
+import { acceptReceived } from './accept-stage.ts';
 import { type BudgetLimits, createBudget } from './budget.ts';
 import { checkQueries, checkTargets } from './check-jobs.ts';
 import { freeMemory } from './free-memory.ts';
@@ -99,6 +100,7 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
   // Damage would be met when they are loaded, with the crawl paid for.
   for (const segment of await listUnloaded(folder)) await verifySegment(folder.landing, segment);
   const remapped = await reloadRemapped(session);
+  await acceptReceived(session, options.accept, false);
   const requests = openRequestLog(folder.requests, session.run);
   const budget = createBudget({ ...options.limits, monthlyLeft: await readMonthlyLeft(options) });
   const { stopping } = session.stop;
@@ -158,7 +160,7 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
       });
       if (loads && isWaiting) {
         freeMemory();
-        addPublished(published, await publishStage(session, options.accept));
+        addPublished(published, await publishStage(session));
         isWaiting = false;
       }
       return stopped;

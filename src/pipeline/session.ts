@@ -10,6 +10,7 @@ import { type Accepted, listAccepted, nothingAccepted } from '../warehouse/accep
 import { bindSource, moveSource, openBuild, unbindEmpty } from '../warehouse/build.ts';
 import type { Database, DatabaseOptions } from '../warehouse/database.ts';
 import { listStaged, removeStaged } from '../warehouse/load.ts';
+import type { Published } from '../warehouse/published.ts';
 import { hasOwnHashes, rehash } from '../warehouse/rehash.ts';
 import { closeReplay } from '../warehouse/replay.ts';
 import { takeRunLock } from '../warehouse/run-lock.ts';
@@ -18,7 +19,7 @@ import { takeIncomingPages } from './incoming-pages.ts';
 import { holdsArchive, type MendContext, mendBuild, type Replayed } from './mend-build.ts';
 import { endMovedCrawls, listMoves } from './moved-source.ts';
 import { mendRequestLog } from './request-log.ts';
-import { appendRunLog, makeRunId, readRunLog } from './run-log.ts';
+import { appendRunLog, type Found, makeRunId, readRunLog } from './run-log.ts';
 import { writeRunState } from './run-state.ts';
 
 /** A data folder that this process alone works on, and the run it works for. */
@@ -44,7 +45,7 @@ export interface Session {
   /** What opening the folder put into a build that was damaged or missing; null when it was whole. */
   readonly mended: Replayed | null;
   /** Notes the run's end in `data/runs.ndjson` and frees the folder. */
-  end(exitCode: number, stoppedBy: string | null): Promise<void>;
+  end(exitCode: number, stoppedBy: string | null, found?: Found): Promise<void>;
 }
 
 /** How the work of a session ended. */
@@ -52,6 +53,8 @@ export interface Ended {
   exitCode: number;
   /** Why it stopped early, or null. */
   stopped: LedgerlakeError | null;
+  /** What was published, where it was. */
+  published?: Published;
 }
 
 export interface SessionOptions {
@@ -83,8 +86,10 @@ export async function withSession<T extends Ended>(
   const session = await openSession(options);
   let exitCode = 1;
   let stoppedBy: string | null = null;
+  let found: Found | undefined;
   try {
     const ended = await work(session);
+    found = findWrong(ended.published);
     exitCode = ended.exitCode;
     stoppedBy = ended.stopped?.message ?? null;
     return ended;
@@ -95,8 +100,19 @@ export async function withSession<T extends Ended>(
     stoppedBy = error instanceof Error ? error.message : String(error);
     throw failure;
   } finally {
-    await session.end(exitCode, stoppedBy);
+    await session.end(exitCode, stoppedBy, found);
   }
+}
+
+/** What was wrong with what a run published, or did not; undefined where nothing was. Pure. */
+function findWrong(published: Published | undefined): Found | undefined {
+  if (published === undefined) return undefined;
+  const quarantined = published.quarantined.reduce((sum, { records }) => sum + records, 0);
+  const stale = Object.values(published.tables).reduce((sum, counts) => sum + counts.stale, 0);
+  const refused = published.refused.map(
+    ({ job, target, reason }) => `${job}${target === '' ? '' : `/${target}`}: ${reason}`,
+  );
+  return quarantined + stale + refused.length === 0 ? undefined : { quarantined, stale, refused };
 }
 
 /** A session whose end is the caller's. @throws as withSession */
@@ -146,10 +162,13 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       ...{ run, config, folder, log, databaseOptions, stop, now: Date.now },
       ...{ withBuild: build.withBuild, closeBuild: build.closeBuild, mending: build.mending },
       mended: build.mended(),
-      async end(exitCode, stoppedBy) {
+      async end(exitCode, stoppedBy, found) {
         build.closeBuild();
         const finished_at = new Date().toISOString();
-        await appendRunLog(folder.runs, { run, finished_at, exit_code: exitCode, stopped_by: stoppedBy });
+        await appendRunLog(folder.runs, {
+          ...{ run, finished_at, exit_code: exitCode, stopped_by: stoppedBy },
+          ...(found === undefined ? {} : { found }),
+        });
         release();
       },
     };

@@ -5,25 +5,23 @@ import { readSql } from './sql-text.ts';
 import { listFiles, type StagedSegment } from './staged-segments.ts';
 import type { TableSpec } from './table-spec.ts';
 
-/** A target may lose this share of its rows in one crawl, or this many, before somebody has to say that it is right. */
-const brake = { share: 0.01, rows: 50 };
-
 /**
  * Makes `judged`, the ready crawls that say what their targets do not have, and `vanished`: rows that they should have
  * shown and did not, before the crawls' own rows go in. Existence belongs to the key, membership to the target: what
  * can be looked up is only asked about.
- * Refuses crawls that would close too many rows nobody can ask about.
- * @param accepted jobs, and targets as `job/target`, for which that is right
+ *
+ * Makes for the guard `vanished` (sql/guards/) `member_count`, the rows of each ready crawl's target that nobody can ask about.
  */
 export async function findVanished(
   database: Database,
   folder: DataFolder,
   staged: readonly StagedSegment[],
-  accepted: readonly string[],
 ): Promise<void> {
   await database.run(`create or replace temp table vanished
     (table_name varchar, task varchar, crawl varchar, key varchar, gone_reason varchar, lookup varchar, unsure boolean)`);
-  await database.run('create or replace temp table judged (task varchar, crawl varchar)');
+  await database.script(`
+    create or replace temp table judged (task varchar, crawl varchar);
+    create or replace temp table member_count (task varchar, crawl varchar, table_name varchar, rows bigint);`);
   const ready = await database.rows<{ operation: string }>('select distinct operation from ready');
   const operations = new Set(ready.map(({ operation }) => operation));
   const lists = readMemberLists().filter(({ operation }) => operations.has(operation));
@@ -35,7 +33,11 @@ export async function findVanished(
     for (const list of lists.filter((other) => other.table === table)) {
       await makeMembers(database, list);
       await addVanished(database, list, files);
-      if (list.lookup === null) await applyBrake(database, list, accepted);
+      if (list.lookup === null)
+        await database.run(
+          'insert into member_count select task, crawl, $table, count(*) from member group by task, crawl',
+          { table: table.name },
+        );
     }
   }
 }
@@ -82,31 +84,11 @@ async function addVanished(
   );
 }
 
-async function applyBrake(
-  database: Database,
-  { table }: MemberList,
-  accepted: readonly string[],
-): Promise<void> {
-  await database.run(
-    `insert into refused
-    select task, crawl, 'brake: ' || gone || ' of ' || total
-      || ' rows are not listed any more; if that is right: run --accept-vanished '
-      || job || if(target = '', '', '/' || target)
-    from (select task, crawl, count(*) as total from member group by task, crawl)
-    join (
-      select task, crawl, count(*) as gone from vanished where table_name = $table group by task, crawl
-    ) using (task, crawl)
-    join ready using (task, crawl)
-    where gone > greatest($rows, total * $share)
-      and not list_contains($accepted, job) and not list_contains($accepted, job || '/' || target)`,
-    { table: table.name, ...brake, accepted },
-  );
-}
-
 /**
  * The rows that were true last before the crawl looked, so that it should have shown them. A later answer of another
- * job, or one from a slot above the crawl's lowest page, is not contradicted by it.
+ * job, or one from a slot above the crawl's lowest page, is not contradicted by it, unless the source has gone back.
  */
 export function isOlder(row: string, crawl: string): string {
-  return `${row}.seen_at < ${crawl}.started_at and coalesce(${row}.slot <= ${crawl}.min_slot, true)`;
+  return `${row}.seen_at < ${crawl}.started_at
+    and (${crawl}.rolls_back or coalesce(${row}.slot <= ${crawl}.min_slot, true))`;
 }

@@ -3,6 +3,21 @@ export const guards = ['vanished', 'blank', 'quarantine', 'rollback', 'ahead'] a
 
 export type Guard = (typeof guards)[number];
 
+/** The guards of `sql/guards/`. */
+export type GuardName = 'vanished' | 'blank' | 'quarantined' | 'stale';
+
+const accepts: Readonly<Record<GuardName, Guard>> = {
+  vanished: 'vanished',
+  blank: 'blank',
+  quarantined: 'quarantine',
+  stale: 'rollback',
+};
+
+/** Which option lets it pass. */
+export function acceptOf(guard: GuardName): Guard {
+  return accepts[guard];
+}
+
 /** What each guard lets pass: jobs, or parts of one as `job/target` (of `blank`: `job/column`). */
 export type Accepted = Readonly<Record<Guard, readonly string[]>>;
 

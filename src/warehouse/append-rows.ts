@@ -3,6 +3,7 @@ import { fillRows } from './fill-rows.ts';
 import { withRoom } from './memory.ts';
 import { type MergeCounts, noRows } from './merge-table.ts';
 import { quoteName, readSql } from './sql-text.ts';
+import { appliedRows, makeWithheld } from './staged-segments.ts';
 import type { TableSpec } from './table-spec.ts';
 
 /** Files applied at once: bounds the memory of one statement. */
@@ -18,6 +19,7 @@ const bookkeeping: Readonly<Record<string, string>> = {
 /**
  * Adds the rows of staging files to an append-only table. Of several with one key, the first seen counts, also where it
  * is in the table already: later ones only fill what it leaves NULL (`fillRows`). Applied again, files change nothing.
+ * Crawls that were refused, or that are judged later, bring nothing.
  */
 export async function appendRows(
   database: Database,
@@ -26,11 +28,12 @@ export async function appendRows(
 ): Promise<MergeCounts> {
   const counts = { ...noRows };
   if (files.length === 0) return counts;
+  await database.run(makeWithheld);
   const columns = await listColumns(database, spec.name);
   const keys = spec.key.map(quoteName);
   const insert = `insert into ${spec.name} (${columns.map(quoteName).join(', ')})
     select ${columns.map((column) => bookkeeping[column] ?? quoteName(column)).join(', ')}
-    from read_parquet($files) as s
+    from ${appliedRows} as s
     where ${keys.map((key) => `${key} is not null`).join(' and ')}
       and not exists (from again as a where ${keys.map((key) => `a.${key} = s.${key}`).join(' and ')})
     qualify row_number() over (partition by ${keys.join(', ')} order by seen_at, page, n) = 1`;
@@ -41,7 +44,7 @@ export async function appendRows(
       `select coalesce(max(rowid) + 1, 0) as row from ${spec.name}`,
     );
     const inserted = await withRoom(database, () => database.change(insert, { files: slice }));
-    const [row] = await database.rows<{ n: bigint }>('select count(*) as n from read_parquet($files)', {
+    const [row] = await database.rows<{ n: bigint }>(`select count(*) as n from ${appliedRows}`, {
       files: slice,
     });
     counts.seen += Number(row?.n ?? 0n);
@@ -78,7 +81,7 @@ function findAgain(spec: TableSpec): string {
   return `create or replace temp table again as
     select rowid as target, ${keys}
     from ${spec.name}
-    semi join (select ${keys} from read_parquet($files)) using (${keys})`;
+    semi join (select ${keys} from ${appliedRows}) using (${keys})`;
 }
 
 /** Adds to `again` the rows just inserted that the slice has several of. $end: the row number they begin at */
@@ -88,7 +91,7 @@ function addSeveral(spec: TableSpec): string {
     select rowid, ${keys}
     from ${spec.name}
     semi join (
-      select ${keys} from read_parquet($files) group by ${keys} having count(*) > 1
+      select ${keys} from ${appliedRows} group by ${keys} having count(*) > 1
     ) using (${keys})
     where rowid >= $end`;
 }

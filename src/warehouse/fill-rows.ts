@@ -2,6 +2,7 @@ import { type Database, listColumns } from './database.ts';
 import { withRoom } from './memory.ts';
 import { groupHash, listGroups } from './row-groups.ts';
 import { quoteName } from './sql-text.ts';
+import { appliedRows } from './staged-segments.ts';
 import type { TableSpec } from './table-spec.ts';
 
 /**
@@ -52,7 +53,7 @@ function findFilled(spec: TableSpec, columns: readonly string[], hash: string): 
         {'seen_at': s.seen_at, 'page': s.page, 'n': s.n, 'slot': s.slot, 'run_id': s.run_id} as answer,
         ${items((column) => `${value(`s.${quoteName(column)}`)} as ${staged(column)}`)},
         ${items((column) => `${value(`t.${quoteName(column)}`)} as ${own(column)}`)}
-      from read_parquet($files) s
+      from ${appliedRows} s
       join again a on ${keys.map((key) => `a.${key} = s.${key}`).join(' and ')}
       join ${spec.name} t on t.rowid = a.target
     ),

@@ -49,8 +49,11 @@ export interface MergeSql {
   addPlaces: string;
 }
 
-/** @param columns the table's columns in order */
-export function mergeSql(spec: TableSpec, columns: readonly string[]): MergeSql {
+/**
+ * @param columns the table's columns in order
+ * @param rollsBack whether crawls of `ready` take rows back to lower slots: of theirs the later answer is newer
+ */
+export function mergeSql(spec: TableSpec, columns: readonly string[], rollsBack = false): MergeSql {
   const groups = listGroups(spec, columns);
   const hash = keyHash(spec);
   return {
@@ -61,9 +64,9 @@ export function mergeSql(spec: TableSpec, columns: readonly string[]): MergeSql 
       semi join (
         select ${hash} as place_hash from read_parquet($files) semi join ready using (task, crawl)
       ) staged on staged.place_hash = ${hash}`,
-    seen: seenSql(spec, groups),
+    seen: seenSql(spec, groups, rollsBack),
     known: knownSql(spec, groups),
-    verdict: verdictSql(spec, groups),
+    verdict: verdictSql(spec, groups, rollsBack),
     counts: `
       select
         count(*) as fresh,
@@ -122,7 +125,8 @@ function keyHash(spec: TableSpec, from = ''): string {
   return `hash(${spec.key.map((column) => `${from}${quoteName(column)}`).join(', ')})`;
 }
 
-function seenSql(spec: TableSpec, groups: readonly Group[]): string {
+function seenSql(spec: TableSpec, groups: readonly Group[], rollsBack: boolean): string {
+  const order = rollsBack ? 'rolls_back, ' : '';
   const copies = groups.map((group) => {
     const slot = group.name === 'base' ? baseSlot(spec) : group.slot;
     const fields = [
@@ -133,15 +137,16 @@ function seenSql(spec: TableSpec, groups: readonly Group[]): string {
       ...(group.volatileHash === null ? [] : [`volatile := ${group.volatileHash}`]),
       'file_index := file_index',
       'file_row_number := file_row_number',
+      ...(rollsBack ? ['rolls_back := rolls_back'] : []),
     ];
-    const newest = `max_by(struct_pack(${fields.join(', ')}), (coalesce(${slot}, stand_in_slot, -1), seen_at, page, n))`;
+    const newest = `max_by(struct_pack(${fields.join(', ')}), (${order}coalesce(${slot}, stand_in_slot, -1), seen_at, page, n))`;
     return `${newest} filter (where ${group.carried}) as ${group.name}`;
   });
   return `
     create or replace temp table seen as
     select ${keyList(spec)}, ${copies.join(',\n      ')}
     from read_parquet($files, file_row_number = true)
-    join (select task, crawl, stand_in_slot from ready) using (task, crawl)
+    join (select task, crawl, stand_in_slot${rollsBack ? ', rolls_back' : ''} from ready) using (task, crawl)
     ${spec.final === null ? '' : missedSlots(spec)}
     where ${spec.key.map((column) => `${quoteName(column)} is not null`).join(' and ')}
     group by ${keyList(spec)}`;
@@ -165,18 +170,19 @@ function missedSlots({ name, key }: TableSpec): string {
  * Newer wins by slot where both have one, else by the time it was seen; the same copy again is not newer.
  * Written once for every group.
  */
-function isNewer(group: Group): string {
+function isNewer(group: Group, rollsBack: boolean): string {
   const staged = `s.${group.name}`;
   return `(case
       when ${staged} is null then false
-      when t.${group.seenAt} is null then true
+      when t.${group.seenAt} is null then true${rollsBack ? `\n      when ${staged}.rolls_back then ${staged}.seen_at > t.${group.seenAt}` : ''}
       when ${staged}.slot <> t.${group.slot} then ${staged}.slot > t.${group.slot}
       else ${staged}.seen_at > t.${group.seenAt}
     end)`;
 }
 
 /** Rows that are gone come back only with an answer that is newer than the one that said so. */
-function notGone(spec: TableSpec): string {
+function notGone(spec: TableSpec, rollsBack: boolean): string {
+  const hasNoSlot = rollsBack ? 's.base.rolls_back or s.base.slot is null' : 's.base.slot is null';
   return `
       left join (
         select ${keyList(spec)}, max(valid_to_slot) as gone_slot, max(valid_to) as gone_at
@@ -185,7 +191,7 @@ function notGone(spec: TableSpec): string {
         group by ${keyList(spec)}
       ) g using (${keyList(spec)})
       where t.target is not null or g.gone_at is null
-        or if(s.base.slot is null or g.gone_slot is null, s.base.seen_at > g.gone_at, s.base.slot > g.gone_slot)`;
+        or if(${hasNoSlot} or g.gone_slot is null, s.base.seen_at > g.gone_at, s.base.slot > g.gone_slot)`;
 }
 
 function knownSql(spec: TableSpec, groups: readonly Group[]): string {
@@ -210,8 +216,8 @@ function knownSql(spec: TableSpec, groups: readonly Group[]): string {
       on t.target = p.target and ${keyHash(spec, 't.')} = p.place_hash`;
 }
 
-function verdictSql(spec: TableSpec, groups: readonly Group[]): string {
-  const takes = groups.map((group) => `${isNewer(group)} as take_${group.name}`);
+function verdictSql(spec: TableSpec, groups: readonly Group[], rollsBack: boolean): string {
+  const takes = groups.map((group) => `${isNewer(group, rollsBack)} as take_${group.name}`);
   // A group that was never carried before is filled, not changed.
   const hashDiffers = groups.map(
     (group) =>
@@ -230,6 +236,8 @@ function verdictSql(spec: TableSpec, groups: readonly Group[]): string {
   const newest = (fieldOf: (group: Group) => string) =>
     `greatest(${groups.map((group) => `if(take_${group.name}, ${fieldOf(group)}, null)`).join(', ')})`;
   const newestSlot = newest(slotOf);
+  const laterSlot = `greatest(${newestSlot}, old.changed_slot)`;
+  const changedSlot = rollsBack ? `if(base.rolls_back, base.slot, ${laterSlot})` : laterSlot;
   // Flat and narrow: this table is what the wide rows are joined with.
   const fields = groups.flatMap((group) => [
     `take_${group.name}`,
@@ -242,7 +250,7 @@ function verdictSql(spec: TableSpec, groups: readonly Group[]): string {
       select s.*, t.target, t as old, ${takes.join(',\n        ')}
       from seen s
       left join known t using (${keyList(spec)})
-      ${spec.history ? notGone(spec) : ''}
+      ${spec.history ? notGone(spec, rollsBack) : ''}
     )
     select ${keyList(spec)},
       target,
@@ -253,7 +261,7 @@ function verdictSql(spec: TableSpec, groups: readonly Group[]): string {
       ${fields.join(',\n      ')},
       target is null or ${hashDiffers.join(' or ')} as changed,
       -- What changed at a slot of its own. Slots and times of versions never go back, whatever arrives late.
-      if(${newestSlot} is null, null, greatest(${newestSlot}, old.changed_slot)) as new_changed_slot,
+      if(${newestSlot} is null, null, ${changedSlot}) as new_changed_slot,
       greatest(${newest(({ name }) => `${name}.seen_at`)}, ${spec.history ? 'old.changed_at' : 'null'}) as new_changed_at,
       changed and target is not null and new_changed_slot is distinct from coalesce(old.changed_slot, -1) as versioned,
       changed or ${[...filled, ...volatileDiffers, 'false'].join(' or ')} as rewritten,

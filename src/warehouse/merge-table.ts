@@ -39,16 +39,20 @@ const bytesPerSlice = 128e6;
  */
 const bytesPerRow = { seen: 1000, inserted: 1000, changed: 4000, past: 2000 };
 
-/** Applies the ready rows of some staging files to one merge table, slice by slice. */
+/**
+ * Applies the ready rows of some staging files to one merge table, slice by slice.
+ * @param rollsBack whether there are crawls among them that take rows back to lower slots (`ready.rolls_back`)
+ */
 export async function mergeTable(
   database: Database,
   spec: TableSpec,
   files: readonly string[],
+  rollsBack = false,
 ): Promise<MergeCounts> {
   const roomBytes = Math.max(1, database.memoryBytes - bytesPerSlice);
   const total = { ...noRows };
   if (files.length === 0) return total;
-  const sql = mergeSql(spec, await listColumns(database, spec.name));
+  const sql = mergeSql(spec, await listColumns(database, spec.name), rollsBack);
   const places = createPlaces(database, sql);
   // What a row takes is known when a slice is judged.
   let bytes = bytesPerRow.seen;

@@ -2,14 +2,16 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
 import { listSegments, longestPageLine, pageFile } from '../landing/segment-files.ts';
-import { type Accepted, joinAccepted } from './accepted.ts';
+import { defaultThresholds, type Thresholds } from '../thresholds.ts';
+import { type Accepted, joinAccepted, nothingAccepted } from './accepted.ts';
 import { appendRows } from './append-rows.ts';
-import { auditReadyCrawls } from './audit.ts';
 import type { Database } from './database.ts';
+import { judgeCrawls, stillHeld } from './guards.ts';
 import { listStaged } from './load.ts';
+import { makeThresholds } from './make-thresholds.ts';
 import { limitBeside } from './memory.ts';
 import { mergeTable, noRows } from './merge-table.ts';
-import { addCounts, nothingPublished, type Published } from './published.ts';
+import { addCounts, nothingPublished, type Published, type Quarantined } from './published.ts';
 import { settleAbsent } from './settle-absent.ts';
 import { readSql } from './sql-text.ts';
 import { listFiles, type StagedSegment } from './staged-segments.ts';
@@ -19,9 +21,9 @@ export interface PublishOptions {
   run: string;
   /** Share of a crawl's records that may be quarantined (at least 50) before it is not published. */
   quarantineLimit: number;
-  /** What the guards let pass. */
-  accept: Accepted;
-  /** The same, as former runs were told it for what they received: a replay is told nothing. */
+  /** What a crawl may be wrong by (sql/guards/). */
+  guards?: Thresholds;
+  /** What the guards let pass, by the run that received a crawl, or accepted it later. */
   acceptedBy?: ReadonlyMap<string, Partial<Accepted>>;
 }
 
@@ -44,7 +46,7 @@ async function publishCrawls(
   folder: DataFolder,
   options: PublishOptions,
 ): Promise<Published> {
-  const staged = await findCrawls(database, folder, options.run);
+  const staged = await findCrawls(database, folder, options);
   const files = readTableSpecs().flatMap((spec) => listFiles(folder, spec, staged));
   await database.useThreads([folder.build, ...files]);
   const result = nothingPublished();
@@ -54,15 +56,16 @@ async function publishCrawls(
   );
   // Without a ready crawl there is still what append-only tables have received, and the state of open crawls.
   for (const step of steps.length === 0 ? [{ run_id: null, confirms: false, wave: null }] : steps) {
-    await database.run(readSql('publish/ready.sql'), step);
-    const accept = joinAccepted(options.accept, options.acceptedBy?.get(step.run_id ?? ''));
-    await publishReady(database, folder, { ...options, accept, staged, result });
+    const accept = joinAccepted(nothingAccepted, options.acceptedBy?.get(step.run_id ?? ''));
+    await database.run(readSql('publish/ready.sql'), { ...step, rollback: accept.rollback });
+    await publishReady(database, folder, { accept, staged, result });
   }
   const [absent] = await database.rows<{ n: bigint }>(
     `select count(*) as n from (${readSql('publish/due.sql')})`,
     { run: options.run, now: Date.now() },
   );
   result.unasked = Number(absent?.n ?? 0n);
+  result.refused = await stillHeld(database, result.refused);
   return result;
 }
 
@@ -70,34 +73,53 @@ async function publishCrawls(
 async function publishReady(
   database: Database,
   folder: DataFolder,
-  { staged, result, ...options }: PublishOptions & { staged: readonly StagedSegment[]; result: Published },
+  {
+    accept,
+    staged,
+    result,
+  }: {
+    accept: Accepted;
+    staged: readonly StagedSegment[];
+    result: Published;
+  },
 ): Promise<void> {
   await readAsked(database, folder);
-  result.refused = result.refused.concat(await auditReadyCrawls(database, folder, staged, options));
+  await database.run('create or replace temp table received as select * from ready');
+  const received = await readSegments(database, 'from landed semi join ready using (task, crawl)');
+  const toJudge = staged.filter(({ segment }) => received.has(segment));
+  result.refused = result.refused.concat(await judgeCrawls(database, folder, toJudge, accept));
+  result.quarantined = result.quarantined.concat(
+    await database.rows<Quarantined>(
+      `select job, sum(quarantined)::double as records, max_by(problem, quarantined) as reason
+      from received join misfit_count using (task, crawl) group by job order by job`,
+    ),
+  );
   const ready = await readSegments(database, 'from landed semi join ready using (task, crawl)');
+  const rollsBack = (await database.rows('from ready where rolls_back limit 1')).length > 0;
   const appended = await readSegments(database, 'from meta.segments');
   const toMerge = staged.filter(({ segment }) => ready.has(segment));
-  const toAppend = staged.filter(({ segment }) => !appended.has(segment));
+  const toAppend = staged.filter(({ segment }) => !appended.has(segment) || ready.has(segment));
   for (const spec of readTableSpecs()) {
     const counts =
       spec.publish === 'merge'
-        ? await mergeTable(database, spec, listFiles(folder, spec, toMerge))
+        ? await mergeTable(database, spec, listFiles(folder, spec, toMerge), rollsBack)
         : await appendRows(database, spec, listFiles(folder, spec, toAppend));
     addCounts(result, spec.name, counts);
   }
-  const gone = await database.transaction(() => commitState(database, folder, staged));
+  const gone = await database.transaction(() => commitState(database, folder, staged, toJudge));
   for (const [table, rows] of Object.entries(gone)) addCounts(result, table, { ...noRows, gone: rows });
   await database.run('checkpoint');
   const [row] = await database.rows<{ crawls: bigint }>('select count(*) as crawls from ready');
   result.crawls += Number(row?.crawls ?? 0n);
 }
 
-/** Makes `landed` and `crawl`; returns the staged segments. Every segment with records must be staged. */
+/** Makes `threshold`, `landed` and `crawl`; returns the staged segments. Every segment with records must be staged. */
 export async function findCrawls(
   database: Database,
   folder: DataFolder,
-  run: string,
+  { run, quarantineLimit, guards = defaultThresholds }: PublishOptions,
 ): Promise<StagedSegment[]> {
+  await makeThresholds(database, { ...guards, quarantineLimit });
   await database.script(readSql('publish/macros.sql'));
   await database.run(readSql('publish/landed.sql'), await pageLines(folder));
   await database.run(readSql('publish/crawl.sql'), { run });
@@ -145,12 +167,14 @@ async function commitState(
   database: Database,
   folder: DataFolder,
   staged: readonly StagedSegment[],
+  received: readonly StagedSegment[],
 ): Promise<Record<string, number>> {
   await database.script(readSql('publish/checkpoints.sql'));
+  await database.script(readSql('publish/refusals.sql'));
   const [feed] = await database.rows('from crawl where is_feed limit 1');
   if (feed !== undefined) await database.script(readSql('publish/coverage.sql'));
   const gone = await settleAbsent(database, folder, staged);
-  await quarantineMisfits(database, folder, staged);
+  await quarantineMisfits(database, folder, received);
   await database.script(
     `update crawl set state = 'published' from ready where ready.task = crawl.task and ready.crawl = crawl.crawl`,
   );
@@ -158,21 +182,22 @@ async function commitState(
   return gone;
 }
 
-/** What the ready crawls found that does not fit, once a target: an incremental crawl sees what others saw again. */
+/** What the crawls of a step, refused ones too, found that does not fit, once a target: an incremental crawl sees what others saw again. */
 async function quarantineMisfits(
   database: Database,
   folder: DataFolder,
   staged: readonly StagedSegment[],
 ): Promise<void> {
   await database.script(readSql('publish/quarantine.sql'));
-  await insertMisfits(database, folder, staged);
+  await insertMisfits(database, folder, staged, 'received');
 }
 
-/** What the crawls in `ready` found that does not fit, after `misfit_count` of them is made. */
+/** What the crawls in `ready`, or another table, found that does not fit, after `misfit_count` of them is made. */
 export async function insertMisfits(
   database: Database,
   folder: DataFolder,
   staged: readonly StagedSegment[],
+  crawls: 'ready' | 'received' = 'ready',
 ): Promise<void> {
   const [misfits] = await database.rows('from misfit_count limit 1');
   if (misfits === undefined) return;
@@ -187,12 +212,12 @@ export async function insertMisfits(
         from (
           select task, crawl, page, slot, nullif(concat_ws('/', ${spec.key.join(', ')}), '') as key, unnest(misfits) as misfit
           from read_parquet($files)
-          semi join ready using (task, crawl)
+          semi join ${crawls} using (task, crawl)
           where len(misfits) > 0
         )
       )
       select $table, task, crawl, page, slot, key, column_name, reason, raw
-      from found join ready r using (task, crawl)
+      from found join ${crawls} r using (task, crawl)
       where not exists (
         from meta.quarantine q join meta.checkpoints c on c.task = q.task
         where c.job = r.job and c.target = r.target and q.table_name = $table

@@ -1,8 +1,10 @@
 import type { DataFolder } from '../data-folder.ts';
+import { nothingAccepted } from './accepted.ts';
 import { amendRows } from './amend-rows.ts';
 import { appendRows } from './append-rows.ts';
-import { auditRows, takeRefused } from './audit.ts';
+import { auditRows } from './audit.ts';
 import type { Database } from './database.ts';
+import { takeRefused } from './guards.ts';
 import { mergeTable } from './merge-table.ts';
 import { findCrawls, insertMisfits, type PublishOptions, publish, readAsked } from './publish.ts';
 import { addCounts, addPublished, nothingPublished, type Published } from './published.ts';
@@ -27,13 +29,15 @@ export async function reload(
   folder: DataFolder,
   options: PublishOptions,
 ): Promise<Reloaded> {
-  const staged = await findCrawls(database, folder, options.run);
+  const staged = await findCrawls(database, folder, options);
   // Beside those that an audit refused: what one refused before a later crawl was refused, too.
-  await database.run(readSql('reload/retry.sql'));
-  const [unpublished] = await database.rows(`from crawl where state in ('ready', 'refused') limit 1`);
+  await database.script(readSql('reload/retry.sql'));
+  const [unpublished] = await database.rows(
+    `from crawl where state in ('ready', 'refused', 'held', 'replaced') limit 1`,
+  );
   await database.run(readSql('reload/ready.sql'));
   await readAsked(database, folder);
-  await auditRows(database, folder, staged, options.quarantineLimit);
+  await auditRows(database, folder, staged, nothingAccepted);
   await database.script(takeRefused);
   const refused = await database.rows<Reloaded['refused'][number]>(readSql('reload/refused.sql'));
   const result: Reloaded = { ...nothingPublished(), refused, amended: {} };

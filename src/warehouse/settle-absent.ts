@@ -23,6 +23,9 @@ export async function settleAbsent(
   const close = async (spec: TableSpec, gone: string) => {
     closed[spec.name] = (closed[spec.name] ?? 0) + (await closeRows(database, spec, gone));
   };
+  // What waits from before the source went back would wait for slots that are long in coming.
+  await database.run(`update meta.absent set slot = least(slot, r.min_slot), null_slot = least(null_slot, r.min_slot)
+    from ready r where r.rolls_back and r.job = meta.absent.job and r.target = meta.absent.target`);
   const missed = await database.rows<{ table_name: string }>(
     'select distinct table_name from vanished union select distinct table_name from meta.absent',
   );
@@ -115,9 +118,31 @@ function unknownSql(table: TableSpec): string {
     from looked_up l
     join meta.absent a using (key)
     where a.table_name = ${quoteText(table.name)}
-      and l.unknown
+      and ${closes}`;
+}
+
+/** Condition on a row of `looked_up` l and of `meta.absent` a: there is nothing under its key, for the second time. */
+const closes = `l.unknown
       and a.null_run <> l.asking.run_id
       and bears_out(a.null_at, a.null_slot, l.at, l.as_of)`;
+
+/** Makes `unknown_count` for the guard `vanished`: what the ready crawls would close, by the job that missed the rows. */
+export async function countUnknown(
+  database: Database,
+  folder: DataFolder,
+  staged: readonly StagedSegment[],
+): Promise<void> {
+  await database.run(`create or replace temp table unknown_count (
+    task varchar, crawl varchar, job varchar, table_name varchar, rows bigint, total bigint, examples varchar[])`);
+  const waiting = await database.rows<{ table_name: string }>(
+    'select distinct table_name from meta.absent where null_run is not null',
+  );
+  for (const asked of readAskedRows()) {
+    const { name } = asked.table;
+    if (!waiting.some(({ table_name }) => table_name === name)) continue;
+    if (await makeLookedUp(database, folder, staged, asked))
+      await database.run(readSql('publish/unknown.sql').replaceAll('{closes}', closes), { table: name });
+  }
 }
 
 /** What was seen again, or is closed, waits no more. */
@@ -194,7 +219,8 @@ function displayOptions(crawl: string): string {
 }
 
 /**
- * Rows leave their table, and move to `past` where it has history; what was true at a slot ended after it.
+ * Rows leave their table, and move to `past` where it has history; what was true at a slot ended after it, unless
+ * its source went back below it: what is spent may have been confirmed by a replica that was behind.
  * @param gone a query of (key, slot, at, reason)
  * @returns how many there were
  */
@@ -203,7 +229,7 @@ async function closeRows(database: Database, spec: TableSpec, gone: string): Pro
   if (await isEmpty(database, 'gone')) return 0;
   if (spec.history)
     await database.run(`insert into past.${spec.name} by name
-      select t.*, greatest(g.slot, t.slot + 1) as valid_to_slot, greatest(g.at, t.changed_at) as valid_to, g.reason as gone_reason
+      select t.*, if(g.reason <> 'spent' and g.slot < t.slot, g.slot, greatest(g.slot, t.slot + 1)) as valid_to_slot, greatest(g.at, t.changed_at) as valid_to, g.reason as gone_reason
       from ${spec.name} t join gone g on g.key = ${keyText(spec, 't')}`);
   return await database.change(
     `delete from ${spec.name} where ${keyText(spec, spec.name)} in (select key from gone)`,

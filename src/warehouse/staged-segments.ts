@@ -14,3 +14,14 @@ export function listFiles(folder: DataFolder, spec: TableSpec, segments: readonl
     .filter(({ shape }) => spec.shapes.includes(shape))
     .map(({ segment }) => stagingFile(folder, segment, spec.name));
 }
+
+/** Makes `withheld`: crawls that were refused, or whose turn to be judged comes after those in `ready`. */
+export const makeWithheld = `
+  create or replace temp table withheld as
+  select task, crawl
+  from crawl
+  where state in ('refused', 'held', 'replaced')
+    or state = 'ready' and not exists (from ready r where r.task = crawl.task and r.crawl = crawl.crawl)`;
+
+/** Rows of staging files ($files) that an append-only table takes. */
+export const appliedRows = '(from read_parquet($files) anti join withheld using (task, crawl))';

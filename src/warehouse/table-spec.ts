@@ -29,6 +29,12 @@ export interface TableSpec {
   hashed: ReadonlyMap<string, string>;
   /** Types of the columns, as `create table` has them. */
   types: ReadonlyMap<string, string>;
+  /** Columns that a row which has them keeps, as far as a ledger goes: the guard `blank` says so of others only of many. */
+  steady: readonly string[];
+  /** Columns that every record has. */
+  required: readonly string[];
+  /** Condition on a staged row that lives on: what is burnt may lose its columns. */
+  living: string;
   /** The statements that make it, with what its columns mean. */
   ddl: string;
   /** The first of them: the table alone, for where nobody asks what its columns mean. */
@@ -81,6 +87,9 @@ export function parseTableSpec(text: string): TableSpec {
     unordered: splitList(fields.get('unordered') ?? ''),
     hashed,
     types: readTypes(create),
+    steady: splitList(fields.get('steady') ?? ''),
+    required: splitList(fields.get('required') ?? ''),
+    living: fields.get('living') ?? 'true',
     ddl: text,
     create,
   };

@@ -259,7 +259,7 @@ test('token accounts that left close at once; too many of them stop the target u
   const braked = await place.run();
   expect(braked.code).toBe(4);
   expect(braked.report.published.refused).toMatchObject([
-    { job: 'tokens', target: owner, reason: expect.stringContaining(`--accept-vanished tokens/${owner}`) },
+    { job: 'tokens', target: owner, guard: 'vanished', accept: `tokens/${owner}`, rows: 51, total: 100 },
   ]);
   expect(await place.rows('select distinct amount from token_accounts')).toEqual([{ amount: '9' }]);
 
@@ -268,9 +268,9 @@ test('token accounts that left close at once; too many of them stop the target u
   const accepted = await current(place, 'token_accounts', 'address');
   expect(accepted).toHaveLength(49);
 
-  // The night that the brake refused is refused again; what was accepted stays so.
+  // What was accepted is accepted again.
   const rebuilt = await place.cli('rebuild', '--from-archive');
-  expect([rebuilt.code, rebuilt.stdout]).toEqual([4, expect.stringContaining(owner)]);
+  expect(rebuilt.code).toBe(0);
   expect(await current(place, 'token_accounts', 'address')).toEqual(accepted);
 }, 120_000);
 

@@ -10,7 +10,6 @@ import { listCarried, type PageAnswer, receivePage } from '../../src/crawl/page.
 import { type DataFolder, dataFolder, makeDataFolder } from '../../src/data-folder.ts';
 import { MalformedPage, splitPage } from '../../src/landing/split.ts';
 import { createLandingLog } from '../../src/landing/writer.ts';
-import { nothingAccepted } from '../../src/warehouse/accepted.ts';
 import { openBuild } from '../../src/warehouse/build.ts';
 import { openDatabase } from '../../src/warehouse/database.ts';
 import { createLoader, listStaged } from '../../src/warehouse/load.ts';
@@ -158,7 +157,7 @@ test(
       ).toEqual([]);
       const options = { memoryLimit: '512MB', threads: 1, tempDir: folder.temp };
       const build = await openBuild(folder, options);
-      const publishing = { run: 'run', quarantineLimit: 1, accept: nothingAccepted };
+      const publishing = { run: 'run', quarantineLimit: 1 };
       const published = await publish(build, folder, publishing).catch((cause) => {
         throw new Error(what, { cause });
       });

@@ -14,6 +14,7 @@ import { publishLoaded } from '../../src/pipeline/publish-stage.ts';
 import { type RunReport, runPipeline } from '../../src/pipeline/run-pipeline.ts';
 import { withSession } from '../../src/pipeline/session.ts';
 import { type Accepted, nothingAccepted } from '../../src/warehouse/accepted.ts';
+import type { Published } from '../../src/warehouse/published.ts';
 import { aheadBy } from './clock.ts';
 import { type Call, type Script, startScriptedApi } from './scripted-api.ts';
 
@@ -46,6 +47,8 @@ export interface Installation {
   data: string;
   /** One `ledgerlake run` against the script, without the export. Its clock runs 20 times as fast. */
   night(script: Script, options?: NightOptions): Promise<NightEnded>;
+  /** `ledgerlake publish --accept-…`. */
+  publish(accept: Partial<Accepted>): Promise<Published>;
   /** `ledgerlake rebuild --from-archive`. @returns its exit code */
   rebuild(): Promise<number>;
   /** Rows of the snapshot: 64-bit numbers and times as text. */
@@ -93,6 +96,8 @@ export async function openInstallation(files: Readonly<Record<string, string>>):
       );
       return { ...ended, calls: api.calls };
     },
+    publish: (accept) =>
+      aheadBy(hours * 3_600_000, () => publishAll(folder, config, { ...nothingAccepted, ...accept })),
     rebuild: () => aheadBy(hours * 3_600_000, () => rebuildAll(folder, config)),
     rows: (sql) => readRows(folder.snapshot, sql),
     tables: (besides) => readAllTables(folder.snapshot, besides),
@@ -129,6 +134,16 @@ async function runNight(
     if (!(error instanceof LedgerlakeError)) throw error;
     return { code: error.exitCode, report: null, error };
   }
+}
+
+async function publishAll(folder: DataFolder, config: Config, accept: Accepted): Promise<Published> {
+  const log = pino({ level: 'silent' });
+  const described = { config, folder, log, verb: 'publish', jobs: [], origins: {}, accept };
+  const { published } = await withSession(described, async (session) => {
+    const { published, exitCode } = await publishLoaded(session, [], accept);
+    return { published, exitCode, stopped: null };
+  });
+  return published;
 }
 
 async function rebuildAll(folder: DataFolder, config: Config): Promise<number> {

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type DataFolder, dataFolder, makeDataFolder } from '../../src/data-folder.ts';
-import { nothingAccepted } from '../../src/warehouse/accepted.ts';
 import { openBuild } from '../../src/warehouse/build.ts';
 import { type Database, openDatabase } from '../../src/warehouse/database.ts';
 import { createLoader, listUnloaded } from '../../src/warehouse/load.ts';
@@ -37,7 +36,7 @@ export async function publishLoaded<T>(
 ): Promise<T> {
   const build = await openBuild(folder, { ...options, memoryLimit });
   try {
-    const settings = { run, quarantineLimit: 0.01, accept: nothingAccepted };
+    const settings = { run, quarantineLimit: 0.01 };
     return await ask(build, await publish(build, folder, settings));
   } finally {
     build.close();

@@ -1,0 +1,19 @@
+-- guard: vanished
+-- Look-ups know more rows of a job no longer than a ledger forgets, which would close them: it burns assets and keeps them.
+-- grain: one row a crawl that asked for rows by key, and job that missed them first
+-- Table `unknown_count`: sql/publish/unknown.sql. `threshold`: warehouse.guards
+select
+  task,
+  crawl,
+  u.job as accept_job,
+  true as whole_job,
+  table_name,
+  null::varchar as column_name,
+  u.rows,
+  u.total,
+  u.examples,
+  format('{} of {} rows of the job are unknown to the look-ups', u.rows, u.total) as problem
+from unknown_count as u
+cross join threshold as t
+where u.rows > greatest(t.rows, u.total * t.vanished_share)
+  or (u.rows >= t.few_rows and u.rows > u.total / 2)

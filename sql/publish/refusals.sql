@@ -1,0 +1,35 @@
+-- Keeps what the guards refused in this step, and notes of what they refused before and somebody accepted that it is in.
+-- Runs in one transaction with the other state files.
+-- Tables `refused`: src/warehouse/guards.ts; `crawl`, `ready`: sql/publish/crawl.sql
+update meta.refusals set accepted_by = r.run_id
+from ready as r
+where meta.refusals.task = r.task and meta.refusals.crawl = r.crawl and meta.refusals.accepted_by is null;
+
+delete from meta.refusals
+where accepted_by is null
+  and exists (from refused as r where r.task = meta.refusals.task and r.crawl = meta.refusals.crawl);
+
+insert into meta.refusals (
+  run_id, job, target, range, guard, accept, whole_job, table_name, column_name, rows, total, examples, reason, task,
+  crawl, refused_at
+)
+select
+  c.run_id,
+  c.job,
+  c.target,
+  c.range_name,
+  r.guard,
+  r.accept,
+  r.whole_job,
+  r.table_name,
+  r.column_name,
+  r.rows,
+  r.total,
+  coalesce(r.examples, []),
+  r.reason,
+  task,
+  crawl,
+  c.finished_at
+from refused as r
+join crawl as c using (task, crawl)
+where r.guard is not null;

@@ -1,0 +1,35 @@
+import { type Accepted, acceptOf, type GuardName } from './accepted.ts';
+import type { Database } from './database.ts';
+import { readSql } from './sql-text.ts';
+
+/**
+ * Adds to `refused` what one guard finds, without what is accepted, in this run or when the crawl was published.
+ * @param name file of `sql/guards/`
+ */
+export async function applyGuard(database: Database, name: string, accept: Accepted): Promise<void> {
+  const text = readSql(`guards/${name}.sql`);
+  const guard = /^-- guard: (\w+)$/m.exec(text)?.[1] as GuardName | undefined;
+  if (guard === undefined) throw new Error(`sql/guards/${name}.sql has no "-- guard:" line`);
+  await database.run(
+    `insert into refused by name
+    select task, crawl, $guard as guard, whole_job, table_name, column_name, rows, total, examples,
+      accept_job || case
+        when $guard = 'blank' and column_name is not null then '/' || column_name
+        when whole_job or target = '' then ''
+        else '/' || target
+      end as accept,
+      $guard || ': ' || problem
+        || if(len(examples) > 0, ', for example ' || array_to_string(examples, ', '), '') as reason
+    from (${text}) found
+    join (select task, crawl, target from ready) using (task, crawl)
+    where not list_contains($accepted, accept_job)
+      and not list_contains($accepted, accept_job || '/' || target)
+      and not list_contains($accepted, accept_job || '/' || coalesce(column_name, ''))
+      and not exists (
+        from meta.refusals before
+        where before.task = found.task and before.crawl = found.crawl and before.guard = $guard
+          and before.accepted_by is not null
+      )`,
+    { guard, accepted: accept[acceptOf(guard)] },
+  );
+}

@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest';
+import { openInstallation } from '../support/nights.ts';
+import type { Call, Script } from '../support/scripted-api.ts';
+import { answerList } from '../support/scripted-list.ts';
+
+const key = (name: string) => name.padEnd(43, '1');
+const collection = key('Group');
+const jobs = {
+  'jobs/list.yaml': `describe: test
+method: getAssetsByGroup
+params: {groupKey: collection}
+for_each: {groupValue: {values: [${collection}]}}
+`,
+};
+
+interface Night {
+  /** How many of a hundred assets the list shows. */
+  listed: number;
+  /** How many the look-up knows. */
+  known?: number;
+  change?: (asset: Record<string, unknown>, n: number) => Record<string, unknown>;
+}
+
+const all = (change: Night['change'] = (asset) => asset) =>
+  Array.from({ length: 100 }, (_, n) =>
+    change(
+      {
+        id: key(`A${String(n).replaceAll('0', 'z')}x`),
+        interface: 'V1_NFT',
+        content: { metadata: { name: `Number ${n}` }, json_uri: `https://x/${n}` },
+        ownership: { owner: key('Who'), ownership_model: 'single', delegate: n < 60 ? key('Del') : null },
+        grouping: [{ group_key: 'collection', group_value: collection }],
+        burnt: false,
+      },
+      n,
+    ),
+  );
+
+const ledger =
+  (slot: number, { listed, known = 100, change }: Night): Script =>
+  (call: Call) => {
+    const assets = all(change);
+    if (call.operation === 'getAssetBatch') {
+      const at = new Map(assets.slice(0, known).map((asset) => [asset.id, asset]));
+      return (call.params.ids as string[]).map((id) => at.get(id) ?? null);
+    }
+    return answerList(call, assets.slice(0, listed), { slot, pageSize: 1000 });
+  };
+
+const count = 'select count(*)::text as n from assets';
+
+test('all lists empty and every look-up null, night after night: nothing is closed until that is accepted', async () => {
+  const one = await openInstallation(jobs);
+  expect((await one.night(ledger(100, { listed: 100 }))).code).toBe(0);
+  await one.night(ledger(200, { listed: 0, known: 0 }));
+  const second = await one.night(ledger(300, { listed: 0, known: 0 }));
+  expect(second.code).toBe(4);
+  expect(second.report?.published.refused).toMatchObject([
+    { job: '_confirm', guard: 'vanished', accept: 'list', rows: 100, total: 100 },
+  ]);
+  expect(await one.rows(count)).toEqual([{ n: '100' }]);
+  expect((await one.publish({ vanished: ['list'] })).refused).toEqual([]);
+  expect(await one.rows(count)).toEqual([{ n: '0' }]);
+  expect(await one.rebuild()).toBe(0);
+  expect(await one.rows(count)).toEqual([{ n: '0' }]);
+});
+
+test('the same, and then a right night: everything is as it was', async () => {
+  const one = await openInstallation(jobs);
+  for (const [slot, night] of [
+    [100, { listed: 100 }],
+    [200, { listed: 0, known: 0 }],
+    [300, { listed: 0, known: 0 }],
+  ] as const)
+    await one.night(ledger(slot, night));
+  expect((await one.night(ledger(400, { listed: 100 }))).code).toBe(0);
+  expect(await one.rows(count)).toEqual([{ n: '100' }]);
+  expect(await one.rows('from meta.absent')).toEqual([]);
+  expect(await one.rows('from meta.held')).toEqual([]);
+});
+
+test('nights that a ledger has pass: few assets gone, burnt ones without an owner, delegates that went, a new member', async () => {
+  const one = await openInstallation(jobs);
+  await one.night(ledger(100, { listed: 100 }));
+  const changes: Night[] = [
+    { listed: 98, known: 98 },
+    { listed: 98, known: 98 },
+    {
+      listed: 98,
+      change: (asset, n) => (n < 60 ? { ...asset, burnt: true, ownership: { owner: '' } } : asset),
+    },
+    { listed: 98, change: (asset) => ({ ...asset, fresh: { member: 1 } }) },
+    {
+      listed: 98,
+      change: (asset, n) =>
+        n < 20 ? { ...asset, ownership: { owner: key('Who'), ownership_model: 'single' } } : asset,
+    },
+  ];
+  for (const [n, night] of changes.entries())
+    expect((await one.night(ledger(200 + n, night))).code, `${n}`).toBe(0);
+  expect(await one.rows('from meta.refusals')).toEqual([]);
+});
+
+test('names and addresses that are gone from all answers are refused, by column', async () => {
+  const one = await openInstallation(jobs);
+  await one.night(ledger(100, { listed: 100 }));
+  const renamed = ({ content, ...asset }: Record<string, unknown>) => ({
+    ...asset,
+    content: { metadata: { title: 'x' }, json_uri: (content as { json_uri: string }).json_uri },
+  });
+  const night = await one.night(ledger(200, { listed: 100, change: renamed }));
+  expect(night.code).toBe(4);
+  expect(night.report?.published.refused).toMatchObject([
+    { guard: 'blank', column: 'name', accept: 'list/name', rows: 100, total: 100 },
+  ]);
+});
+
+test('a first crawl whose records all lack a required member is refused', async () => {
+  const one = await openInstallation(jobs);
+  const night = await one.night(
+    ledger(100, { listed: 100, change: ({ interface: kind, ...rest }) => ({ ...rest, kind }) }),
+  );
+  expect(night.code).toBe(4);
+  expect(night.report?.published.refused).toMatchObject([
+    { guard: 'blank', column: 'interface', rows: 100, total: 100, accept: 'list/interface' },
+  ]);
+  expect(await one.rows(count)).toEqual([{ n: '0' }]);
+});

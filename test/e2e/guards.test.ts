@@ -1,0 +1,127 @@
+import { expect, test } from 'vitest';
+import type { Accepted } from '../../src/warehouse/accepted.ts';
+import { compareTables, openInstallation } from '../support/nights.ts';
+import type { Call, Script } from '../support/scripted-api.ts';
+import { answerList } from '../support/scripted-list.ts';
+
+const key = (name: string) => name.padEnd(43, '1');
+const owners = ['Ann', 'Bea', 'Cat', 'Dan', 'Eve', 'Fay'].map(key);
+
+const jobs = {
+  'jobs/tokens.yaml': `describe: test
+method: getTokenAccounts
+for_each: {owner: {values: [${owners.join(', ')}]}}
+`,
+};
+
+type Account = Record<string, unknown>;
+
+/** Every owner's accounts at a slot, each as `change` makes it; null: the list is without it. */
+const ledger =
+  (
+    slot: number,
+    each: number,
+    change: (account: Account, n: number) => Account | null = (account) => account,
+  ): Script =>
+  (call: Call) => {
+    const { owner } = call.params;
+    const accounts = Array.from({ length: each }, (_, n) => ({
+      ...{
+        address: key(`${String(owner).slice(0, 3)}${String(n).replaceAll('0', 'z')}x`),
+        mint: key('Mint'),
+        owner,
+        amount: n + 1,
+      },
+    }));
+    const listed = accounts.flatMap((account, n) => change(account, n) ?? []);
+    return answerList(call, listed, { slot, pageSize: 1000 });
+  };
+
+const rename = ({ amount, ...rest }: Account) => ({ ...rest, tokenAmount: amount });
+
+interface WrongNight {
+  what: string;
+  each: number;
+  wrong: (account: Account, n: number) => Account | null;
+  refused: object[];
+  accept: Partial<Accepted>;
+}
+
+const wrongNights: WrongNight[] = [
+  {
+    what: 'all lists empty, few rows',
+    ...{ each: 5, wrong: () => null, accept: { vanished: ['tokens'] } },
+    refused: [{ guard: 'vanished', rows: 30, total: 30, accept: 'tokens', targets: 6 }],
+  },
+  {
+    what: 'all lists empty, each below the brake of a target',
+    ...{ each: 40, wrong: () => null, accept: { vanished: ['tokens'] } },
+    refused: [{ guard: 'vanished', rows: 240, total: 240 }],
+  },
+  {
+    what: 'amount renamed, few rows',
+    ...{ each: 3, wrong: rename, accept: { blank: ['tokens/amount'] } },
+    refused: [{ guard: 'blank', column: 'amount', rows: 18, total: 18, accept: 'tokens/amount' }],
+  },
+  {
+    what: 'amount renamed, many rows',
+    ...{ each: 400, wrong: rename, accept: { blank: ['tokens'] } },
+    refused: [{ guard: 'blank', column: 'amount', rows: 2400, total: 2400 }],
+  },
+  {
+    what: 'every amount a word',
+    ...{ each: 4, wrong: (account) => ({ ...account, amount: 'many' }) },
+    accept: { quarantine: ['tokens'], blank: ['tokens'] },
+    refused: [{ guard: 'blank' }, { guard: 'quarantined', rows: 24, total: 24, examples: ['many'] }],
+  },
+  {
+    what: 'no address',
+    ...{ each: 48, wrong: (account) => ({ ...account, address: null }), accept: { quarantine: ['tokens'] } },
+    refused: [{ guard: 'quarantined', rows: 288, total: 288 }],
+  },
+];
+
+test.for(wrongNights)('$what: refused, kept, and no trace of it after a right night', async (night) => {
+  const { each, wrong, refused } = night;
+  const one = await openInstallation(jobs);
+  expect((await one.night(ledger(100, each))).code).toBe(0);
+  const before = await one.tables();
+  const { code, report } = await one.night(ledger(200, each, wrong));
+  expect(code).toBe(4);
+  expect(report?.published.refused).toMatchObject(refused);
+  expect(compareTables(before, await one.tables())).toEqual([]);
+  expect((await one.night(ledger(300, each))).code).toBe(0);
+
+  const other = await openInstallation(jobs);
+  await other.night(ledger(100, each));
+  await other.night(ledger(300, each));
+  const right = await other.tables();
+  expect(compareTables(right, await one.tables())).toEqual([]);
+  expect(await one.rebuild()).toBe(0);
+  expect(compareTables(right, await one.tables())).toEqual([]);
+  expect(await one.rows('select * from meta.held')).toEqual([]);
+});
+
+test.for(wrongNights)(
+  '$what: accepted, it is published without a request, and again by a rebuild',
+  async (night) => {
+    const { each, wrong, accept } = night;
+    const one = await openInstallation(jobs);
+    await one.night(ledger(100, each));
+    await one.night(ledger(200, each, wrong));
+    const accepted = await one.publish(accept);
+    expect(accepted.refused).toEqual([]);
+    const tables = await one.tables();
+    expect(await one.rows('select distinct accepted_by is not null as accepted from meta.refusals')).toEqual([
+      { accepted: true },
+    ]);
+
+    const other = await openInstallation(jobs);
+    await other.night(ledger(100, each));
+    const atOnce = await other.night(ledger(200, each, wrong), { accept });
+    expect(atOnce.code).toBe(0);
+    expect(compareTables(await other.tables(), tables)).toEqual([]);
+    expect(await one.rebuild()).toBe(0);
+    expect(compareTables(tables, await one.tables())).toEqual([]);
+  },
+);
