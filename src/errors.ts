@@ -120,7 +120,7 @@ export function asDiskError(error: unknown): unknown {
   if (parquet !== null) {
     return new DiskError(
       `${parquet[1] ?? parquet[2]} is damaged: it is no Parquet file any more`,
-      'Put it back from a copy, or move it away: rows that were published stay, what else was only in it is lost.',
+      'Put it back from a copy, or move it away, as `ledgerlake doctor --repair` does: rows that were published stay, what else was only in it is lost.',
       { cause: error },
     );
   }

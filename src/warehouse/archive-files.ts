@@ -1,5 +1,6 @@
 import { readdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDiskFull, isOutOfMemory, StoppedEarly } from '../errors.ts';
 import { syncDirectory, writeSynced } from '../landing/segment-files.ts';
 
 /** The archived record lines of a segment: those whose text no other file had; none when there is no such. */
@@ -70,4 +71,10 @@ export async function listRecordFiles(dir: string): Promise<number[]> {
     .filter((digits) => digits !== undefined)
     .map(Number)
     .sort((a, b) => a - b);
+}
+
+/** Whether an error says something of the archive, not of the disk that is written to, the memory, or a signal to stop. */
+export function isOfArchive(error: unknown): boolean {
+  const isOfFiles = (error as NodeJS.ErrnoException).code !== undefined;
+  return !(isOfFiles || error instanceof StoppedEarly || isDiskFull(error) || isOutOfMemory(error));
 }

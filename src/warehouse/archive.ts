@@ -1,8 +1,9 @@
 import { chmod, rename, rm } from 'node:fs/promises';
 import type { DataFolder } from '../data-folder.ts';
+import { DiskError } from '../errors.ts';
 import { describeSegment, verifySegment } from '../landing/reader.ts';
 import { longestPageLine, pageFile, recordFile, syncDirectory, syncFile } from '../landing/segment-files.ts';
-import { archivedPages, archivedRecords, listArchived, listTexts } from './archive-files.ts';
+import { archivedPages, archivedRecords, isOfArchive, listArchived, listTexts } from './archive-files.ts';
 import type { Database, SqlParams } from './database.ts';
 import { removeStaged } from './load.ts';
 import { withRoom } from './memory.ts';
@@ -61,9 +62,18 @@ async function readKnown(
   if (texts.length === 0) return;
   const pages = segments.map((segment) => pageFile(landing, segment));
   const longest_page_line = await longestPageLine(pages);
-  await withRoom(database, () =>
-    database.run(readSql('archive/known-digests.sql'), { pages, longest_page_line, files: texts }),
-  );
+  try {
+    await withRoom(database, () =>
+      database.run(readSql('archive/known-digests.sql'), { pages, longest_page_line, files: texts }),
+    );
+  } catch (error) {
+    if (error instanceof DiskError || !isOfArchive(error)) throw error;
+    throw new DiskError(
+      `the archive cannot be read: ${(error as Error).message}`,
+      `Restore ${archive} from a backup, or move the damaged file out of it: rows that were published stay. What was received now waits in the landing log.`,
+      { cause: error },
+    );
+  }
 }
 
 /** Removes archived segments, which a snapshot holds, from the landing log and from staging. */

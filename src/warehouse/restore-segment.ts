@@ -1,8 +1,8 @@
 import { access, chmod, rename, rm, writeFile } from 'node:fs/promises';
-import { DiskError, isDiskFull, isOutOfMemory, StoppedEarly } from '../errors.ts';
+import { DiskError } from '../errors.ts';
 import { isSegmentWhole } from '../landing/reader.ts';
 import { pageFile, recordFile, syncDirectory, syncFile } from '../landing/segment-files.ts';
-import { archivedPages, archivedRecords, listTexts } from './archive-files.ts';
+import { archivedPages, archivedRecords, isOfArchive, listTexts } from './archive-files.ts';
 import type { Database } from './database.ts';
 import { withRoom } from './memory.ts';
 import { readSql } from './sql-text.ts';
@@ -43,12 +43,6 @@ export async function restoreSegment(
       { cause: error },
     );
   }
-}
-
-/** Whether an error says something of the archive, not of the disk that is written to, the memory, or a signal to stop. */
-function isOfArchive(error: unknown): boolean {
-  const isOfFiles = (error as NodeJS.ErrnoException).code !== undefined;
-  return !(isOfFiles || error instanceof StoppedEarly || isDiskFull(error) || isOutOfMemory(error));
 }
 
 /** The record lines, from every archived file that has some of them; an empty file when there are none. */
