@@ -5,7 +5,7 @@
 -- The structure that from_json reads the record in is that of sql/shapes/<shape>/record.json; without it, JSON.
 -- record is what was read, NULL when `refusal` says why DuckDB cannot read it, and `raw` is then its text; line is the
 -- whole line, with the record's own text. form: what `form` knows of its keys; NULL in lines of older folders, and
--- where forms are too many.
+-- where forms are too many. digest: what tells the record's text (src/landing/record-digests.ts); NULL as form is.
 with page as (
   select
     task,
@@ -25,7 +25,8 @@ with page as (
     received_at as seen_at,
     records,
     forms,
-    form_of
+    form_of,
+    digests
   from read_json(
     $pages,
     format = 'newline_delimited',
@@ -46,7 +47,8 @@ with page as (
       received_at: 'TIMESTAMPTZ',
       records: 'BIGINT',
       forms: 'STRUCT(form BIGINT, "like" VARCHAR)[]',
-      form_of: 'BIGINT[]'
+      form_of: 'BIGINT[]',
+      digests: 'VARCHAR'
     }
   )
   where kind = 'page'
@@ -58,9 +60,10 @@ form as (
 ),
 place as (
   select
-    * exclude (records, forms, form_of),
+    * exclude (records, forms, form_of, digests),
     unnest(range(records)) as n,
-    unnest(form_of) as form
+    unnest(form_of) as form,
+    unnest(regexp_extract_all(hex(from_base64(digests)), '.{32}'))::uuid as digest
   from page
 ),
 text as (

@@ -4,6 +4,7 @@
 -- publish: merge
 -- final: burnt
 -- history: yes
+-- texts: yes
 -- group content: name, symbol, description, token_standard, json_uri, schema_uri, image, external_url, attributes, files, content_extra
 -- group token_info: token_symbol, token_supply, token_decimals, token_program, price_per_token, price_currency, mint_authority, freeze_authority, token_info_extra
 -- group supply: print_max_supply, print_current_supply, edition_nonce, supply_extra

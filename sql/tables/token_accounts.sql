@@ -5,6 +5,7 @@
 -- history: yes
 -- steady: mint, owner, amount
 -- required: mint, owner, amount
+-- texts: yes
 create table if not exists token_accounts (
   address varchar not null,
   mint varchar,

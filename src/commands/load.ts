@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { startLoading } from '../pipeline/load-stage.ts';
+import { loadWaiting } from '../pipeline/publish-stage.ts';
 import type { GlobalArgs } from './context.ts';
 import { addExamples } from './examples.ts';
 import { runOffline } from './offline.ts';
@@ -14,7 +14,7 @@ export function describeOptions(command: Command): Command {
 /** `ledgerlake load`: landed segments into staging. */
 export function execute(args: GlobalArgs): Promise<number> {
   return runOffline('load', args, async (session, context) => {
-    const loaded = await (await startLoading(session)).finish();
+    const loaded = await loadWaiting(session);
     context.print(`loaded ${loaded.segments} segments, ${loaded.records} records`, loaded);
     return 0;
   });

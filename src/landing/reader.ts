@@ -99,6 +99,12 @@ export async function verifySegment(dir: string, segment: number): Promise<void>
   if (damaged !== undefined) throw describeDamage(dir, inspection, damaged);
 }
 
+/** The lines of a segment's pages, in order. */
+export async function listPages(dir: string, segment: number): Promise<PageLine[]> {
+  const entries = await readSegment(dir, segment);
+  return entries.flatMap(({ line }) => (line.kind === 'page' ? line : []));
+}
+
 /** What the loader must know of a segment before it reads it. */
 export async function describeSegment(
   dir: string,

@@ -18,20 +18,22 @@ export interface LoadStage {
 }
 
 /**
- * Turns segments into typed rows one after another, while the crawl goes on; begins with what earlier runs left.
+ * Turns segments into typed rows one after another, while the crawl goes on; begins with what earlier runs left. The build,
+ * which tells the texts that are known, is closed until it is finished.
  * @param expected shapes that the crawl will bring: a mapping that cannot be read is told before anything is asked
  */
 export async function startLoading(
-  session: Pick<Session, 'folder' | 'databaseOptions' | 'log'>,
+  session: Pick<Session, 'folder' | 'databaseOptions' | 'log'> & Partial<Pick<Session, 'closeBuild'>>,
   expected: readonly string[] = [],
 ): Promise<LoadStage> {
   const { folder } = session;
+  session.closeBuild?.();
   // On one thread, as it is in memory: the crawl has the other core.
   const database = await openDatabase(':memory:', {
     ...session.databaseOptions,
     memoryLimit: loaderMemory,
   });
-  const loader = await createLoader(database, folder, expected).catch((error) => {
+  const loader = await createLoader(database, folder, { expected, build: folder.build }).catch((error) => {
     database.close();
     throw error;
   });

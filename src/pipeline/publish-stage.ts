@@ -9,7 +9,7 @@ import { publishRuns } from '../warehouse/publish-runs.ts';
 import type { Published } from '../warehouse/published.ts';
 import { replaceSnapshot } from '../warehouse/snapshot.ts';
 import { acceptReceived } from './accept-stage.ts';
-import { startLoading } from './load-stage.ts';
+import { type LoadStage, startLoading } from './load-stage.ts';
 import type { NextSnapshot } from './next-snapshot.ts';
 import { publishOptions } from './publish-options.ts';
 import { reloadRemapped } from './reload-stage.ts';
@@ -22,8 +22,11 @@ export async function publishStage(session: Session): Promise<Published> {
   const { folder } = session;
   const damaged = await removeDamagedStaging(folder);
   if (damaged.length > 0) {
-    session.log.warn({ segments: damaged }, 'staged files are damaged: they are made again');
-    await (await startLoading(session)).finish();
+    session.log.warn(
+      { segments: damaged },
+      'staged files are damaged, or of another version: they are made again',
+    );
+    await loadWaiting(session);
   }
   const publishing = { ...publishOptions(session), acceptedBy: await readAcceptedBy(folder.runs) };
   const result = await session.withBuild((build) => publish(build, folder, publishing));
@@ -32,6 +35,11 @@ export async function publishStage(session: Session): Promise<Published> {
   );
   session.log.info({ crawls: result.crawls, refused: result.refused.length, tables }, 'published');
   return result;
+}
+
+/** Loads what waits. The build is read for it, which may turn out to be damaged. */
+export function loadWaiting(session: Session): Promise<Awaited<ReturnType<LoadStage['finish']>>> {
+  return session.mending(async () => (await startLoading(session)).finish());
 }
 
 /**
@@ -48,7 +56,7 @@ export async function publishLoaded(
 ): Promise<{ published: Published; exitCode: number }> {
   const remapped = await reloadRemapped(session);
   await acceptReceived(session, accept, true);
-  await (await startLoading(session)).finish();
+  await loadWaiting(session);
   const published = await publishStage(session);
   published.refused = [...refused, ...(remapped?.refused ?? []), ...published.refused];
   const exitCode = published.refused.length > 0 ? 4 : 0;

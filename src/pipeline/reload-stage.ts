@@ -1,13 +1,14 @@
 import { UsageError } from '../errors.ts';
 import { listSegments } from '../landing/segment-files.ts';
 import { listArchived } from '../warehouse/archive-files.ts';
-import { openDatabase } from '../warehouse/database.ts';
+import { type Database, openDatabase } from '../warehouse/database.ts';
 import { listStaged, removeStaged } from '../warehouse/load.ts';
 import { listRemapped, noteMapping } from '../warehouse/mapping.ts';
 import { addPublished, nothingPublished, type Published } from '../warehouse/published.ts';
 import { type Reloaded, reload } from '../warehouse/reload.ts';
 import { closeReplay, openReplay, planBatches } from '../warehouse/replay.ts';
 import { readTableSpecs } from '../warehouse/table-spec.ts';
+import { forgetTextsSql } from '../warehouse/text-sql.ts';
 import { loaderMemory } from './load-stage.ts';
 import type { MendContext } from './mend-build.ts';
 import { publishOptions } from './publish-options.ts';
@@ -51,6 +52,7 @@ async function reloadShapes(session: Context, shapes: ReadonlySet<string>): Prom
   const published = await readPublished(session, shapes);
   const there = new Set([...(await listArchived(folder.archive)), ...(await listSegments(folder.landing))]);
   total.gone = [...published].filter((segment) => !there.has(segment)).length;
+  await session.withBuild((build) => forgetTexts(build, shapes));
   // What waits in staging was typed by the former mapping.
   for (const segment of await listStaged(folder)) await removeStaged(folder, segment);
   for (const batch of await readBatches(session)) {
@@ -66,6 +68,12 @@ async function reloadShapes(session: Context, shapes: ReadonlySet<string>): Prom
   }
   await session.withBuild((build) => build.transaction(() => noteMapping(build, shapes)));
   return total;
+}
+
+/** What the former mapping made of texts is nothing to tell them by. */
+async function forgetTexts(build: Database, shapes: ReadonlySet<string>): Promise<void> {
+  const specs = readTableSpecs().filter((spec) => spec.texts && spec.shapes.some((one) => shapes.has(one)));
+  for (const spec of specs) await build.run(forgetTextsSql(spec));
 }
 
 /** A reload as a run's report tells of it: the rows that it made again were amended. */

@@ -65,7 +65,8 @@ export async function createSchema(database: Database): Promise<void> {
     await database.script(readSql('meta.sql'));
     for (const spec of readTableSpecs()) {
       await database.script(spec.ddl);
-      if (spec.history) await database.script(historySql(spec));
+      if (spec.history) await database.script(besideSql('history.sql', spec));
+      if (spec.texts) await database.script(besideSql('texts.sql', spec));
     }
     for (const view of listSql('views')) await database.script(readSql(`views/${view}.sql`));
     if (version !== null && version < 4) await mendSlots(database);
@@ -79,9 +80,9 @@ export async function createSchema(database: Database): Promise<void> {
   });
 }
 
-/** The history of one table: `past.<table>`, the view `<table>_history` and the macros on it. */
-function historySql({ name, key }: TableSpec): string {
-  return readSql('history.sql').replaceAll('{table}', name).replaceAll('{key}', key.join(', '));
+/** What a table has beside it: its history (`past.<table>`, `<table>_history`, macros), or its texts (`texts.<table>`). */
+function besideSql(file: 'history.sql' | 'texts.sql', { name, key }: TableSpec): string {
+  return readSql(file).replaceAll('{table}', name).replaceAll('{key}', key.join(', '));
 }
 
 /** Version as readVersion. @throws UsageError when a newer ledgerlake made the database */

@@ -17,7 +17,7 @@ const bytesPerRow = 160;
  * - `older_count`: records that are older than what an earlier answer brought
  *
  * Looks only where something can be wrong: a column without a NULL in the staged files empties nothing, and a row
- * whose hash is the table's is as it was. What changed is then read, not what was confirmed.
+ * whose hash is the table's is as it was; so is one whose text is known. What changed is then read, not what was confirmed.
  */
 export async function countChanges(
   database: Database,
@@ -87,7 +87,7 @@ async function countMissing(
       join (select task, crawl, job from ready) using (task, crawl)
       where ${spec.key.map((name) => `s.${quoteName(name)} is not null`).join(' and ')}
       group by job
-      having count(s.${quoteName(column)}) = 0`,
+      having count(s.${quoteName(column)}) = 0 ${spec.texts ? 'and count(s.row_hash) = 0' : ''}`,
       { table: spec.name, column, files },
     );
 }
@@ -134,6 +134,7 @@ function compareSql(spec: TableSpec, groups: readonly Group[]): string {
   const differs = groups.map(
     ({ name }) => `(s.carried_${name} and t.seen_${name} is not null
         and coalesce(s.slot_${name} >= t.slot_${name}, s.answered_at > t.seen_${name})
+        ${spec.texts ? 'and s.row_hash is null' : ''}
         and s.hash_${name} is distinct from t.hash_${name}) as differs_${name}`,
   );
   return `
@@ -143,7 +144,7 @@ function compareSql(spec: TableSpec, groups: readonly Group[]): string {
         and not r.is_unchanged as older,
       ${differs.join(',\n      ')}
     from (
-      select task, crawl, filename, file_row_number, seen_at as answered_at, ${keyHash(spec)} as place, ${staged.join(', ')}
+      select task, crawl, filename, file_row_number, seen_at as answered_at, ${keyHash(spec)} as place, ${spec.texts ? 'row_hash, ' : ''}${staged.join(', ')}
       from read_parquet($files, file_row_number = true, filename = true)
     ) s
     join (

@@ -34,6 +34,7 @@ function wholeSource(groups: readonly Group[], filter: string): string {
   const versions = ['changed', 'versioned', 'new_changed_slot', 'new_changed_at'];
   const columns = groups.flatMap(({ name }) => [
     `take_${name}`,
+    `write_${name}`,
     `new_${name}_slot`,
     `new_${name}_seen_at`,
     `new_${name}_run_id`,
@@ -68,13 +69,14 @@ function insertValue(
   if (spec.key.includes(column)) return kind === 'mixed' ? `v.${name}` : `w.${name}`;
   const parts = spec.joined.get(column)?.map((part) => insertValue(spec, groups, part, kind, old));
   if (parts !== undefined) return `nullif('{' || concat_ws(',', ${parts.join(', ')}) || '}', '{}')::json`;
-  const taken = (group: Group, fresh: string) =>
+  const chosen = (decides: 'take' | 'write') => (group: Group, fresh: string) =>
     kind !== 'mixed' && group.name === 'base'
       ? fresh
-      : `if(v.take_${group.name}, ${fresh}, ${old ? `t.${name}` : 'null'})`;
+      : `if(v.${decides}_${group.name}, ${fresh}, ${old ? `t.${name}` : 'null'})`;
+  const [taken, written] = [chosen('take'), chosen('write')];
   for (const group of groups) {
     if (group.columns.includes(column))
-      return taken(group, `${kind === 'mixed' ? `w_${group.name}` : 'w'}.${name}`);
+      return written(group, `${kind === 'mixed' ? `w_${group.name}` : 'w'}.${name}`);
     if (column === group.slot) return taken(group, `v.new_${group.name}_slot`);
     if (column === group.seenAt) return taken(group, `v.new_${group.name}_seen_at`);
     if (column === group.hash && column !== 'record_hash') return `v.new_${group.name}_hash`;

@@ -10,6 +10,7 @@ import { type Group, listGroups, stagedHash } from './row-groups.ts';
 import { blamingMapping, createShapeMacros, readingOf, shapeQuery } from './shape-query.ts';
 import { quoteName, quoteText } from './sql-text.ts';
 import { readTableSpecs, type TableSpec } from './table-spec.ts';
+import { findTold, type Received } from './told-records.ts';
 
 /** Answers whether records that were just received say anything new; knows what is published, nothing else. */
 export interface KnownRows {
@@ -35,11 +36,8 @@ const maxBatchBytes = 8 << 20;
 /** Enough for that and for the pages of the table it looks through. */
 const memoryLimit = '256MB';
 
-interface Question {
+interface Question extends Received {
   bytes: number;
-  page: NewPage;
-  records: readonly LandingRecord[];
-  seenSlot: number | null;
   resolve(known: boolean): void;
   reject(error: unknown): void;
 }
@@ -77,7 +75,20 @@ export function openKnownRows(folder: DataFolder): KnownRows {
   async function findKnown(shape: string, questions: readonly Question[]): Promise<Set<string>> {
     opened ??= openBuildToRead(folder);
     const database = await opened;
-    const sql = statements.get(shape) ?? (await knownSql(database, shape));
+    const spec = tableOf(shape);
+    const told = await findTold(database, spec, questions);
+    const others = questions.filter(({ page }) => !told.has(page.task));
+    return others.length === 0 ? told : new Set([...told, ...(await compareRows(database, spec, others))]);
+  }
+
+  /** Those that are known although their texts are others: prices move, slots stand in texts, what fits nowhere makes no row. */
+  async function compareRows(
+    database: Database,
+    spec: TableSpec,
+    questions: readonly Question[],
+  ): Promise<Set<string>> {
+    const shape = questions[0]!.page.shape;
+    const sql = statements.get(shape) ?? (await knownSql(database, spec, shape));
     statements.set(shape, sql);
     const records = await writePages(files, questions);
     const longest_page_line = await longestPageLine([files.pages]);
@@ -162,10 +173,14 @@ interface KnownSql {
   known(questions: readonly Question[]): string;
 }
 
-async function knownSql(database: Database, shape: string): Promise<KnownSql> {
+function tableOf(shape: string): TableSpec {
   const [spec, ...others] = readTableSpecs().filter(({ shapes }) => shapes.includes(shape));
   if (spec === undefined || others.length > 0)
     throw new Error(`records of shape ${shape} do not go to exactly one table`);
+  return spec;
+}
+
+async function knownSql(database: Database, spec: TableSpec, shape: string): Promise<KnownSql> {
   const groups = listGroups(spec, await listColumns(database, spec.name));
   const keys = spec.key.map(quoteName);
   const narrow = groups.flatMap((group) => [`${group.carried} as carries_${group.name}`, stagedHash(group)]);

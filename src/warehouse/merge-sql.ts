@@ -2,6 +2,9 @@ import { insertSql } from './insert-sql.ts';
 import { type Group, listGroups, stagedHash } from './row-groups.ts';
 import { quoteName, quoteText } from './sql-text.ts';
 import type { TableSpec } from './table-spec.ts';
+import { carriedBits, carriesGroup, textHash } from './text-hash.ts';
+import { type TextSql, textSql } from './text-sql.ts';
+import { toldRowsSql } from './told-rows-sql.ts';
 
 /**
  * The statements that apply one slice of staging files to one merge table. A slice is a run of files, one
@@ -11,19 +14,24 @@ import type { TableSpec } from './table-spec.ts';
  * narrow columns alone, where in the files each key's newest copy of each group stands; `verdict` compares that
  * with the table; only rows that are new or changed are read in full.
  *
+ * A staged row whose text was known has no values (`knownRowsSql`): it confirms the groups that it carries, if the table's
+ * row still is what the text made of it. Where it is not, the row is `untold`, and its text has to be read.
+ *
  * Looking for keys reads all of the table's, so it is done once for many slices: `place` has the hash of every key
  * that is there, and its row number, by which DuckDB finds a row without reading the others.
  */
 export interface MergeSql {
   /** $files: staging files of one slice or more. Makes `place`. */
   place: string;
-  /** $files: the slice's staging files. Makes `seen`. */
+  /** $files: the slice's staging files. Makes `told`; null for a table that knows no texts. */
+  told: string | null;
+  /** $files: the slice's staging files. Makes `seen`: every key that is not in `told`. */
   seen: string;
   /** Makes `known`: the slice's rows that the table has; all NULL but `place_hash` where a place is another row's now. */
   known: string;
   /** Makes `verdict`: every key of the slice with something newer than the table has. */
   verdict: string;
-  /** Counts: `{seen, fresh, inserted, changed, amended, mixed, moved, unplaced}` as bigint. */
+  /** Counts: `{seen, fresh, inserted, changed, amended, mixed, moved, unplaced, untold, read}` as bigint. */
   counts: string;
   /** The table's end: `{row}`, the number that the next row gets, at least. */
   end: string;
@@ -47,6 +55,8 @@ export interface MergeSql {
   forgetOld: string;
   /** $end, from before. After the commit: adds the places of rows that were written since. */
   addPlaces: string;
+  /** The digests of the texts that the slice's rows were read from; null for a table that keeps none. */
+  texts: TextSql | null;
 }
 
 /**
@@ -56,6 +66,8 @@ export interface MergeSql {
 export function mergeSql(spec: TableSpec, columns: readonly string[], rollsBack = false): MergeSql {
   const groups = listGroups(spec, columns);
   const hash = keyHash(spec);
+  const tells = tellsRows(spec, rollsBack);
+  const toldCount = (where: string) => (tells ? ` + (select count(*) from told ${where})` : '');
   return {
     place: `
       create or replace temp table place as
@@ -64,26 +76,33 @@ export function mergeSql(spec: TableSpec, columns: readonly string[], rollsBack 
       semi join (
         select ${hash} as place_hash from read_parquet($files) semi join ready using (task, crawl)
       ) staged on staged.place_hash = ${hash}`,
+    told: tells ? toldRowsSql(spec, groups, hash) : null,
     seen: seenSql(spec, groups, rollsBack),
     known: knownSql(spec, groups),
     verdict: verdictSql(spec, groups, rollsBack),
     counts: `
       select
-        count(*) as fresh,
+        count(*)${toldCount(`where ${groups.map(({ name }) => `take_${name}`).join(' or ')}`)} as fresh,
         count(*) filter (where target is null) as inserted,
         count(*) filter (where versioned) as changed,
         count(*) filter (where target is not null and rewritten and not versioned) as amended,
         count(*) filter (where rewritten and not whole) as mixed,
         count(*) filter (where not rewritten and old_changed_slot is null and new_base_slot is not null) as unplaced,
-        (select count(*) from seen) as seen,
-        (select count(*) from known where target is null) as moved
+        (select count(*) from seen)${toldCount('')} as seen,
+        (select count(*) from known where target is null) as moved,
+        ${spec.texts ? 'count(*) filter (where untold) as untold, count(text_digest) as read' : '0 as untold, 0 as read'}
       from verdict`,
     end: `select coalesce(max(rowid) + 1, 0) as row from ${spec.name}`,
     confirm: groups.map(
       (group) => `
-      update ${spec.name} set ${group.slot} = v.new_${group.name}_slot, ${group.seenAt} = v.new_${group.name}_seen_at
-      from verdict v
-      where ${spec.name}.rowid = v.target and not v.rewritten and v.take_${group.name}`,
+      update ${spec.name} set ${group.slot} = v.slot, ${group.seenAt} = v.seen_at
+      from (
+        select target, new_${group.name}_slot as slot, new_${group.name}_seen_at as seen_at
+        from verdict
+        where not rewritten and take_${group.name}
+        ${tells ? `union all select target, slot, seen_at from told where take_${group.name}` : ''}
+      ) v
+      where ${spec.name}.rowid = v.target`,
     ),
     placeRows: `
       update ${spec.name} set
@@ -113,7 +132,13 @@ export function mergeSql(spec: TableSpec, columns: readonly string[], rollsBack 
       where v.rewritten and place.target = v.target
         and place.place_hash = ${keyHash(spec, 'v.')}`,
     addPlaces: `insert into place select ${hash}, rowid from ${spec.name} where rowid >= $end`,
+    texts: spec.texts ? textSql(spec) : null,
   };
+}
+
+/** Whether `told` is made: of a crawl that takes rows back, every row is compared with the table's. */
+function tellsRows({ texts }: TableSpec, rollsBack: boolean): boolean {
+  return texts && !rollsBack;
 }
 
 function keyList(spec: TableSpec): string {
@@ -135,6 +160,8 @@ function seenSql(spec: TableSpec, groups: readonly Group[], rollsBack: boolean):
       'run_id := run_id',
       `hash := ${stagedHash(group)}`,
       ...(group.volatileHash === null ? [] : [`volatile := ${group.volatileHash}`]),
+      ...(spec.texts ? ['row_hash := row_hash', `carried := ${carriedBits(groups)}`] : []),
+      ...(spec.texts && group.name === 'base' ? ['digest := digest', 'own_slot := own_slot'] : []),
       'file_index := file_index',
       'file_row_number := file_row_number',
       ...(rollsBack ? ['rolls_back := rolls_back'] : []),
@@ -147,6 +174,7 @@ function seenSql(spec: TableSpec, groups: readonly Group[], rollsBack: boolean):
     select ${keyList(spec)}, ${copies.join(',\n      ')}
     from read_parquet($files, file_row_number = true)
     join (select task, crawl, stand_in_slot${rollsBack ? ', rolls_back' : ''} from ready) using (task, crawl)
+    ${tellsRows(spec, rollsBack) ? `anti join told using (${keyList(spec)})` : ''}
     ${spec.final === null ? '' : missedSlots(spec)}
     where ${spec.key.map((column) => `${quoteName(column)} is not null`).join(' and ')}
     group by ${keyList(spec)}`;
@@ -217,20 +245,26 @@ function knownSql(spec: TableSpec, groups: readonly Group[]): string {
 }
 
 function verdictSql(spec: TableSpec, groups: readonly Group[], rollsBack: boolean): string {
-  const takes = groups.map((group) => `${isNewer(group, rollsBack)} as take_${group.name}`);
+  // What is taken with a known text has the values of the old row.
+  const writes = (group: Group) =>
+    spec.texts ? `take_${group.name} and s.${group.name}.row_hash is null` : `take_${group.name}`;
+  const takes = groups.flatMap((group) => [
+    `${isNewer(group, rollsBack)} as take_${group.name}`,
+    `${writes(group)} as write_${group.name}`,
+  ]);
   // A group that was never carried before is filled, not changed.
   const hashDiffers = groups.map(
     (group) =>
-      `(take_${group.name} and old.${group.seenAt} is not null and ${group.name}.hash is distinct from old.${group.hash})`,
+      `(write_${group.name} and old.${group.seenAt} is not null and ${group.name}.hash is distinct from old.${group.hash})`,
   );
-  const filled = groups.slice(1).map((group) => `(take_${group.name} and old.${group.seenAt} is null)`);
+  const filled = groups.slice(1).map((group) => `(write_${group.name} and old.${group.seenAt} is null)`);
   const volatileDiffers = groups.flatMap(({ name, volatileHash }) =>
-    volatileHash === null ? [] : `(take_${name} and ${name}.volatile is distinct from old.${name}_volatile)`,
+    volatileHash === null ? [] : `(write_${name} and ${name}.volatile is distinct from old.${name}_volatile)`,
   );
   const place = (group: Group) => `(${group.name}.file_index, ${group.name}.file_row_number)`;
   const wholeTerms = groups
     .slice(1)
-    .map((group) => `(not take_${group.name} or ${place(group)} = ${place(groups[0] as Group)})`);
+    .map((group) => `(not write_${group.name} or ${place(group)} = ${place(groups[0] as Group)})`);
   // What says no slot is newer than the row by its time, so it is true at the row's slot at least.
   const slotOf = ({ name, slot }: Group) => `coalesce(${name}.slot, old.${slot})`;
   const newest = (fieldOf: (group: Group) => string) =>
@@ -241,6 +275,7 @@ function verdictSql(spec: TableSpec, groups: readonly Group[], rollsBack: boolea
   // Flat and narrow: this table is what the wide rows are joined with.
   const fields = groups.flatMap((group) => [
     `take_${group.name}`,
+    `write_${group.name}`,
     `${slotOf(group)} as new_${group.name}_slot`,
     ...movedFields(group),
   ]);
@@ -265,8 +300,9 @@ function verdictSql(spec: TableSpec, groups: readonly Group[], rollsBack: boolea
       greatest(${newest(({ name }) => `${name}.seen_at`)}, ${spec.history ? 'old.changed_at' : 'null'}) as new_changed_at,
       changed and target is not null and new_changed_slot is distinct from coalesce(old.changed_slot, -1) as versioned,
       changed or ${[...filled, ...volatileDiffers, 'false'].join(' or ')} as rewritten,
-      ${['take_base', ...wholeTerms].join(' and ')} as whole,
-      ${groups.map(({ name, seenAt }) => `(not take_${name} and old.${seenAt} is not null)`).join(' or ')} as needs_old
+      ${['write_base', ...wholeTerms].join(' and ')} as whole,
+      ${groups.map(({ name, seenAt }) => `(not write_${name} and old.${seenAt} is not null)`).join(' or ')} as needs_old
+      ${spec.texts ? `, ${textColumns(groups)}` : ''}
     from compared
     where ${groups.map((group) => `take_${group.name}`).join(' or ')}`;
 }
@@ -276,8 +312,32 @@ function movedFields({ name, hash }: Group): string[] {
   return [
     `${name}.seen_at as new_${name}_seen_at`,
     `${name}.run_id as new_${name}_run_id`,
-    `if(take_${name}, ${name}.hash, old.${hash}) as new_${name}_hash`,
+    `if(write_${name}, ${name}.hash, old.${hash}) as new_${name}_hash`,
     `${name}.file_index as ${name}_file`,
     `${name}.file_row_number as ${name}_row`,
   ];
+}
+
+/**
+ * Columns of `verdict` that say what is known of texts: whether a row is `untold`, and the digest of the text that it is read
+ * from now, NULL where another answer has a part in it.
+ */
+function textColumns(groups: readonly Group[]): string {
+  const [base, ...named] = groups as [Group, ...Group[]];
+  const place = (group: Group) => `(${group.name}.file_index, ${group.name}.file_row_number)`;
+  const isUntold = (group: Group) => {
+    const { name } = group;
+    const hash = textHash(groups, `${name}.carried`, (of) => [`old.${of.hash}`, `old.${of.name}_volatile`]);
+    return `(take_${name} and not write_${name} and (target is null or ${name}.row_hash <> ${hash}))`;
+  };
+  const isRead = named.map(
+    (group) =>
+      `(not ${carriesGroup(groups, group, 'base.carried')} or write_${group.name} and ${place(group)} = ${place(base)})`,
+  );
+  const made = textHash(groups, 'base.carried', ({ name }) => [`new_${name}_hash`, `${name}.volatile`]);
+  return `${groups.map(isUntold).join(' or ')} as untold,
+      if(${['write_base', ...isRead].join(' and ')}, base.digest, null) as text_digest,
+      base.carried as text_carried,
+      base.own_slot as text_own_slot,
+      if(text_digest is null, null, ${made}) as text_row_hash`;
 }

@@ -24,7 +24,8 @@ interface ColumnRow {
 }
 
 /**
- * The whole model: main tables and views first, then `meta`; not `past`, which the histories show.
+ * The whole model: main tables and views first, then `meta`; not `past`, which the histories show, and `texts`, which only
+ * publish and load read.
  */
 export function describeModel(): Promise<TableDescription[]> {
   return withEmptyTables(async (database) => toDescriptions(await readColumns(database)));
@@ -57,7 +58,7 @@ function readColumns(database: Database): Promise<ColumnRow[]> {
       c.comment as column_comment
     from relations r
     join duckdb_columns() c on c.schema_name = r.schema_name and c.table_name = r.table_name
-    where r.schema_name <> 'past'
+    where r.schema_name not in ('past', 'texts')
     order by r.schema_name, r.table_name, c.column_index`,
   );
 }

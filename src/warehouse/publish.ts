@@ -7,7 +7,7 @@ import { type Accepted, joinAccepted, nothingAccepted } from './accepted.ts';
 import { appendRows } from './append-rows.ts';
 import type { Database } from './database.ts';
 import { judgeCrawls, stillHeld } from './guards.ts';
-import { listStaged } from './load.ts';
+import { listStaged, loadAgain } from './load.ts';
 import { makeThresholds } from './make-thresholds.ts';
 import { limitBeside } from './memory.ts';
 import { mergeTable, noRows } from './merge-table.ts';
@@ -102,7 +102,13 @@ async function publishReady(
   for (const spec of readTableSpecs()) {
     const counts =
       spec.publish === 'merge'
-        ? await mergeTable(database, spec, listFiles(folder, spec, toMerge), rollsBack)
+        ? await mergeTable(
+            database,
+            spec,
+            listFiles(folder, spec, toMerge),
+            (untold) => loadAgain(folder, untold),
+            rollsBack,
+          )
         : await appendRows(database, spec, listFiles(folder, spec, toAppend));
     addCounts(result, spec.name, counts);
   }

@@ -1,6 +1,7 @@
 import { type Database, listColumns } from './database.ts';
 import { groupHash, listGroups } from './row-groups.ts';
 import { readTableSpecs, type TableSpec } from './table-spec.ts';
+import { forgetTextsSql } from './text-sql.ts';
 
 /** Rows whose hashes are made again in one transaction. */
 const rowsPerSlice = 500_000;
@@ -13,13 +14,14 @@ export async function hasOwnHashes(database: Database): Promise<boolean> {
 
 /**
  * Makes every record hash again from the columns, former versions too. No row changes, so no history is made. What is
- * staged has hashes of the other version, too: the caller drops it first. Killed in between, it is done again.
+ * staged has hashes of the other version, too: the caller drops it first. Texts are known by such hashes: none is any more. Killed in between, it is done again.
  */
 export async function rehash(database: Database): Promise<void> {
   for (const spec of readTableSpecs()) {
     const columns = await listColumns(database, spec.name);
     for (const table of spec.history ? [spec.name, `past.${spec.name}`] : [spec.name])
       await rehashTable(database, table, rehashSql(spec, columns));
+    if (spec.texts) await database.run(forgetTextsSql(spec));
   }
   await database.run('update meta.schema_version set hashed_by = version()');
   await database.run('checkpoint');

@@ -5,6 +5,7 @@ import { appendRows } from './append-rows.ts';
 import { auditRows } from './audit.ts';
 import type { Database } from './database.ts';
 import { takeRefused } from './guards.ts';
+import { loadAgain } from './load.ts';
 import { mergeTable } from './merge-table.ts';
 import { findCrawls, insertMisfits, type PublishOptions, publish, readAsked } from './publish.ts';
 import { addCounts, addPublished, nothingPublished, type Published } from './published.ts';
@@ -47,7 +48,7 @@ export async function reload(
     result.amended[spec.name] = await amendRows(database, spec, files);
     const counts =
       spec.publish === 'merge'
-        ? await mergeTable(database, spec, files)
+        ? await mergeTable(database, spec, files, (untold) => loadAgain(folder, untold))
         : await appendRows(database, spec, files);
     addCounts(result, spec.name, counts);
   }

@@ -231,6 +231,10 @@ async function closeRows(database: Database, spec: TableSpec, gone: string): Pro
     await database.run(`insert into past.${spec.name} by name
       select t.*, if(g.reason <> 'spent' and g.slot < t.slot, g.slot, greatest(g.slot, t.slot + 1)) as valid_to_slot, greatest(g.at, t.changed_at) as valid_to, g.reason as gone_reason
       from ${spec.name} t join gone g on g.key = ${keyText(spec, 't')}`);
+  if (spec.texts)
+    await database.run(
+      `delete from texts.${spec.name} t where ${keyText(spec, 't')} in (select key from gone)`,
+    );
   return await database.change(
     `delete from ${spec.name} where ${keyText(spec, spec.name)} in (select key from gone)`,
   );

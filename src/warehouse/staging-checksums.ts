@@ -6,17 +6,20 @@ import { readChunks, syncFile } from '../landing/segment-files.ts';
 /** Beside a segment's staged Parquet files: the CRC-32 of each. DuckDB reads a flipped bit in a column as another value. */
 const checksumFile = 'checksums.json';
 
+/** Stands among the checksums, so that what another version staged, with other columns, counts as damaged. */
+const layout = { layout: 2 };
+
 /** Notes the checksum of every file of a folder that is to be staged; durable when it resolves. */
 export async function writeChecksums(dir: string): Promise<void> {
   const path = join(dir, checksumFile);
-  await writeFile(path, JSON.stringify(await sumFiles(dir)), { mode: 0o600 });
+  await writeFile(path, JSON.stringify({ ...layout, ...(await sumFiles(dir)) }), { mode: 0o600 });
   await syncFile(path);
 }
 
 /** Whether every file of a staged folder is as it was written. */
 export async function isStagedWhole(dir: string): Promise<boolean> {
   const noted = await readFile(join(dir, checksumFile), 'utf8').catch(() => null);
-  return noted === JSON.stringify(await sumFiles(dir));
+  return noted === JSON.stringify({ ...layout, ...(await sumFiles(dir)) });
 }
 
 async function sumFiles(dir: string): Promise<Record<string, number>> {

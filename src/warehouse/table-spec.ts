@@ -10,6 +10,8 @@ export interface TableSpec {
   publish: 'merge' | 'append';
   /** Whether former versions and rows that are gone are kept (sql/history.sql). */
   history: boolean;
+  /** Whether the texts that rows were read from are known by their digests (sql/texts.sql). */
+  texts: boolean;
   /** Columns by group, besides the base group of all others; each group has a slot of its own. */
   groups: ReadonlyMap<string, readonly string[]>;
   /** JSON objects put together from text columns that each hold some of their members, `"name":value,…`. */
@@ -79,6 +81,7 @@ export function parseTableSpec(text: string): TableSpec {
     key: splitList(field('key')),
     publish,
     history: fields.get('history') === 'yes',
+    texts: fields.get('texts') === 'yes',
     groups,
     joined,
     volatile: [...splitList(fields.get('volatile') ?? ''), 'extra', ...[...joined.values()].flat()],

@@ -122,6 +122,9 @@ select
   n,
   run_id,
   seen_at,
+  -- Where the content alone has a slot, the groups of a text that comes again would have two.
+  case when own_slot is not null or own_content_slot is null then digest end as digest,
+  own_slot,
   coalesce(own_slot, own_content_slot, page_slot) as slot,
   coalesce(list_contains(carries, 'content'), false) or coalesce(facts.content_shown, false) as carries_content,
   coalesce(own_slot, own_content_slot, page_slot) as content_slot,

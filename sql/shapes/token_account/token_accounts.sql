@@ -30,6 +30,8 @@ select
   n,
   run_id,
   seen_at,
+  digest,
+  own_slot,
   coalesce(own_slot, page_slot) as slot,
   case when usable then r.address end as address,
   nullif(r.mint, '') as mint,

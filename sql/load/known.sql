@@ -1,0 +1,24 @@
+-- The records of a segment whose text a row was read from already, each with that row's key.
+-- grain: one row a record
+-- {table}: the table; {key}: its key columns. Tables `received_page`: sql/load/received.sql; `build.texts.{table}`: sql/texts.sql
+-- A slot that stands in a text is looked at again, because what is plausible depends on the page (sql/macros.sql).
+create or replace temp table known as
+with received as (
+  select
+    end_offset,
+    slot_ceiling,
+    unnest(range(records)) as n,
+    unnest(regexp_extract_all(hex(from_base64(digests)), '.{32}'))::uuid as digest
+  from received_page
+)
+select
+  received.end_offset,
+  received.n,
+  digest,
+  {key},
+  carried,
+  own_slot,
+  row_hash
+from received
+join build.texts.{table} using (digest)
+where own_slot is null or plausible_slot(own_slot, slot_ceiling) is not null;

@@ -1,0 +1,36 @@
+-- The records of a segment and their digests, by page.
+-- grain: `received_page` one row a page, `received` one row a record; a page is told by its end_offset
+-- $pages: the segment's page file; $longest_page_line: bytes of the longest line that may come
+create or replace temp table received_page as
+select
+  end_offset,
+  task,
+  crawl,
+  page,
+  run as run_id,
+  slot as page_slot,
+  -- As in sql/landing.sql.
+  coalesce(slot_ceiling, slot + 800000000, 10000000000) as slot_ceiling,
+  received_at as seen_at,
+  records,
+  digests
+from read_json(
+  $pages,
+  format = 'newline_delimited',
+  records = true,
+  maximum_object_size = $longest_page_line,
+  columns = {
+    kind: 'VARCHAR',
+    end_offset: 'BIGINT',
+    task: 'VARCHAR',
+    crawl: 'VARCHAR',
+    page: 'BIGINT',
+    run: 'VARCHAR',
+    slot: 'BIGINT',
+    slot_ceiling: 'BIGINT',
+    received_at: 'TIMESTAMPTZ',
+    records: 'BIGINT',
+    digests: 'VARCHAR'
+  }
+)
+where kind = 'page' and records > 0;

@@ -1,0 +1,50 @@
+import { open } from 'node:fs/promises';
+import { listPages } from './reader.ts';
+import { recordFile } from './segment-files.ts';
+
+/**
+ * Writes the lines of some records of a segment to a file, in the segment's order. The caller has verified the segment.
+ * @param wanted numbers of records in their page, ascending, by the page's `end_offset`
+ */
+export async function pickRecords(
+  dir: string,
+  segment: number,
+  wanted: ReadonlyMap<number, readonly number[]>,
+  to: string,
+): Promise<void> {
+  const source = await open(recordFile(dir, segment), 'r');
+  const target = await open(to, 'wx', 0o600);
+  try {
+    let start = 0;
+    let room = Buffer.alloc(0);
+    for (const { end_offset: end } of await listPages(dir, segment)) {
+      const numbers = wanted.get(end);
+      // A page without records ends where the one before it does.
+      if (numbers !== undefined && end > start) {
+        if (room.length < end - start) room = Buffer.allocUnsafeSlow(end - start);
+        const { bytesRead } = await source.read(room, 0, end - start, start);
+        if (bytesRead !== end - start)
+          throw new Error(`segment ${segment} is shorter than its page lines say`);
+        await target.appendFile(pickLines(room.subarray(0, bytesRead), numbers));
+      }
+      start = end;
+    }
+  } finally {
+    await target.close();
+    await source.close();
+  }
+}
+
+/** Lines of a page, by their numbers from 0, ascending; each with its newline. A record has none in it. */
+export function pickLines(page: Buffer, numbers: readonly number[]): Buffer {
+  const lines: Buffer[] = [];
+  let [from, n] = [0, 0];
+  for (const number of numbers) {
+    for (; n < number; n += 1) from = page.indexOf(10, from) + 1;
+    const end = page.indexOf(10, from) + 1;
+    if (end === 0) throw new Error(`a page has no record ${number}`);
+    lines.push(page.subarray(from, end));
+    [from, n] = [end, n + 1];
+  }
+  return Buffer.concat(lines);
+}
