@@ -73,7 +73,7 @@ describe('three nights', () => {
     expect(rows).toEqual(signatures.map((signature) => ({ signature, source: 'latest', address: '' })));
   });
 
-  test('the archive holds the exact text of every record that came over the wire', async () => {
+  test('the archive holds the exact text of every record that came over the wire, once', async () => {
     const lines = await readRows<{ line: string }>(
       ':memory:',
       `select line::varchar as line from read_parquet('${night.data}/archive/*.parquet')
@@ -86,7 +86,9 @@ describe('three nights', () => {
     });
     const wire = night.wire.exchanges.flatMap(({ method, body }) => recordTexts(method, body));
     expect(archived.length).toBeGreaterThan(5000);
-    expect(hashesOf(archived)).toEqual(hashesOf(wire));
+    // A text may stand there once more for another kind of question, whose answer makes another row of it.
+    expect([...new Set(hashesOf(archived))]).toEqual([...new Set(hashesOf(wire))]);
+    expect(archived.length).toBeLessThan(wire.length);
   });
 
   test('the second, on quiet content: slots move, no row changes', async () => {

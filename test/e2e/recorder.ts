@@ -19,6 +19,8 @@ export interface Recorder {
 export async function startRecorder(target: string): Promise<Recorder> {
   const exchanges: Exchange[] = [];
   const server = createServer(async (request, response) => {
+    // The tests move the clock of the program, and answers would tell the time.
+    response.sendDate = false;
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const text = Buffer.concat(chunks).toString();
@@ -57,6 +59,8 @@ export class CannedError extends Error {
 /** @param answer gives the `result` of a request as JSON text, or throws a CannedError */
 export async function startCannedApi(answer: Answer): Promise<CannedApi> {
   const server = createServer(async (request, response) => {
+    // The tests move the clock of the program, and answers would tell the time.
+    response.sendDate = false;
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString());

@@ -67,7 +67,8 @@ export interface AssetList extends Pick<AssetTruth, 'ids' | 'has' | 'stateAt' | 
 export function createAssetList(seed: number, walks: Walks = 'cursors'): AssetList {
   const draw = createDraw(seed * 2);
   const habits = drawHabits(draw);
-  const replicas = createReplicas(draw, 1000 + draw.between(0, 3e8), [0, 0, 0.1, 0.3]);
+  // Lists of one source stand at slots near each other.
+  const replicas = createReplicas(draw, 1000 + draw.between(0, 50_000), [0, 0, 0.1, 0.3]);
   const cursors = createCursors(draw, replicas);
   const [collection, elsewhere] = [drawAddress(draw), drawAddress(draw)];
   const truth = createAssetTruth(draw);
