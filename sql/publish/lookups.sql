@@ -25,7 +25,7 @@ answer as (
     p.slot,
     p.as_of,
     coalesce(p.slot >= w.slot, true) as is_current,
-    coalesce(p.slot >= w.slot, w.slot is null) as is_certain,
+    coalesce(p.slot >= w.slot, true) as is_certain,
     t.seen_at < p.received_at and coalesce(t.slot <= p.slot, true) as is_newer
   from lookup_answer as a
   join ready as r using (task, crawl)
