@@ -1,5 +1,6 @@
 -- Rows that the ready crawls would close because there is nothing under their keys, for the guard `vanished`.
--- grain: one row a crawl that asked for them, and job that missed them first
+-- grain: one row a crawl that asked for them, and job that missed them first; `rows` and `total` are those of the job, because
+--   a target that is one look-up has one row only
 -- $table: their table. The condition under which one is closed stands in src/warehouse/settle-absent.ts. Table `looked_up`
 -- A job has as many rows as its latest complete crawls brought, and as it misses.
 insert into unknown_count
@@ -8,12 +9,18 @@ with unknown as (
     l.asking.task as task,
     l.asking.crawl as crawl,
     a.job,
-    count(distinct a.key) as rows,
-    min(a.key, 3) as examples
+    a.key
   from looked_up as l
   join meta.absent as a using (key)
   where a.table_name = $table and {closes}
-  group by all
+),
+whole as (
+  select
+    job,
+    count(distinct key) as rows,
+    min(distinct key, 3) as examples
+  from unknown
+  group by job
 ),
 listed as (
   select job, sum(records) as records
@@ -34,14 +41,15 @@ missed as (
   where table_name = $table
   group by job
 )
-select
+select distinct
   u.task,
   u.crawl,
   u.job,
   $table,
-  u.rows,
+  w.rows,
   (coalesce(l.records, 0) + m.records)::bigint as total,
-  u.examples
+  w.examples
 from unknown as u
+join whole as w using (job)
 join missed as m using (job)
 left join listed as l using (job);

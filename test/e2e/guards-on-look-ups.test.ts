@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openInstallation } from '../support/nights.ts';
-import type { Call, Script } from '../support/scripted-api.ts';
+import { type Call, RawReply, type Script } from '../support/scripted-api.ts';
 import { answerList } from '../support/scripted-list.ts';
 
 const key = (name: string) => name.padEnd(43, '1');
@@ -126,3 +126,52 @@ test('a first crawl whose records all lack a required member is refused', async 
   ]);
   expect(await one.rows(count)).toEqual([{ n: '0' }]);
 });
+
+const wallets = Array.from({ length: 20 }, (_, n) => key(`W${String(n).replaceAll('0', 'z')}x`));
+const identity = ({ params }: Call) => ({
+  ...{ address: params.wallet, type: 'exchange', name: 'Name', category: 'Category', tags: [] },
+});
+const account = ({ params }: Call) => ({
+  ...{ hash: params.hash, address: null, data: null, owner: key('Prog'), lamports: 1, tree: key('Tree') },
+  ...{ leafIndex: 1, seq: 1, slotCreated: 10 },
+});
+
+test.each<[string, string, string, (slot: number) => Script, (slot: number) => Script]>([
+  [
+    'walletIdentity',
+    'wallet',
+    'wallet_identities',
+    () => identity,
+    () => () => new RawReply('{"error":"Not found"}', 404),
+  ],
+  [
+    'getCompressedAccount',
+    'hash',
+    'compressed_accounts',
+    (slot) => (call) => ({ context: { slot }, value: account(call) }),
+    (slot) => () => ({ context: { slot }, value: null }),
+  ],
+])(
+  '%s that knows no target any more, two nights long: nothing is closed',
+  async (method, param, table, right, wrong) => {
+    const one = await openInstallation({
+      'jobs/one.yaml': `describe: test\nmethod: ${method}\nfor_each: {${param}: {values: [${wallets}]}}\n`,
+    });
+    const rows = async () => (await one.rows(`from ${table}`)).length;
+    expect((await one.night(right(1000))).code).toBe(0);
+    expect((await one.night(wrong(2000))).code).toBe(0);
+    const third = await one.night(wrong(3000));
+    expect([third.code, await rows()]).toEqual([4, 20]);
+    expect(third.report?.published.refused).toMatchObject([
+      { job: 'one', guard: 'vanished', accept: 'one', rows: 20, total: 20, targets: 20 },
+    ]);
+    expect((await one.night(right(4000))).code).toBe(0);
+    expect(await one.rows('from meta.held')).toEqual([]);
+    await one.night(wrong(5000));
+    await one.night(wrong(6000));
+    expect((await one.publish({ vanished: ['one'] })).refused).toEqual([]);
+    expect(await rows()).toBe(0);
+    expect(await one.rebuild()).toBe(0);
+    expect(await rows()).toBe(0);
+  },
+);
