@@ -49,6 +49,20 @@ create or replace temp macro is_address(text) as regexp_full_match(text, '[1-9A-
 
 create or replace temp macro is_signature(text) as regexp_full_match(text, '[1-9A-HJ-NP-Za-km-z]{64,88}');
 
+-- True for what an object, a list, a number or a boolean reads as. Few texts read so too, and of these no address, which
+-- has 32 to 44 letters; a number as long as one is taken for it.
+create or replace temp macro may_be_no_text(text) as
+  left(text, 1) in ('{', '[')
+    or (length(text) not between 32 and 44 and left(text, 1) in ('-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 't', 'f'));
+
+-- `text` as read from `path` in `object` (JSON), where it stands there as text; NULL when it is of another kind. The
+-- inner case is looked at for few records, as no function in a conjunction would be.
+create or replace temp macro as_text(text, object, path) as
+  case
+    when may_be_no_text(text) then case when json_type(object, path) = 'VARCHAR' then text end
+    else text
+  end;
+
 -- A quarantine entry when `raw` says something that `value` could not hold, else NULL.
 create or replace temp macro misfit(column_name, raw, value) as
   case

@@ -19,9 +19,12 @@ create or replace temp macro parsed_account(account) as
 create or replace temp macro account_columns(account, r, keys) as {
   'hash': case when is_address(r.hash) then r.hash end,
   'address': nullif(r.address, ''),
-  'owner': nullif(r.owner, ''),
+  'owner': nullif(as_text(r.owner, account, '$.owner'), ''),
   'lamports': as_ubigint(r.lamports),
-  'tree': coalesce(nullif(r.tree, ''), nullif(r.merklecontext.tree, '')),
+  'tree': coalesce(
+    nullif(as_text(r.tree, account, '$.tree'), ''),
+    nullif(as_text(r.merklecontext.tree, account, '$.merkleContext.tree'), '')
+  ),
   'leaf_index': as_bigint(r.leafindex),
   'seq': as_bigint(r.seq),
   'slot_created': as_bigint(r.slotcreated),
@@ -51,6 +54,9 @@ create or replace temp macro account_columns(account, r, keys) as {
   ),
   'misfits': [
     misplaced('data', json_extract(account, '$.data')),
+    misfit('owner', r.owner, as_text(r.owner, account, '$.owner')),
+    misfit('tree', r.tree, as_text(r.tree, account, '$.tree')),
+    misfit('tree', r.merklecontext.tree, as_text(r.merklecontext.tree, account, '$.merkleContext.tree')),
     misfit('lamports', r.lamports, as_ubigint(r.lamports)),
     misfit('leaf_index', r.leafindex, as_bigint(r.leafindex)),
     misfit('seq', r.seq, as_bigint(r.seq)),
@@ -71,8 +77,8 @@ create or replace temp macro parsed_token(token) as
 
 -- The columns of compressed token data. `t` is the data as parsed_token reads it, `keys` its keys.
 create or replace temp macro token_columns(token, t, keys) as {
-  'owner': nullif(t.owner, ''),
-  'mint': nullif(t.mint, ''),
+  'owner': nullif(as_text(t.owner, token, '$.owner'), ''),
+  'mint': nullif(as_text(t.mint, token, '$.mint'), ''),
   'amount': as_ubigint(t.amount),
   'delegate': nullif(t.delegate, ''),
   'state': t.state,
@@ -83,7 +89,11 @@ create or replace temp macro token_columns(token, t, keys) as {
         token, '{"mint": null, "owner": null, "amount": null, "delegate": null, "state": null, "tlv": null}'
       )
   end,
-  'misfits': [misfit('amount', t.amount, as_ubigint(t.amount))]
+  'misfits': [
+    misfit('owner', t.owner, as_text(t.owner, token, '$.owner')),
+    misfit('mint', t.mint, as_text(t.mint, token, '$.mint')),
+    misfit('amount', t.amount, as_ubigint(t.amount))
+  ]
 };
 
 -- Members as a JSON object; NULL when there are none.

@@ -17,7 +17,7 @@ export type Cell = Value | (Record<string, Value | Value[]> | null)[];
 type Fields = Record<string, [path: string, kind: Kind]>;
 
 const assetFields: Fields = {
-  interface: ['interface', 'text'],
+  interface: ['interface', 'only text'],
   name: ['content.metadata.name', 'text'],
   symbol: ['content.metadata.symbol', 'text'],
   description: ['content.metadata.description', 'text'],
@@ -26,14 +26,14 @@ const assetFields: Fields = {
   schema_uri: ['content.$schema', 'reference'],
   image: ['content.links.image', 'reference'],
   external_url: ['content.links.external_url', 'reference'],
-  owner: ['ownership.owner', 'reference'],
+  owner: ['ownership.owner', 'address'],
   ownership_model: ['ownership.ownership_model', 'text'],
   frozen: ['ownership.frozen', 'boolean'],
   delegated: ['ownership.delegated', 'boolean'],
-  delegate: ['ownership.delegate', 'reference'],
+  delegate: ['ownership.delegate', 'address'],
   compressed: ['compression.compressed', 'boolean'],
   eligible: ['compression.eligible', 'boolean'],
-  tree: ['compression.tree', 'reference'],
+  tree: ['compression.tree', 'address'],
   leaf_id: ['compression.leaf_id', 'i64'],
   seq: ['compression.seq', 'i64'],
   data_hash: ['compression.data_hash', 'reference'],
@@ -113,8 +113,12 @@ export function expectAsset(text: string): ExpectedRow {
     if (list.misfit) quarantined.push(column);
   }
   if (row.compressed !== true) Object.assign(row, { leaf_id: null, seq: null });
-  const groups = (row.grouping ?? []) as Record<string, Value>[];
-  row.collection = groups.find(({ group_key }) => group_key === 'collection')?.group_value ?? null;
+  const grouping = at(record, 'grouping');
+  const groups = Array.isArray(grouping) ? grouping : [];
+  const group = groups.find((item) => textOfField(at(item, 'group_key')) === 'collection') ?? null;
+  const collection = readField(at(group, 'group_value'), 'address');
+  row.collection = collection.value;
+  if (collection.misfit) quarantined.push('collection');
   for (const column of ['inscription', 'spl20']) row[column] = jsonText(at(record, column));
   row.extra = unknownOf(record as JsonObject, '');
   return { key, row: { id: key, ...row }, quarantined };
@@ -131,8 +135,8 @@ export function withContentOf(row: Record<string, Cell>, other: Record<string, C
 }
 
 const tokenAccountFields: Fields = {
-  mint: ['mint', 'reference'],
-  owner: ['owner', 'reference'],
+  mint: ['mint', 'address'],
+  owner: ['owner', 'address'],
   amount: ['amount', 'u64'],
   delegated_amount: ['delegated_amount', 'u64'],
   frozen: ['frozen', 'boolean'],

@@ -1,7 +1,16 @@
 import { type Json, JsonNumber, numberText } from './exact-json.ts';
 
 /** What a column of the model takes (DESIGN: "What the rows mean"). */
-export type Kind = 'text' | 'reference' | 'u64' | 'i64' | 'i32' | 'double' | 'boolean';
+export type Kind =
+  | 'text'
+  | 'reference'
+  | 'only text'
+  | 'address'
+  | 'u64'
+  | 'i64'
+  | 'i32'
+  | 'double'
+  | 'boolean';
 
 /** A column's value as the tests read it from DuckDB: 64-bit numbers as text. */
 export type Value = null | boolean | string | number;
@@ -15,13 +24,14 @@ const bounds = {
 /** A field's value, and whether it said something that the column could not take. */
 export function readField(node: Json | undefined, kind: Kind): { value: Value; misfit: boolean } {
   const text = textOfField(node);
-  const value = text === null ? null : convert(text, kind);
+  const fits = typeof node === 'string' || !['only text', 'address'].includes(kind);
+  const value = text === null || !fits ? null : convert(text, kind);
   return { value, misfit: text !== null && text !== '' && value === null };
 }
 
 function convert(text: string, kind: Kind): Value {
-  if (kind === 'text') return text;
-  if (kind === 'reference') return text === '' ? null : text;
+  if (kind === 'text' || kind === 'only text') return text;
+  if (kind === 'reference' || kind === 'address') return text === '' ? null : text;
   if (kind === 'boolean') return text === 'true' ? true : text === 'false' ? false : null;
   if (kind === 'double') return /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) ? finite(Number(text)) : null;
   const whole = wholeNumber(text);

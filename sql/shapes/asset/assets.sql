@@ -20,6 +20,11 @@ typed as (
     *,
     as_slot(r.last_indexed_slot, slot_ceiling) as own_slot,
     as_slot(r.content.last_indexed_slot, slot_ceiling) as own_content_slot,
+    as_text(r.interface, line, '$.record.interface') as interface,
+    as_text(r.ownership.owner, line, '$.record.ownership.owner') as owner,
+    as_text(r.ownership.delegate, line, '$.record.ownership.delegate') as delegate,
+    as_text(r.compression.tree, line, '$.record.compression.tree') as tree,
+    list_filter(r.grouping, lambda g: g.group_key = 'collection')[1].group_value as collection_read,
     as_boolean(r.compression.compressed) as compressed,
     as_bigint(r.compression.seq) as seq_number,
     as_bigint(r.compression.leaf_id) as leaf_number,
@@ -42,11 +47,24 @@ typed as (
 valued as (
   select
     *,
+    -- Which element of the list it is does not matter: none is of another kind.
+    case
+      when may_be_no_text(collection_read) then case
+        when list_has_all(['VARCHAR', 'NULL'], json_type(line, '$.record.grouping[*].group_value'))
+          then collection_read
+      end
+      else collection_read
+    end as collection,
     -- Whether something may be in `misfits`: few records, which are looked at once more.
     not usable
       or facts.odd is not false
       or unfit(nullif(r.last_indexed_slot, '0'), own_slot)
       or unfit(nullif(r.content.last_indexed_slot, '0'), own_content_slot)
+      or unfit(r.interface, interface)
+      or unfit(r.ownership.owner, owner)
+      or unfit(r.ownership.delegate, delegate)
+      or unfit(r.compression.tree, tree)
+      or unfit(collection_read, collection)
       or unfit(r.ownership.frozen, as_boolean(r.ownership.frozen))
       or unfit(r.ownership.delegated, as_boolean(r.ownership.delegated))
       or unfit(r.compression.compressed, compressed)
@@ -137,7 +155,7 @@ select
   r.spl20 is not null as carries_spl20,
   coalesce(own_slot, page_slot) as spl20_slot,
   case when usable then r.id end as id,
-  r.interface,
+  interface,
   r.content.metadata.name as name,
   r.content.metadata.symbol as symbol,
   r.content.metadata.description as description,
@@ -146,20 +164,20 @@ select
   nullif(r.content."$schema", '') as schema_uri,
   nullif(r.content.links.image, '') as image,
   nullif(r.content.links.external_url, '') as external_url,
-  nullif(r.ownership.owner, '') as owner,
+  nullif(owner, '') as owner,
   r.ownership.ownership_model as ownership_model,
   as_boolean(r.ownership.frozen) as frozen,
   as_boolean(r.ownership.delegated) as delegated,
-  nullif(r.ownership.delegate, '') as delegate,
+  nullif(delegate, '') as delegate,
   compressed,
   as_boolean(r.compression.eligible) as eligible,
-  nullif(r.compression.tree, '') as tree,
+  nullif(tree, '') as tree,
   case when compressed then leaf_number end as leaf_id,
   case when compressed then seq_number end as seq,
   nullif(r.compression.data_hash, '') as data_hash,
   nullif(r.compression.creator_hash, '') as creator_hash,
   nullif(r.compression.asset_hash, '') as asset_hash,
-  nullif(list_filter(r.grouping, lambda g: g.group_key = 'collection')[1].group_value, '') as collection,
+  nullif(collection, '') as collection,
   r.royalty.royalty_model as royalty_model,
   nullif(r.royalty.target, '') as royalty_target,
   royalty_percent,
@@ -340,6 +358,11 @@ select
         misplaced('price_info', objects[10]),
         misfit('slot', nullif(r.last_indexed_slot, '0'), own_slot),
         misfit('content_slot', nullif(r.content.last_indexed_slot, '0'), own_content_slot),
+        misfit('interface', r.interface, interface),
+        misfit('owner', r.ownership.owner, owner),
+        misfit('delegate', r.ownership.delegate, delegate),
+        misfit('tree', r.compression.tree, tree),
+        misfit('collection', collection_read, collection),
         misfit('frozen', r.ownership.frozen, as_boolean(r.ownership.frozen)),
         misfit('delegated', r.ownership.delegated, as_boolean(r.ownership.delegated)),
         misfit('compressed', r.compression.compressed, compressed),

@@ -17,6 +17,8 @@ valued as (
   select
     *,
     is_address(r.address) is true as usable,
+    as_text(r.mint, line, '$.record.mint') as mint,
+    as_text(r.owner, line, '$.record.owner') as owner,
     as_ubigint(r.amount) as amount,
     as_ubigint(r.delegated_amount) as delegated_amount,
     as_boolean(r.frozen) as frozen,
@@ -34,8 +36,8 @@ select
   own_slot,
   coalesce(own_slot, page_slot) as slot,
   case when usable then r.address end as address,
-  nullif(r.mint, '') as mint,
-  nullif(r.owner, '') as owner,
+  nullif(mint, '') as mint,
+  nullif(owner, '') as owner,
   amount,
   delegated_amount,
   frozen,
@@ -55,12 +57,16 @@ select
       }
     ]
     when unfit(nullif(r.last_indexed_slot, '0'), own_slot)
+      or unfit(r.mint, mint)
+      or unfit(r.owner, owner)
       or unfit(r.amount, amount)
       or unfit(r.delegated_amount, delegated_amount)
       or unfit(r.frozen, frozen)
       then list_filter(
         [
           misfit('slot', nullif(r.last_indexed_slot, '0'), own_slot),
+          misfit('mint', r.mint, mint),
+          misfit('owner', r.owner, owner),
           misfit('amount', r.amount, amount),
           misfit('delegated_amount', r.delegated_amount, delegated_amount),
           misfit('frozen', r.frozen, frozen)
