@@ -75,6 +75,15 @@ const wrongNights: WrongNight[] = [
     refused: [{ guard: 'blank' }, { guard: 'quarantined', rows: 24, total: 24, examples: ['many'] }],
   },
   {
+    what: 'every mint wrapped',
+    ...{ each: 4, wrong: ({ mint, ...rest }) => ({ ...rest, mint: { address: mint } }) },
+    accept: { quarantine: ['tokens'], blank: ['tokens'] },
+    refused: [
+      { guard: 'blank', column: 'mint' },
+      { guard: 'quarantined', rows: 24, total: 24 },
+    ],
+  },
+  {
     what: 'no address',
     ...{ each: 48, wrong: (account) => ({ ...account, address: null }), accept: { quarantine: ['tokens'] } },
     refused: [{ guard: 'quarantined', rows: 288, total: 288 }],
