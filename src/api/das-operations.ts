@@ -52,6 +52,7 @@ export const dasOperations: readonly Operation[] = [
       sortBy: sortBy.optional(),
       options: displayOptions.optional(),
     }),
+    valueWhere: { param: 'groupValue', where: 'groupKey', is: 'collection', value: address },
   },
   {
     ...assetList,

@@ -37,6 +37,8 @@ export interface Operation {
   readonly rest?: { method: 'GET' | 'POST' | 'PATCH'; path: string };
   /** Parameters a caller may give (without the paging ones, which the crawl sets). */
   readonly params: z.ZodObject;
+  /** What a target's value of `param` must be, where the parameter `where` has the value `is`. */
+  readonly valueWhere?: { param: string; where: string; is: string; value: z.ZodType };
   /** At least one of these parameters must be given. */
   readonly anyOf?: readonly string[];
   /** True: only one of them may be given. */

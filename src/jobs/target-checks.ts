@@ -89,7 +89,7 @@ export function checkRows(
     const { params, at } = row;
     const before = problems.length;
     for (const [name, value] of Object.entries(params)) {
-      const message = valueProblem(value, schemas[name]);
+      const message = valueProblem(value, schemaWhere(job, params, name) ?? schemas[name]);
       if (message === null) continue;
       // Only what came out of the warehouse is shown: a file may hold a key pasted by mistake.
       const shown = source.kind === 'sql' ? `, got ${JSON.stringify(value.slice(0, 60))}` : '';
@@ -147,6 +147,13 @@ function valueSchemas(operation: Operation): Record<string, z.ZodType | undefine
   const id = idSchema(operation);
   if (id instanceof z.ZodObject) return idShape(operation);
   return { [operation.batchParam ?? '']: id ?? undefined };
+}
+
+/** What a parameter's value must be because of what another one is; null where it does not matter. */
+function schemaWhere(job: Job, row: TargetRow['params'], name: string): z.ZodType | null {
+  const { valueWhere } = job.operation;
+  if (valueWhere?.param !== name) return null;
+  return { ...job.params, ...row }[valueWhere.where] === valueWhere.is ? valueWhere.value : null;
 }
 
 function idShape(operation: Operation): Record<string, z.ZodType> {

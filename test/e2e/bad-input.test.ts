@@ -139,7 +139,7 @@ test('targets with spaces, quotes, comments and duplicates: each once, as writte
   const [collection] = sandbox.world.truth().collections() as [string];
   const odd = ['it\'s "odd" ok', 'two  words', 'é\u2028x', "x'; drop table assets; --", '../../x', '%s\\n'];
   const text =
-    'describe: t\nmethod: getAssetsByGroup\nparams: { groupKey: collection }\nfor_each: { groupValue: { file: t.txt } }\n';
+    'describe: t\nmethod: getAssetsByGroup\nparams: { groupKey: family }\nfor_each: { groupValue: { file: t.txt } }\n';
   const lines = ['\ufeff# ours', `  ${collection}\t`, ...odd, collection, `${odd[0]} # again`, ''];
   const place = await placeOf(text, { 't.txt': lines.join('\r\n') });
   const ended = await runProgram(['run'], { place, env: environmentOf(sandbox) });

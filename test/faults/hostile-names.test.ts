@@ -58,7 +58,7 @@ function strayFiles({ root, data }: Place): string[] {
 
 async function writeHostileJob({ jobs }: Place, names: readonly string[]): Promise<void> {
   const values = names.map((name) => JSON.stringify(name)).join(',\n  ');
-  const text = `describe: t\nmethod: getAssetsByGroup\nparams: { groupKey: collection }\nfor_each: { groupValue: { values: [${values}] } }\n`;
+  const text = `describe: t\nmethod: getAssetsByGroup\nparams: { groupKey: family }\nfor_each: { groupValue: { values: [${values}] } }\n`;
   await writeFiles(jobs, { 'hostile.yaml': text });
 }
 

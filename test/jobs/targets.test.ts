@@ -24,6 +24,7 @@ const a = 'a'.repeat(32);
 const b = 'b'.repeat(44);
 const owners = 'describe: d\nmethod: getTokenAccounts\n';
 const groups = 'describe: d\nmethod: getAssetsByGroup\nparams: { groupKey: collection }\n';
+const families = groups.replace('collection', 'family');
 
 async function job(text: string, list?: string | Buffer): Promise<Job> {
   writeFileSync(join(dir, 'job.yaml'), text);
@@ -83,14 +84,25 @@ describe('targets of a file', () => {
   });
 
   test('may hold spaces where the parameter takes any text', async () => {
-    const read = await job(`${groups}for_each: { groupValue: { file: list.txt } }\n`, 'two words\nC#\n');
+    const read = await job(`${families}for_each: { groupValue: { file: list.txt } }\n`, 'two words\nC#\n');
     expect((await resolveTargets(read, noQuery)).map(({ name }) => name)).toEqual(['two words', 'C#']);
+  });
+
+  test('are addresses where the group is a collection', async () => {
+    const text = `${a}\n${a.slice(0, 20)}\nhttps://example.com/${a}\n`;
+    const read = await job(`${groups}for_each: { groupValue: { file: list.txt } }\n`, text);
+    const said: string[] = [];
+    const targets = await resolveTargets(read, noQuery, (problems) =>
+      said.push(...problems.map(({ line, message }) => `${line}: ${message}`)),
+    );
+    expect(targets.map(({ name }) => name)).toEqual([a]);
+    expect(said).toEqual([2, 3].map((n) => `${n}: expected a base58 address of 32 to 44 characters`));
   });
 });
 
 describe('targets of values', () => {
   test('are the values, each once', async () => {
-    const read = await job(`${groups}for_each: { groupValue: { values: [x, y, x] } }\n`);
+    const read = await job(`${families}for_each: { groupValue: { values: [x, y, x] } }\n`);
     expect((await resolveTargets(read, noQuery)).map(({ name }) => name)).toEqual(['x', 'y']);
   });
 
