@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { requireJob } from '../jobs/job-file.ts';
 import {
   type CheckedJob,
+  checkHeld,
   checkJobs,
   checkLastRun,
   type FreshnessFinding,
@@ -12,6 +13,7 @@ import { untilStopped } from '../stop-signals.ts';
 import { type GlobalArgs, openContext } from './context.ts';
 import { addExamples } from './examples.ts';
 import { readJobFiles } from './job-files.ts';
+import { acceptCommand } from './refusal-text.ts';
 import { readDuration } from './run-options.ts';
 import { oneLine } from './visible-text.ts';
 
@@ -52,6 +54,8 @@ export async function execute(args: CheckArgs): Promise<number> {
     const checked: CheckedJob[] = [];
     for (const name of args.job.length > 0 ? args.job : names)
       checked.push(await readStatus(folder, config, name, files, signal));
+    const withFile = status.jobs.filter(({ has_file }) => has_file !== false).map(({ job }) => job);
+    const told = args.job.length > 0 ? args.job : withFile;
     const missing = {
       kind: 'damaged' as const,
       job: '',
@@ -61,6 +65,7 @@ export async function execute(args: CheckArgs): Promise<number> {
     return [
       ...(status.snapshotMissing ? [missing] : []),
       ...checkJobs(checked, maxAgeMs, Date.now()),
+      ...checkHeld(status.held, told, (held) => acceptCommand([held], folder)),
       ...checkLastRun(status),
       ...(await findDamage(folder)),
     ];

@@ -61,7 +61,7 @@ export function renderStatus(status: Status, folder: Pick<DataFolder, 'root'>): 
     lines.push(
       `received, ${status.snapshotMissing ? 'and still in the landing log' : 'not published'}: ${landed.crawls} crawls (${landed.open} open), ${landed.records} records`,
     );
-  if (status.running !== null) lines.push(`running now: ${lastRun?.run}`);
+  if (status.running !== null) lines.push(`running now: ${status.running.run}`);
   else if (lastRun !== null)
     lines.push(
       lastRun.finishedAt === null

@@ -1,9 +1,10 @@
+import type { Held } from './published-status.ts';
 import type { JobStatus, Status, TargetStatus } from './read-status.ts';
-import type { RunEntry } from './run-log.ts';
+import type { LeftOut, RunEntry } from './run-log.ts';
 
 /** Something that `check` found: one line, and exit 5. */
 export interface FreshnessFinding {
-  kind: 'not complete' | 'too old' | 'refused' | 'quarantined' | 'gap' | 'last run' | 'damaged';
+  kind: 'not complete' | 'too old' | 'refused' | 'quarantined' | 'gap' | 'left out' | 'last run' | 'damaged';
   /** Empty for what is about the folder. */
   job: string;
   target: string;
@@ -11,7 +12,7 @@ export interface FreshnessFinding {
 }
 
 /** A job with its targets, as `status <job>` reads it. */
-export type CheckedJob = Pick<Status, 'jobs' | 'targets' | 'gaps'>;
+export type CheckedJob = Pick<Status, 'jobs' | 'targets' | 'gaps' | 'held' | 'leftOut'>;
 
 /**
  * What is not as fresh, or not as sound, as somebody who reads the tables expects. Built-in jobs, jobs without a file and
@@ -19,20 +20,50 @@ export type CheckedJob = Pick<Status, 'jobs' | 'targets' | 'gaps'>;
  * @param now Unix ms
  */
 export function checkJobs(checked: readonly CheckedJob[], maxAgeMs: number, now: number): FreshnessFinding[] {
-  return checked.flatMap(({ jobs, targets, gaps }) =>
+  return checked.flatMap(({ jobs, targets, gaps, held, leftOut }) =>
     jobs
       .filter(({ job, has_file }) => has_file !== false && !job.startsWith('_'))
       .flatMap((job) => [
         ...checkWhole(job),
         ...(targets ?? [])
           .filter(({ former }) => !former)
-          .flatMap((target) => checkTarget(job, target, maxAgeMs, now)),
+          .flatMap((target) => checkTarget(job, target, held, maxAgeMs, now)),
+        ...tellLeftOut(leftOut),
         ...gaps.map(({ target, low_slot, high_slot }) => {
           const message = `slots ${low_slot} to ${high_slot} are not in`;
           return { kind: 'gap' as const, job: job.job, target, message };
         }),
       ]),
   );
+}
+
+function tellLeftOut(leftOut: readonly LeftOut[]): FreshnessFinding[] {
+  return leftOut.map(({ job, problem }) => ({ kind: 'left out', job, target: '', message: problem }));
+}
+
+/**
+ * What guards hold back, once for a job where one counted over it, under the job that the guard's option takes: look-ups
+ * are of a built-in job. Pure.
+ * @param all of all jobs
+ * @param names jobs to tell of
+ * @param howTo the command that accepts it
+ */
+export function checkHeld(
+  all: readonly Held[],
+  names: readonly string[],
+  howTo: (held: Held) => string | null,
+): FreshnessFinding[] {
+  const isWhole = (one: Held) => one.targets > 1n;
+  return all.flatMap((held) => {
+    const job = held.accept.split('/')[0] as string;
+    const isTold =
+      !isWhole(held) && all.some((one) => isWhole(one) && one.job === held.job && one.guard === held.guard);
+    if (isTold || !names.includes(job)) return [];
+    const target = held.job === job ? held.target : '';
+    const of = isWhole(held) ? ` (${held.targets} targets)` : '';
+    const message = `${held.reason}${of}; if it is right: ${howTo(held)}`;
+    return { kind: 'refused' as const, job, target, message };
+  });
 }
 
 function checkWhole({ job, targets, never_complete }: JobStatus): FreshnessFinding[] {
@@ -47,14 +78,17 @@ const ofPublish = /^(audit|brake|vanished|blank|quarantined|stale)\b/;
 function checkTarget(
   { job }: JobStatus,
   { target, state, reason, finished_at, quarantined }: TargetStatus,
+  held: readonly Held[],
   maxAgeMs: number,
   now: number,
 ): FreshnessFinding[] {
+  const isHeld = held.some((one) => one.target === '' || one.target === target);
   const findings: FreshnessFinding[] = [];
   const add = (kind: FreshnessFinding['kind'], message: string) =>
     findings.push({ kind, job, target, message });
-  if (state === 'failed' && ofPublish.test(reason ?? '')) add('refused', reason as string);
-  else if (state === 'failed') add('not complete', `failed: ${reason ?? 'no reason is known'}`);
+  if (state === 'failed' && ofPublish.test(reason ?? '')) {
+    if (!isHeld) add('refused', reason as string);
+  } else if (state === 'failed') add('not complete', `failed: ${reason ?? 'no reason is known'}`);
   else if (state !== 'complete') add('not complete', 'its crawl is open');
   else if (finished_at !== null && now - finished_at.getTime() > maxAgeMs)
     add('too old', `last complete at ${finished_at.toISOString()}`);

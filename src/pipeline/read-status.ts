@@ -18,7 +18,7 @@ import {
   readPublished,
 } from './published-status.ts';
 import { sumRequests } from './request-log.ts';
-import { type RunEntry, readRunLog } from './run-log.ts';
+import { type LeftOut, lastOfTables, listLeftOut, type RunEntry, readRunLog } from './run-log.ts';
 import { type RunState, readRunning } from './run-state.ts';
 
 /** How far a job is with the targets that it has now: all but `former` is about these. */
@@ -56,7 +56,10 @@ export interface Status {
   held: Held[];
   /** From the landing log: received, and in no snapshot yet. */
   landed: { crawls: number; open: number; records: number };
+  /** Of those that crawl or publish. */
   lastRun: RunEntry | null;
+  /** Jobs, and lines of target files, that the last run of the job left out. */
+  leftOut: LeftOut[];
   /** `data/run.json` of a run that is at work now, else null. */
   running: RunState | null;
   creditsThisMonth: number;
@@ -137,7 +140,8 @@ export async function readStatus(
       // What a feed has received is in its tables at once.
       records: crawls.reduce((sum, crawl) => sum + (crawl.last?.feed ? 0 : crawl.records), 0),
     },
-    lastRun: runs.at(-1) ?? null,
+    lastRun: lastOfTables(runs),
+    leftOut: listLeftOut(runs).filter((one) => job === null || one.job === job),
     running,
     creditsThisMonth: spent.credits,
     creditsLeft: leftOf(config.monthlyCredits, spent.credits),

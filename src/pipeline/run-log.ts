@@ -28,6 +28,12 @@ export interface RunEntry {
   found?: Found;
 }
 
+/** A job, or a line of its target file, that a run left out. */
+export interface LeftOut {
+  job: string;
+  problem: string;
+}
+
 /** What a run found wrong with what it received. */
 export interface Found {
   /** Records with something that did not fit. */
@@ -36,6 +42,8 @@ export interface Found {
   stale: number;
   /** What guards and audits refused, in words. */
   refused: readonly string[];
+  /** Jobs, and lines of target files, that it could not read. */
+  leftOut?: readonly LeftOut[];
 }
 
 type Line =
@@ -111,6 +119,20 @@ export async function readRunLog(path: string): Promise<RunEntry[]> {
     }
   }
   return [...runs.values()];
+}
+
+/** Verbs that neither crawl nor publish: how one of these ended says nothing of the tables. */
+const besidesTables = new Set(['state', 'source', 'clean']);
+
+/** The last run that crawled or published, or was to; null: none did. */
+export function lastOfTables(runs: readonly RunEntry[]): RunEntry | null {
+  return runs.findLast(({ verb }) => !besidesTables.has(verb)) ?? null;
+}
+
+/** What the last run of each job left out. Pure. */
+export function listLeftOut(runs: readonly RunEntry[]): LeftOut[] {
+  const last = new Map(runs.flatMap((run) => run.jobs.map((job) => [job, run])));
+  return [...last].flatMap(([job, { found }]) => (found?.leftOut ?? []).filter((one) => one.job === job));
 }
 
 /** What each run was told to accept. */

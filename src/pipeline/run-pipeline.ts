@@ -37,7 +37,7 @@ import { asPublished, reloadRemapped } from './reload-stage.ts';
 import { openRequestLog } from './request-log.ts';
 import { resetState } from './reset-state.ts';
 import { type ApiPlace, keepRates, openClient, readMonthlyLeft } from './run-client.ts';
-import { appendRunLog } from './run-log.ts';
+import { appendRunLog, type LeftOut } from './run-log.ts';
 import { createSavings, type Savings } from './savings.ts';
 import { type Ended, type Session, withSession } from './session.ts';
 
@@ -126,7 +126,8 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
     const refused = published.refused.length > 0;
     const exitCode = decideExitCode({ refused, stopped: stopped?.exitCode ?? null, failed });
     const jobs = Object.fromEntries(progress.jobs);
-    return { run: session.run, exitCode, stopped, jobs, ...budget.spent, saved: savings.requests, published };
+    const ended = { run: session.run, exitCode, stopped, published, leftOut: listLeftOut(progress) };
+    return { ...ended, jobs, ...budget.spent, saved: savings.requests };
   };
   try {
     let stopped: StoppedEarly | null = null;
@@ -271,6 +272,12 @@ async function crawlWave(
     freeMemory();
     await loading?.finish();
   }
+}
+
+function listLeftOut({ jobs }: Progress): LeftOut[] {
+  return [...jobs].flatMap(([job, { leftOut, targetsLeftOut }]) =>
+    [...(leftOut === null ? [] : [leftOut]), ...targetsLeftOut].map((problem) => ({ job, problem })),
+  );
 }
 
 function warnOfClock(aheadMs: number, log: Logger): void {

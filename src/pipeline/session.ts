@@ -19,7 +19,7 @@ import { takeIncomingPages } from './incoming-pages.ts';
 import { holdsArchive, type MendContext, mendBuild, type Replayed } from './mend-build.ts';
 import { endMovedCrawls, listMoves } from './moved-source.ts';
 import { mendRequestLog } from './request-log.ts';
-import { appendRunLog, type Found, makeRunId, readRunLog } from './run-log.ts';
+import { appendRunLog, type Found, type LeftOut, makeRunId, readRunLog } from './run-log.ts';
 import { writeRunState } from './run-state.ts';
 
 /** A data folder that this process alone works on, and the run it works for. */
@@ -55,6 +55,8 @@ export interface Ended {
   stopped: LedgerlakeError | null;
   /** What was published, where it was. */
   published?: Published;
+  /** Jobs, and lines of target files, that it could not read. */
+  leftOut?: readonly LeftOut[];
 }
 
 export interface SessionOptions {
@@ -89,7 +91,7 @@ export async function withSession<T extends Ended>(
   let found: Found | undefined;
   try {
     const ended = await work(session);
-    found = findWrong(ended.published);
+    found = findWrong(ended);
     exitCode = ended.exitCode;
     stoppedBy = ended.stopped?.message ?? null;
     return ended;
@@ -105,14 +107,15 @@ export async function withSession<T extends Ended>(
 }
 
 /** What was wrong with what a run published, or did not; undefined where nothing was. Pure. */
-function findWrong(published: Published | undefined): Found | undefined {
+function findWrong({ published, leftOut = [] }: Ended): Found | undefined {
   if (published === undefined) return undefined;
   const quarantined = published.quarantined.reduce((sum, { records }) => sum + records, 0);
   const stale = Object.values(published.tables).reduce((sum, counts) => sum + counts.stale, 0);
   const refused = published.refused.map(
     ({ job, target, reason }) => `${job}${target === '' ? '' : `/${target}`}: ${reason}`,
   );
-  return quarantined + stale + refused.length === 0 ? undefined : { quarantined, stale, refused };
+  if (quarantined + stale + refused.length + leftOut.length === 0) return undefined;
+  return { quarantined, stale, refused, ...(leftOut.length === 0 ? {} : { leftOut }) };
 }
 
 /** A session whose end is the caller's. @throws as withSession */

@@ -103,7 +103,14 @@ test('records that publish refused: `refused`, with the reason', async () => {
   expect((await run('run')).code).toBe(4);
   const { code, findings } = await check();
   expect(code).toBe(5);
-  expect(findings.filter(({ kind }: { kind: string }) => kind === 'refused')).toHaveLength(2);
+  // Counted over the job, it is told once.
+  expect(findings.filter(({ kind }: { kind: string }) => kind === 'refused')).toMatchObject([
+    {
+      kind: 'refused',
+      job: 'list',
+      message: expect.stringMatching(/120 of 120 .*--accept-quarantine list$/),
+    },
+  ]);
 });
 
 test('a last run that failed, and one that was killed', async () => {
@@ -134,4 +141,27 @@ test('a job that is none, a folder where nothing was run: 2', async () => {
   api.setScript(list([]));
   await run('run');
   expectFailure(await run('check', 'lists'), 2, /lists/);
+});
+
+test('a line of a target file that the last run left out; a reset that failed is no last run', async () => {
+  const { api, place, run, check } = await openPlace();
+  await writeFiles(place.root, {
+    'jobs/list.yaml': `describe: Two collections
+method: getAssetsByCreator
+for_each: { creatorAddress: { file: collections.txt } }
+`,
+    'jobs/collections.txt': `${collections.join('\n')}\nnonsense\n`,
+  });
+  api.setScript(list([]));
+  expect((await run('run')).code).toBe(3);
+  expect((await run('state', 'reset', 'nothing', '--yes')).code).toBe(2);
+  expect(await check()).toMatchObject({
+    code: 5,
+    findings: [{ kind: 'left out', job: 'list', message: expect.stringMatching(/collections\.txt.*3/) }],
+  });
+  await writeFiles(place.root, { 'jobs/collections.txt': `${collections.join('\n')}\n` });
+  expect((await run('run')).code).toBe(0);
+  expect((await run('state', 'reset', 'nothing', '--yes')).code).toBe(2);
+  expect(await check()).toMatchObject({ code: 0, findings: [] });
+  expect((await run('status')).stdout).toMatch(/last run \S+: exit 0/);
 });

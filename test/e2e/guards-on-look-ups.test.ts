@@ -1,4 +1,6 @@
+import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
+import { runCli } from '../run-cli.ts';
 import { openInstallation } from '../support/nights.ts';
 import { type Call, RawReply, type Script } from '../support/scripted-api.ts';
 import { answerList } from '../support/scripted-list.ts';
@@ -57,6 +59,18 @@ test('all lists empty and every look-up null, night after night: nothing is clos
   expect(second.code).toBe(4);
   expect(second.report?.published.refused).toMatchObject([
     { job: '_confirm', guard: 'vanished', accept: 'list', rows: 100, total: 100 },
+  ]);
+  const check = await runCli(['check', '--json', '--max-age', '9000d'], { cwd: dirname(one.data) });
+  expect([check.code, JSON.parse(check.stdout).findings]).toEqual([
+    5,
+    [
+      {
+        ...{ kind: 'refused', job: 'list', target: '' },
+        message: expect.stringMatching(
+          /100 of 100 rows .* if it is right: ledgerlake publish .*--accept-vanished list$/,
+        ),
+      },
+    ],
   ]);
   expect(await one.rows(count)).toEqual([{ n: '100' }]);
   expect((await one.publish({ vanished: ['list'] })).refused).toEqual([]);
