@@ -5,6 +5,9 @@
 -- covers up to its answer's own slot. A page answered by a replica that is behind its cursor covers nothing, nor does one
 -- whose slots do not go down, nor the one above it, whose last slot this may show to be wrong. The cursor stays that of
 -- the gap they leave. Pages of crawls that were refused cover nothing either.
+-- A feed that ends covers down to slot 0, unless that end is doubtful: what an earlier run covered, with records, lies
+-- below its last record. Then it covers down to that record, an empty page nothing; nor does the end that another crawl
+-- of the feed came to in the same run.
 -- Cursors that were received before the source moved are forgotten; a gap that only they led to is begun at the head.
 create or replace temp table coverage as
 with rolled_back as (
@@ -23,13 +26,14 @@ page as (
     crawl,
     page,
     run,
+    records,
     cursor,
     next_cursor,
     end_reason,
     from_slot,
     slot,
     coalesce(descends, true) and coalesce(lead(descends) over (partition by task, crawl order by page), true) as is_in_order,
-    case when end_reason = 'exhausted' then 0 else last_slot + 1 end as low_slot,
+    last_slot,
     case
       when cursor is null then slot
       when page = 1 then from_slot
@@ -42,11 +46,61 @@ page as (
       where c.task = landed.task and c.crawl = landed.crawl and c.is_feed and c.state not in ('refused', 'held', 'replaced')
     )
 ),
+-- What an end can be held against: `slot` is the highest of an interval. Pages count from the run after theirs on, so that
+-- a replay, which has all of them at once, decides the same.
+earlier as (
+  select job, target, high_slot as slot, '' as run
+  from meta.coverage
+  where state = 'covered'
+  union all
+  select job, target, high_slot, run
+  from page
+  where is_in_order and slot >= high_slot and last_slot <= high_slot
+),
+-- Where a feed is known to have had records: at or below `slot`.
+filled as (
+  select job, target, min_slot as slot, crawl as run
+  from meta.checkpoints
+  where kind = 'feed' and records > 0
+  union all
+  select job, target, slot, run
+  from page
+  where records > 0
+),
+doubtful as (
+  select task, crawl, page, job, target, run
+  from page as p
+  where end_reason = 'exhausted'
+    and exists (
+      from filled as f
+      where f.job = p.job and f.target = p.target and f.run < p.run
+        and (
+          -- A head without a record, of a feed that had some: whatever slot it says.
+          p.cursor is null and p.records = 0
+          or exists (
+            from earlier as e
+            where e.job = p.job and e.target = p.target and e.run < p.run
+              and e.slot < coalesce(p.last_slot, p.high_slot)
+              and f.slot <= e.slot
+          )
+        )
+    )
+),
+placed as (
+  select
+    p.*,
+    case
+      when end_reason is distinct from 'exhausted' then last_slot + 1
+      when exists (from doubtful as d where d.task = p.task and d.crawl = p.crawl and d.page = p.page) then last_slot + 1
+      when not exists (from doubtful as d where d.job = p.job and d.target = p.target and d.run = p.run) then 0
+    end as low_slot
+  from page as p
+),
 judged as (
   select
     *,
     is_in_order and coalesce(slot >= high_slot and low_slot <= high_slot + 1, false) as covers
-  from page
+  from placed
 ),
 followed as (
   select

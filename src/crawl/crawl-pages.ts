@@ -10,6 +10,7 @@ import { type FeedPage, readFeedPage } from './feed-page.ts';
 import { furthestId, isInOrder, readIds } from './id-order.ts';
 import type { ReceivedPage } from './page.ts';
 import {
+  endsTooEarly,
   isAscending,
   isBehind,
   isKeyPosition,
@@ -92,7 +93,9 @@ async function crawlPage(
       };
       const known = await countKnown(start, { ...walk, position }, listed, page, deps);
       const line = known >= Math.min(knownRows, task.pageSize) ? endAsKnown(listed) : listed;
-      const isDoubtful = !facts.descends || isBehind(task, facts, line.end, { ...walk, ...goal });
+      const bounds = { ...walk, ...goal };
+      const isDoubtful =
+        !facts.descends || isBehind(task, facts, line.end, bounds) || endsTooEarly(facts, line.end, bounds);
       if (asked < maxAsked && isDoubtful) return null;
       // What was seen, a walk that begins again forgets.
       const beginning = walk.page > 1 && walk.seen.size === 0 ? { begins_walk: true } : {};

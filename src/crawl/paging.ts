@@ -39,6 +39,8 @@ export interface PagingGoal {
   seenSlot: number | null;
   /** Feeds: newest slot that is already covered. */
   coveredSlot: number | null;
+  /** Feeds: whether the last complete crawl had records, which a feed that ends now has still to have. */
+  hadRecords?: true;
   /** Feeds: how far below that slot is read again; without it, not at all. */
   overlap?: Overlap;
   since: Since | null;
@@ -212,4 +214,21 @@ export function isBehind(
   if (paging === 'feed') return end === 'unchanged' || (cursorSlot !== null && slot < cursorSlot);
   if (page === 1) return seenSlot !== null && slot < seenSlot;
   return (end !== null || incremental) && lowestSlot !== null && slot < lowestSlot;
+}
+
+/**
+ * Whether a feed's end is doubtful: it has come down to nothing that is covered, where records are. What publishing
+ * believes of it says sql/publish/coverage.sql.
+ */
+export function endsTooEarly(
+  { lastSlot }: Pick<PageFacts, 'lastSlot'>,
+  end: EndReason | null,
+  {
+    cursorSlot,
+    coveredSlot,
+    hadRecords,
+  }: Pick<SlotBounds, 'cursorSlot'> & Pick<PagingGoal, 'coveredSlot' | 'hadRecords'>,
+): boolean {
+  if (end !== 'exhausted' || coveredSlot === null || hadRecords !== true) return false;
+  return (lastSlot ?? cursorSlot ?? Number.POSITIVE_INFINITY) > coveredSlot;
 }

@@ -23,6 +23,7 @@ export function planFeed(task: Task, state: CrawlState, run: string, headFinishe
   const overlap = overlapOf(task, state);
   const landed = (state.landed.get(task.id) ?? []).filter((crawl) => crawl.failed === null);
   const covered = state.coverage.get(targetKey(task)) ?? [];
+  const hadRecords = (state.complete.get(task.id)?.records ?? 0) > 0;
   const start = (crawl: string, below: number, more: Partial<PlannedStart> = {}): PlannedStart => ({
     ...{
       task,
@@ -37,6 +38,7 @@ export function planFeed(task: Task, state: CrawlState, run: string, headFinishe
       firstContent: null,
       seenSlot: null,
       coveredSlot: coveredBelow(below, covered, landed, crawl),
+      ...(hadRecords ? { hadRecords } : {}),
       // What is indexed late is looked for below the newest covered slot, not below each gap.
       ...((more.from ?? more.resume?.first?.from_slot ?? null) === null ? overlap : {}),
     },
@@ -99,6 +101,8 @@ function coveredBelow(
 function listBegun(crawl: LandedCrawl): number[] {
   const { first, last, reachedSlot } = crawl;
   if (first === null || last?.end === 'unchanged') return [];
+  // An empty head may have been wrong (sql/publish/coverage.sql); what is covered tells.
+  if (isEnded(crawl) && reachedSlot === null) return [];
   const began = first.from_slot ?? first.slot;
   return [
     ...(began === null || (first.slot ?? 0) < began ? [] : [began]),

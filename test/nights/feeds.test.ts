@@ -15,6 +15,11 @@ interface Item {
   blockTime: number;
 }
 
+interface FeedResult {
+  context: { slot: number };
+  value: { items: Item[]; cursor: string | null };
+}
+
 /** Between two signatures: more than an hour, so that a night reads one of the former again. */
 const slotsApart = 10_000;
 const slotOf = (n: number) => 1_000_000 + n * slotsApart;
@@ -132,5 +137,50 @@ describe('a signature that is indexed late, below what is covered', () => {
     const night = await place.night(answer(withLate.sort((a, b) => Number(b.slot) - Number(a.slot))));
     expect(night.calls.length).toBe(calls);
     expect(await signatures(place)).toBe('600');
+  });
+});
+
+describe('a feed that ends too early for a night', () => {
+  const ending: Record<string, (result: FeedResult, cursor: unknown) => FeedResult> = {
+    'on its first page': ({ value }) => ({
+      context: { slot: slotOf(300) },
+      value: { ...value, cursor: null },
+    }),
+    'with an empty second page': (result, cursor) => (cursor === undefined ? result : emptyFeed),
+    'with nothing': () => emptyFeed,
+  };
+  const emptyFeed: FeedResult = { context: { slot: slotOf(300) }, value: { items: [], cursor: null } };
+
+  test.each(Object.keys(ending))(
+    '%s: it is asked again, leaves a gap, and the next nights fill it',
+    async (how) => {
+      const place = await openInstallation(jobs());
+      await place.night(answer(feedOf(100)));
+      const wrong: Script = (call) =>
+        ending[how]!(answer(feedOf(300))(call) as unknown as FeedResult, call.params.cursor);
+      const night = await place.night(wrong);
+      expect(night.report?.exitCode).toBe(0);
+      expect(night.calls.length).toBe(how === 'with an empty second page' ? 4 : 3);
+      expect(await coverage(place)).not.toContainEqual(
+        expect.objectContaining({ low_slot: '0', high_slot: `${slotOf(300)}` }),
+      );
+      await place.night(answer(feedOf(300)));
+      await place.night(answer(feedOf(300)));
+      expect(await signatures(place)).toBe('300');
+      const tables = await place.tables();
+      expect(await place.rebuild()).toBe(0);
+      expect(compareTables(await place.tables(), tables)).toEqual([]);
+      expect(await coverage(place)).toEqual([
+        { low_slot: '0', high_slot: `${slotOf(300)}`, state: 'covered' },
+      ]);
+    },
+  );
+
+  test('a first crawl that a budget stopped is not ended by an empty night', async () => {
+    const place = await openInstallation(jobs());
+    await place.night(answer(feedOf(300)), { maxRequests: 2 });
+    await place.night(() => emptyFeed);
+    await place.night(answer(feedOf(300)));
+    expect(await signatures(place)).toBe('300');
   });
 });

@@ -22,8 +22,8 @@ interface FeedPage {
   slot: number;
   /** True: the page was asked for without a cursor, like a head. */
   head?: boolean;
-  /** Slot of the page's last signature. */
-  last: number;
+  /** Slot of the page's last signature; null: it has none. */
+  last: number | null;
   /** How the crawl ended with this page; absent: it goes on. */
   end?: EndReason;
 }
@@ -69,7 +69,7 @@ function describePage(
       next: end === undefined || end === 'covered' ? { limit: 1000, cursor } : null,
       received_at: new Date().toISOString(),
     },
-    newRecords(JSON.stringify({ signature, slot: last, blockTime: 1 })),
+    newRecords(...(last === null ? [] : [JSON.stringify({ signature, slot: last, blockTime: 1 })])),
   ];
 }
 
@@ -287,4 +287,34 @@ test('two crawls of a feed that end at one slot are each published once', async 
       { crawl: 'b', reason: 'covered' },
     ],
   });
+});
+
+test('an end above what is covered, where records are, covers no further than its last record', async () => {
+  await receive('a', [{ page: 1, slot: 100, last: 60, end: 'exhausted' }]);
+  await receive('b', [{ page: 1, slot: 200, last: 150, end: 'exhausted' }]);
+  const gapped = ['covered 0–100', 'gap 101–150', 'covered 151–200'];
+  expect(await coverage()).toEqual(gapped);
+  await receive('c', [
+    { page: 1, slot: 300, last: 190 },
+    { page: 2, slot: 300, last: null, end: 'exhausted' },
+  ]);
+  expect(await coverage()).toEqual(['covered 0–100', 'gap 101–150 at cursor-c-1', 'covered 151–300']);
+  await receive('d', [{ page: 1, slot: 400, last: 120 }]);
+  await receive('e', [{ page: 1, slot: 400, last: 90, from: 120, end: 'covered' }]);
+  expect(await coverage()).toEqual(['covered 0–400']);
+});
+
+test('a feed that is empty above what is covered covers nothing', async () => {
+  await receive('a', [{ page: 1, slot: 100, last: 60 }]);
+  for (const [crawl, slot] of Object.entries({ b: 200, c: 100, d: 90 }))
+    await receive(crawl, [{ page: 1, slot, last: null, end: 'exhausted' }]);
+  expect(await coverage()).toEqual(['gap 0–60 at cursor-a-1', 'covered 61–100']);
+});
+
+test('a feed that had no record before is believed', async () => {
+  await receive('a', [{ page: 1, slot: 100, last: null, end: 'exhausted' }]);
+  await receive('b', [{ page: 1, slot: 200, last: null, end: 'exhausted' }]);
+  expect(await coverage()).toEqual(['covered 0–200']);
+  await receive('c', [{ page: 1, slot: 300, last: 250, end: 'exhausted' }]);
+  expect(await coverage()).toEqual(['covered 0–300']);
 });
