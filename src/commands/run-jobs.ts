@@ -1,5 +1,6 @@
 import { UsageError } from '../errors.ts';
 import { readJobs } from '../jobs/job-file.ts';
+import { exists } from '../landing/segment-files.ts';
 import { checkLake, exportSnapshot } from '../pipeline/export-stage.ts';
 import { type RunReport, runPipeline } from '../pipeline/run-pipeline.ts';
 import { quoteForShell } from '../shell-words.ts';
@@ -65,7 +66,8 @@ async function runJobs(verb: 'run' | 'crawl', args: RunArgs): Promise<number> {
     });
     const { stopped } = report;
     const document = { ...report, stopped: stopped && { reason: stopped.message, hint: stopped.hint } };
-    context.print(renderReport(report, context), document);
+    const hasSnapshot = await exists(context.folder.snapshot);
+    context.print(renderReport(report, context, hasSnapshot), document);
     if (report.stopped !== null)
       process.stderr.write(
         `ledgerlake: stopped early: ${report.stopped.message}\n  ${report.stopped.hint}\n`,
@@ -79,8 +81,12 @@ async function runJobs(verb: 'run' | 'crawl', args: RunArgs): Promise<number> {
 /** What a count of rows is called where its name says too little. */
 const countNames: Readonly<Record<string, string>> = { late: 'came late' };
 
-/** What a person reads after a run. Pure. */
-export function renderReport(report: RunReport, { folder }: Pick<Context, 'folder'>): string {
+/** What a person reads after a run. Pure. @param hasSnapshot whether there are tables to look at */
+export function renderReport(
+  report: RunReport,
+  { folder }: Pick<Context, 'folder'>,
+  hasSnapshot: boolean,
+): string {
   const saved = report.saved > 0 ? `, ${report.saved} requests saved` : '';
   const lines = [`run ${report.run}: ${report.requests} requests, ${report.credits} credits${saved}`];
   for (const [job, { done, tasks, failed, pages, records, leftOut, targetsLeftOut }] of Object.entries(
@@ -109,6 +115,8 @@ export function renderReport(report: RunReport, { folder }: Pick<Context, 'folde
   }
   for (const { job, records, reason } of report.published.quarantined)
     lines.push(`  ${job}: ${records} records with something quarantined, mostly because: ${reason}`);
-  const tables = `  tables: ledgerlake sql --data-dir ${quoteForShell(folder.root)} "show tables"`;
-  return [...lines, ...refusalLines(report.published.refused, folder), tables].join('\n');
+  lines.push(...refusalLines(report.published.refused, folder));
+  if (hasSnapshot)
+    lines.push(`  tables: ledgerlake sql --data-dir ${quoteForShell(folder.root)} "show tables"`);
+  return lines.join('\n');
 }

@@ -154,7 +154,7 @@ export async function checkSource(
     if (first !== undefined && first !== origin) {
       throw new UsageError(
         `this data folder holds data of ${first}, but the run would ask ${origin}`,
-        `Set LEDGERLAKE_RPC_URL (and the other URLs) as in the run that filled it, or name another folder with --data-dir.${hintOfMove(first, origin)}`,
+        `Set LEDGERLAKE_RPC_URL (and the other URLs) as in the run that filled it, or name another folder with --data-dir.${hintOfMove(transport, first, origin)}`,
       );
     }
   }
@@ -162,11 +162,11 @@ export async function checkSource(
 }
 
 /** Sample data are no ledger that another URL could go on with. */
-function hintOfMove(first: string, origin: string): string {
+function hintOfMove(transport: string, first: string, origin: string): string {
   const isSample = first === 'sandbox' || origin === 'sandbox';
   return isSample
     ? ''
-    : ` Where it is the same ledger at another URL: ledgerlake source move ${origin} --yes.`;
+    : ` Check the spelling of LEDGERLAKE_${transport.toUpperCase()}_URL first. Where it is the same ledger at another URL: ledgerlake source move ${origin} --yes.`;
 }
 
 /** A move of the source, by the run that made it. */

@@ -113,7 +113,9 @@ test('another URL of the same ledger takes over: rows and complete crawls stay, 
   expectFailure(
     await atTwo('run'),
     2,
-    new RegExp(`holds data of ${one.url}[\\s\\S]*ledgerlake source move ${two.url}`),
+    new RegExp(
+      `holds data of ${one.url}[\\s\\S]*Check the spelling of LEDGERLAKE_RPC_URL first[\\s\\S]*ledgerlake source move ${two.url}`,
+    ),
   );
 
   expectFailure(await atTwo('source', 'move', two.url), 2, /nobody is there to say yes/);
