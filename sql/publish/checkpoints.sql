@@ -6,6 +6,8 @@ create or replace temp table arrived as
 select *
 from ready as r
 where end_reason is distinct from 'unchanged'
+  -- By its checkpoint publish tells that a crawl of a feed is in: each keeps its own.
+  or is_feed
   or not exists (
     from meta.checkpoints as c
     where c.task = r.task and c.state = 'complete'
@@ -22,7 +24,7 @@ where not exists (from arrived as a where a.task = r.task and a.crawl = r.crawl)
     where c.task = r.task and c.state = 'complete'
   );
 
--- One a task and slot. The crawls of a feed stand beside each other: by its checkpoint publish tells that a crawl is in.
+-- One a task and slot. The crawls of a feed stand beside each other.
 delete from meta.checkpoints
 where state = 'complete'
   and exists (

@@ -318,3 +318,19 @@ test('a feed that had no record before is believed', async () => {
   await receive('c', [{ page: 1, slot: 300, last: 250, end: 'exhausted' }]);
   expect(await coverage()).toEqual(['covered 0–300']);
 });
+
+test('a head from behind does not take the place of the crawl before it, which would be published again', async () => {
+  await receive('a', [{ page: 1, slot: 100, last: 60, end: 'exhausted' }]);
+  await receive('b', [{ page: 1, slot: 90, last: 60, end: 'unchanged' }]);
+  const again = await publishLoaded(folder, 'c', async (build, { crawls }) => ({
+    crawls,
+    checkpoints: await build.rows('select crawl, reason from meta.checkpoints order by crawl'),
+  }));
+  expect(again).toEqual({
+    crawls: 0,
+    checkpoints: [
+      { crawl: 'a', reason: 'exhausted' },
+      { crawl: 'b', reason: 'unchanged' },
+    ],
+  });
+});
