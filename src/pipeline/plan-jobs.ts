@@ -11,6 +11,7 @@ import { openForJobSql, runJobSql } from '../warehouse/job-sql.ts';
 import type { Problem } from '../yaml-file.ts';
 import { type CrawlState, type PlannedStart, planNamed, planStarts } from './plan-starts.ts';
 import { groupByTask, readCrawlState } from './read-state.ts';
+import { isInFullRefresh } from './reset-state.ts';
 import { readRunLog } from './run-log.ts';
 
 /** What a run would ask for one job. */
@@ -72,7 +73,9 @@ export async function planJobs(
     : await openDatabase(':memory:', options);
   try {
     if (hasSnapshot) await requireSchema(database);
-    const without = fullRefresh ? jobs.map(({ name }) => name) : [];
+    const names = jobs.map(({ name }) => name);
+    const goesOn = fullRefresh && isInFullRefresh(await readRunLog(folder.runs), names);
+    const without = fullRefresh && !goesOn ? names : [];
     const state = hasSnapshot
       ? await readCrawlState(database, folder, without)
       : await readUnpublished(folder);
@@ -90,9 +93,10 @@ export async function planJobs(
       };
       const targets = await resolveTargets(job, query, leaveOut);
       const ids = await resolveIds(job, query, leaveOut);
-      const starts = areNamed
-        ? planNamed(job, targets, ids, state, 'plan').starts
-        : planStarts(job, targets, ids, state, 'plan');
+      const starts =
+        areNamed && !goesOn
+          ? planNamed(job, targets, ids, state, 'plan').starts
+          : planStarts(job, targets, ids, state, 'plan');
       const plan = sumStarts(job, config, starts);
       plans.push({
         ...plan,

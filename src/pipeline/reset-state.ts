@@ -2,7 +2,7 @@ import { UsageError } from '../errors.ts';
 import { isEnded, type LandedCrawl, readLanding } from '../landing/reader.ts';
 import { createLandingLog } from '../landing/writer.ts';
 import { findNewestSegment } from '../warehouse/retention.ts';
-import { appendRunLog, type RunEntry } from './run-log.ts';
+import { appendRunLog, openRound, type RunEntry } from './run-log.ts';
 import type { Session } from './session.ts';
 
 /** What a reset forgets, of one job or `job/target`. */
@@ -29,6 +29,24 @@ export function readResets(runs: readonly RunEntry[], more: readonly string[] = 
   for (const name of more) last.set(name, afterAll);
   const since = (name: string) => last.get(name) ?? '';
   return ({ job, target }, run) => run < since(job) || run < since(`${job}/${target}`);
+}
+
+/**
+ * Whether a full refresh of just these jobs was stopped or killed, and the round it is of is not over: the next one goes on
+ * with it. Pure.
+ */
+export function isInFullRefresh(runs: readonly RunEntry[], jobs: readonly string[]): boolean {
+  const last = runs.findLast(
+    (run) =>
+      run.reset !== undefined &&
+      run.jobs.length === jobs.length &&
+      jobs.every((job) => run.jobs.includes(job) && run.reset?.includes(job)),
+  );
+  if (last === undefined) return false;
+  return jobs.some((job) => {
+    const open = openRound(runs, job);
+    return open !== null && open <= last.run;
+  });
 }
 
 /** @throws UsageError when nothing of it is known */

@@ -35,9 +35,9 @@ import { publishStage, snapshotStage } from './publish-stage.ts';
 import { readCrawlState } from './read-state.ts';
 import { asPublished, reloadRemapped } from './reload-stage.ts';
 import { openRequestLog } from './request-log.ts';
-import { resetState } from './reset-state.ts';
+import { isInFullRefresh, resetState } from './reset-state.ts';
 import { type ApiPlace, keepRates, openClient, readMonthlyLeft } from './run-client.ts';
-import { appendRunLog, type LeftOut } from './run-log.ts';
+import { appendRunLog, type LeftOut, readRunLog } from './run-log.ts';
 import { createSavings, type Savings } from './savings.ts';
 import { type Ended, type Session, withSession } from './session.ts';
 
@@ -92,11 +92,9 @@ export async function runPipeline(options: RunOptions): Promise<RunReport> {
 async function runSession(session: Session, options: RunOptions): Promise<RunReport> {
   const { folder } = options;
   await session.mending(() => checkJobs(session, options.jobs));
-  if (options.fullRefresh)
-    await resetState(
-      session,
-      options.jobs.map(({ name }) => name),
-    );
+  const names = options.jobs.map(({ name }) => name);
+  const goesOn = options.fullRefresh && isInFullRefresh(await readRunLog(folder.runs), names);
+  if (options.fullRefresh && !goesOn) await resetState(session, names);
   // Damage would be met when they are loaded, with the crawl paid for.
   for (const segment of await listUnloaded(folder)) await verifySegment(folder.landing, segment);
   const remapped = await reloadRemapped(session);
@@ -168,7 +166,9 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
     };
     for (const wave of listWaves(options.jobs)) {
       for (const { name } of wave) progress.addTasks(name, 0);
-      stopped = await crawlAndPublish(() => planWave(session, wave, progress, options.areNamed, slots));
+      stopped = await crawlAndPublish(() =>
+        planWave(session, wave, progress, options.areNamed && !goesOn, slots),
+      );
       if (stopped !== null) break;
     }
     // What vanished is looked up in the same run, until nothing waits or the API will not say.

@@ -38,6 +38,8 @@ export interface NightOptions {
   /** What `--accept-<guard>` was given. */
   accept?: Partial<Accepted>;
   maxRequests?: number;
+  /** `--full-refresh`, with names of jobs. Default: false. */
+  fullRefresh?: boolean;
   /** Days that this computer's clock is ahead of the API's that night. Default: 0. */
   clockAheadDays?: number;
 }
@@ -109,12 +111,12 @@ async function runNight(
   folder: DataFolder,
   config: Config,
   url: string,
-  { jobs = [], accept = {}, maxRequests }: NightOptions,
+  { jobs = [], accept = {}, maxRequests, fullRefresh = false }: NightOptions,
 ): Promise<Omit<NightEnded, 'calls'>> {
   try {
     const report = await runPipeline({
       ...{ verb: 'run', config, folder, showProgress: false },
-      ...{ areNamed: jobs.length > 0, fullRefresh: false },
+      ...{ areNamed: jobs.length > 0, fullRefresh },
       accept: { ...nothingAccepted, ...accept },
       log: pino({ level: 'silent' }),
       jobs: await readJobs(join(root, 'jobs'), jobs),
