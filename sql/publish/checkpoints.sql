@@ -61,6 +61,16 @@ from arrived
 left join misfit_count using (task, crawl)
 qualify row_number() over (partition by task, min_slot, if(is_feed, crawl, null) order by crawl desc) = 1;
 
+-- Of a list whose source went back, all data is in up to its slot then, whatever was in before.
+update meta.checkpoints set last_indexed_slot = least(last_indexed_slot, r.min_slot)
+from ready as r
+where r.rolls_back
+  and not r.is_feed
+  and meta.checkpoints.state = 'complete'
+  and meta.checkpoints.task = r.task
+  and meta.checkpoints.crawl < r.crawl
+  and meta.checkpoints.last_indexed_slot > r.min_slot;
+
 -- What an earlier publish said of crawls that are still in the log.
 create or replace temp table said as
 select task, crawl, reason, quarantined

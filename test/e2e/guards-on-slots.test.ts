@@ -59,6 +59,9 @@ test('a source that went back for good is refused, and goes on from its own slot
   expect((await one.publish(accept)).refused).toEqual([]);
   expect(await one.rows(accounts)).toEqual([{ n: '19', amount: '2', slot: '40000' }]);
   expect(await one.rows(covered)).toEqual([{ high: '40000' }]);
+  // What `status` says all data is in up to.
+  const upTo = `select max(last_indexed_slot)::text as slot from meta.checkpoints where job = 'tokens'`;
+  expect(await one.rows(upTo)).toEqual([{ slot: '40000' }]);
 
   // What comes at slots that the source had reached before is not taken for known.
   const next = await one.night(ledger(45_000, 3));
