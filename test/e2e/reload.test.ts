@@ -63,7 +63,7 @@ async function mustReload(place: Place, program?: string, ...tables: string[]) {
 
 const loud: Change[] = [
   ['asset/assets.sql', 'r.content.metadata.name as name,', 'upper(r.content.metadata.name) as name,'],
-  ['token_account/token_accounts.sql', "nullif(r.mint, '') as mint,", "lower(nullif(r.mint, '')) as mint,"],
+  ['token_account/token_accounts.sql', "nullif(mint, '') as mint,", "lower(nullif(mint, '')) as mint,"],
   [
     'signature/compression_signatures.sql',
     'as_time(r.blocktime) as block_time',
@@ -120,11 +120,7 @@ test('what a mapping refused comes in with the next: rows, versions, and crawls 
       'is_address(record.id) is true as usable,',
       "(is_address(record.id) is true and record.id < 'A') as usable,",
     ],
-    [
-      'token_account/token_accounts.sql',
-      "nullif(r.owner, '') as owner,",
-      "lower(nullif(r.owner, '')) as owner,",
-    ],
+    ['token_account/token_accounts.sql', "nullif(owner, '') as owner,", "lower(nullif(owner, '')) as owner,"],
   ]);
   const place = await makePlace();
   const codes = await makeNights(place, strict);
