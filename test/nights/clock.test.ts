@@ -8,7 +8,7 @@ vi.setConfig({ testTimeout: 120_000 });
 const key = (name: string) => name.padEnd(43, '1');
 const jobs = {
   'jobs/balances.yaml': `describe: test\nmethod: walletBalances\nfor_each: {wallet: {values: [${key('Who')}]}}\n`,
-  'jobs/assets.yaml': `describe: test\nmethod: getAssetsByGroup\nparams: {groupKey: collection}\nfor_each: {groupValue: {values: [${key('Col')}]}}\n`,
+  'jobs/assets.yaml': `describe: test\nmethod: getAssetsByGroup\nparams: {groupKey: collection}\nfor_each: {groupValue: {values: [${key('Cob')}]}}\n`,
 };
 
 const ledger = (slot: number, amount: number) => (call: Call) =>

@@ -53,7 +53,9 @@ async function land(crawl: string, pages: readonly (readonly number[])[], slot: 
         ...{ crawl, run: crawl, slot, end: n === pages.length - 1 ? 'exhausted' : null },
         received_at: new Date().toISOString(),
       }),
-      newRecords(...ids.map((one) => `{"id":"${id(one)}"}`)),
+      newRecords(
+        ...ids.map((one) => `{"id":"${id(one)}","interface":"Custom","ownership":{"owner":"${id(0)}"}}`),
+      ),
     );
   await landing.close();
 }
