@@ -3,6 +3,9 @@ import Bottleneck from 'bottleneck';
 // Real clocks drift and requests jitter: 1 % below the limit keeps the server's bucket from ever running dry.
 const safety = 0.99;
 
+/** A burst is what comes so soon after the first of it: later ones would meet a bucket that is not full again. */
+const burstMs = 20;
+
 /**
  * A token bucket on bottleneck, which by itself only spaces evenly (its reservoir refills in clumps of 250 ms).
  * The first after a quiet time takes an even slot; the rest of a burst goes on credit, and for each a debt job takes
@@ -16,6 +19,9 @@ export class TokenBucket {
   #credit: number;
   #queued = 0;
   #firstWaits = false;
+  /** When the last burst began, and the last request went, Unix ms. */
+  #burstAt = Number.NEGATIVE_INFINITY;
+  #lastAt = Number.NEGATIVE_INFINITY;
 
   /**
    * @param rps requests a second; Infinity: no limit
@@ -31,12 +37,14 @@ export class TokenBucket {
   /** Resolves when one more may go. Rejects after close(). */
   async take(): Promise<void> {
     if (this.#rps === Number.POSITIVE_INFINITY) return;
+    const now = Date.now();
     if (!this.#firstWaits && this.#credit === this.#fullCredit && this.#queued === 0) {
       this.#firstWaits = true;
+      if (now - this.#lastAt >= 1000 / (this.#rps * safety)) this.#burstAt = now;
       await this.#takeSlot().finally(() => {
         this.#firstWaits = false;
       });
-    } else if (this.#credit > 0 && this.#queued === 0) {
+    } else if (this.#credit > 0 && this.#queued === 0 && now - this.#burstAt <= burstMs) {
       this.#credit -= 1;
       this.#repay();
     } else {
@@ -45,6 +53,7 @@ export class TokenBucket {
         this.#queued -= 1;
       });
     }
+    this.#lastAt = Date.now();
   }
 
   setRate(rps: number): void {
