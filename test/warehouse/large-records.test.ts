@@ -11,6 +11,7 @@ import { loadLanded, makeFolder, publishLoaded } from './publish-landed.ts';
 function makeOddRecord(n: number): string {
   return JSON.stringify({
     id: idOf(n),
+    interface: 'Custom',
     content: { metadata: { name: `asset ${n}`, description: 'd'.repeat(50_000) }, more: { n } },
     more: n,
   });
@@ -74,7 +75,11 @@ test('large rows that take more memory than a publish may use are published all 
     // Of random letters: a column of one value takes no memory.
     const makeRecord = (n: number) => {
       const description = `${night} ${randomBytes(25_000).toString('hex')}`;
-      return JSON.stringify({ id: idOf(n), content: { metadata: { name: `asset ${n}`, description } } });
+      return JSON.stringify({
+        id: idOf(n),
+        interface: 'Custom',
+        content: { metadata: { name: `asset ${n}`, description } },
+      });
     };
     await landAssets(
       folder,
