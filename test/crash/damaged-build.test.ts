@@ -78,7 +78,7 @@ async function makeNights(place: Place, sandbox: Sandbox): Promise<void> {
 /** When publish wrote something down, not what. */
 const whenWritten = ['meta.segments.published_at'];
 /** From nothing, the source is bound by the next run that asks. */
-const afterReplay = ['meta.source.transport', 'meta.source.origin', 'meta.source.bound_at'];
+const afterReplay = ['transport', 'origin', 'bound_at', 'moved_by'].map((name) => `meta.source.${name}`);
 
 const snapshotOf = ({ data }: Place) => join(data, 'warehouse.duckdb');
 const setAside = ({ data }: Place) => readdirSync(data).filter((name) => name.includes('.set-aside-'));
