@@ -103,7 +103,7 @@ function listItems(list: unknown): string[] {
 /**
  * What is different between two snapshots in every column of every table, checkpoints, coverage, segments, quarantine
  * and source among them; only the list of runs is left out. None is [].
- * @param except columns that may differ, `schema.table.column`
+ * @param except columns (`schema.table.column`) and tables (`schema.table`) that may differ
  */
 export function compareEverything(
   one: string,
@@ -115,6 +115,7 @@ export function compareEverything(
     for (const of of await listTables(database, ['main', 'meta', 'past'])) {
       const { schema, table, columns } = of;
       if (schema === 'meta' && ['runs', 'requests', 'schema_version'].includes(table)) continue;
+      if (except.includes(`${schema}.${table}`)) continue;
       const names = columns.filter((name) => !except.includes(`${schema}.${table}.${name}`));
       if (names.length === 0) continue;
       // By column only to say where a difference is.

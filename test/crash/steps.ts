@@ -139,6 +139,12 @@ export async function readSeen(data: string): Promise<Seen> {
   return { snapshot: await readSnapshot(join(data, 'warehouse.duckdb')), lake: readLake(join(data, 'lake')) };
 }
 
+/**
+ * Hashes of the values, which are compared themselves. Whether an asset that moves between two lists is looked up depends
+ * on which list was read first, and only a look-up's answer gives a group without any value a hash.
+ */
+const hashed = /^(record|base|content|token_info|supply|inscription|spl20)_hash$/;
+
 /** What was found in snapshots by the digest of their bytes: most deaths leave the one that was there. */
 const known = new Map<string, string[]>();
 
@@ -162,7 +168,9 @@ async function readTables(path: string): Promise<string[]> {
         and schema_name in ('main', 'past') order by 1, column_index`);
     const tables = [...new Set(columns.map(({ table }) => table))];
     const queries = tables.map((table) => {
-      const own = columns.filter((one) => one.table === table && !timed.test(one.column));
+      const own = columns.filter(
+        (one) => one.table === table && !timed.test(one.column) && !hashed.test(one.column),
+      );
       const names = own.map(({ column }) => `"${column}"`).join(', ');
       return `select '${table}' as name, count(*) as n, sum(hash(${names}))::varchar as digest from ${table}`;
     });
@@ -201,6 +209,7 @@ function readLake(lake: string): string[] {
         .digest('hex');
       if (found !== sha256) throw new Error(`${join(set, path)} is not what its manifest says`);
     }
-    return `${table} ${rows} ${JSON.stringify(sums)}`;
+    const values = Object.entries(sums).filter(([column]) => !hashed.test(column));
+    return `${table} ${rows} ${JSON.stringify(values)}`;
   });
 }

@@ -97,7 +97,9 @@ async function rebuildAndCompare(world: World): Promise<void> {
   const { code } = await quiet(world, 'rebuild', '--from-archive', '--json');
   // Where records were too old to be kept, the snapshot is what there is to begin with.
   if (code === 2) await quiet(world, 'rebuild', '--json');
-  const different = await compareEverything(before, snapshotOf(place), whenWritten);
+  // A rebuild forgets segments that have left the archive; a night forgets them when the next one publishes.
+  const except = code === 2 ? [...whenWritten, 'meta.segments'] : whenWritten;
+  const different = await compareEverything(before, snapshotOf(place), except);
   if (different.length > 0)
     refuse([...different, ...(await listDifferentRows(before, snapshotOf(place), different))]);
 }
