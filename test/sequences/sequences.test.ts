@@ -5,7 +5,8 @@ import { playSequence } from './sequence.ts';
 import { drawSteps } from './steps.ts';
 
 const sequences = bar('sequences');
-const first = readSeed();
+// The same sequences every time, so that what fails is the change's; LEDGERLAKE_SEED and the nightly run draw others.
+const first = process.env.LEDGERLAKE_SEED || sequences > 2 ? readSeed() : 2_006_390_465;
 /** Commands of a sequence, before its quiet nights. */
 const commands = 10;
 
