@@ -59,7 +59,8 @@ create table if not exists meta.checkpoints (
   task varchar not null,
   crawl varchar not null,
   reason varchar,
-  first_content varchar
+  first_content varchar,
+  rolls_back boolean
 );
 comment on table meta.checkpoints is 'How far each job is with each target.';
 comment on column meta.checkpoints.job is 'Name of the job.';
@@ -80,6 +81,7 @@ comment on column meta.checkpoints.task is 'Identity of the task: changes when i
 comment on column meta.checkpoints.crawl is 'Run that began the crawl.';
 comment on column meta.checkpoints.reason is 'Why it failed, or how it ended.';
 comment on column meta.checkpoints.first_content is 'Digest of the records of its first page: a later crawl that is at no higher slot has nothing new only when its first page is the same. NULL for batches.';
+comment on column meta.checkpoints.rolls_back is 'Published with `--accept-rollback`: what was in above its slots had to come again.';
 
 create table if not exists meta.coverage (
   job varchar not null,

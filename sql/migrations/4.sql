@@ -31,3 +31,6 @@ update meta.schema_version set hashed_by = null;
 
 -- The source of a folder may move: cursors of runs before that are another provider's.
 alter table meta.source add column if not exists moved_by varchar;
+
+-- Which crawls were let pass although their source had gone back is known from now on.
+alter table meta.checkpoints add column if not exists rolls_back boolean;

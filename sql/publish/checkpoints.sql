@@ -36,7 +36,7 @@ where state = 'complete'
 
 insert into meta.checkpoints (
   job, target, range, kind, last_indexed_slot, state, min_slot, max_slot, pages, records, quarantined, started_at,
-  finished_at, run_id, task, crawl, reason, first_content
+  finished_at, run_id, task, crawl, reason, first_content, rolls_back
 )
 select
   job,
@@ -56,20 +56,28 @@ select
   task,
   crawl,
   end_reason,
-  first_content
+  first_content,
+  rolls_back
 from arrived
 left join misfit_count using (task, crawl)
 qualify row_number() over (partition by task, min_slot, if(is_feed, crawl, null) order by crawl desc) = 1;
 
--- Of a list whose source went back, all data is in up to its slot then, whatever was in before.
-update meta.checkpoints set last_indexed_slot = least(last_indexed_slot, r.min_slot)
-from ready as r
-where r.rolls_back
-  and not r.is_feed
-  and meta.checkpoints.state = 'complete'
-  and meta.checkpoints.task = r.task
+-- Of a list whose source went back, all data is in up to its slot then, whatever was in before, in whole or in
+-- ranges, in full or of what changed.
+update meta.checkpoints set last_indexed_slot = r.slot
+from (
+  select job, target, min(min_slot) as slot, max(crawl) as crawl
+  from ready
+  where rolls_back and not is_feed
+  group by
+    job,
+    target
+) as r
+where meta.checkpoints.state = 'complete'
+  and meta.checkpoints.job = r.job
+  and meta.checkpoints.target = r.target
   and meta.checkpoints.crawl < r.crawl
-  and meta.checkpoints.last_indexed_slot > r.min_slot;
+  and meta.checkpoints.last_indexed_slot > r.slot;
 
 -- What an earlier publish said of crawls that are still in the log.
 create or replace temp table said as

@@ -18,6 +18,12 @@ with rolled_back as (
     job,
     target
 ),
+-- What crawls received before the source went back covers up to its slot then, as long as their pages are in the log.
+went_back as (
+  select job, target, crawl, max_slot as slot
+  from meta.checkpoints
+  where kind = 'feed' and rolls_back
+),
 page as (
   select
     job,
@@ -34,6 +40,11 @@ page as (
     slot,
     coalesce(descends, true) and coalesce(lead(descends) over (partition by task, crawl order by page), true) as is_in_order,
     last_slot,
+    (
+      select min(b.slot)
+      from went_back as b
+      where b.job = landed.job and b.target = landed.target and b.crawl > landed.run
+    ) as most_slot,
     case
       when cursor is null then slot
       when page = 1 then from_slot
@@ -53,7 +64,7 @@ earlier as (
   from meta.coverage
   where state = 'covered'
   union all
-  select job, target, high_slot, run
+  select job, target, least(high_slot, most_slot), run
   from page
   where is_in_order and slot >= high_slot and last_slot <= high_slot
 ),
@@ -111,10 +122,10 @@ followed as (
   from judged
 ),
 told as (
-  select job, target, low_slot, high_slot, run
+  select job, target, low_slot, least(high_slot, most_slot) as high_slot, run
   from followed
   -- A page that stays within the slot it was asked for in covers none: an island of no slots would split a gap.
-  where covers and low_slot <= high_slot
+  where covers and low_slot <= least(high_slot, most_slot)
   union all
   -- Of a source that went back, what stood above its slot then is to come again.
   select c.job, c.target, c.low_slot, least(c.high_slot, b.slot) as high_slot, c.run_id

@@ -28,14 +28,22 @@ interface FeedPage {
   end?: EndReason;
 }
 
-/** Lands the pages of one crawl of each target's feed in a segment of their own, loads and publishes them. */
-async function receive(crawl: string, pages: readonly FeedPage[], targets = ['']): Promise<void> {
+/**
+ * Lands the pages of one crawl of each target's feed in a segment of their own, loads and publishes them.
+ * @param rollback jobs that `--accept-rollback` names
+ */
+async function receive(
+  crawl: string,
+  pages: readonly FeedPage[],
+  targets = [''],
+  rollback: readonly string[] = [],
+): Promise<void> {
   const landing = createLandingLog({ dir: folder.landing });
   for (const target of targets)
     for (const page of pages) await landing.appendPage(...describePage(crawl, target, page));
   await landing.close();
   await loadLanded(folder);
-  await publishLoaded(folder, crawl, async () => undefined);
+  await publishLoaded(folder, crawl, async () => undefined, { acceptedBy: new Map([[crawl, { rollback }]]) });
 }
 
 function describePage(
@@ -333,4 +341,20 @@ test('a head from behind does not take the place of the crawl before it, which w
       { crawl: 'b', reason: 'unchanged' },
     ],
   });
+});
+
+test('what a source covered before it went back is not covered by its old pages, night after night', async () => {
+  await receive('a', [
+    { page: 1, slot: 50_000, last: 30_000 },
+    { page: 2, slot: 50_000, last: 100, end: 'exhausted' },
+  ]);
+  await receive('b', [{ page: 1, slot: 40_000, last: 39_000, end: 'unchanged' }], [''], ['signatures']);
+  expect(await coverage()).toEqual(['covered 0–40000']);
+  // The segment of the first night is still in the log: a crawl in it waits.
+  await receive('c', [{ page: 1, slot: 41_000, last: 40_500 }]);
+  expect(await coverage()).toEqual([
+    'covered 0–40000',
+    'gap 40001–40500 at cursor-c-1',
+    'covered 40501–41000',
+  ]);
 });

@@ -6,7 +6,7 @@ import { type DataFolder, dataFolder, makeDataFolder } from '../../src/data-fold
 import { openBuild } from '../../src/warehouse/build.ts';
 import { type Database, openDatabase } from '../../src/warehouse/database.ts';
 import { createLoader, listUnloaded } from '../../src/warehouse/load.ts';
-import { publish } from '../../src/warehouse/publish.ts';
+import { type PublishOptions, publish } from '../../src/warehouse/publish.ts';
 import type { Published } from '../../src/warehouse/published.ts';
 
 const options = { memoryLimit: '256MB', threads: 1, tempDir: tmpdir() };
@@ -27,16 +27,22 @@ export async function loadLanded(folder: DataFolder): Promise<void> {
   memory.close();
 }
 
+interface Settings {
+  memoryLimit?: string;
+  /** What the guards let pass, by run. */
+  acceptedBy?: PublishOptions['acceptedBy'];
+}
+
 /** Publishes what is loaded as this run. @param ask is asked of the build afterwards */
 export async function publishLoaded<T>(
   folder: DataFolder,
   run: string,
   ask: (build: Database, published: Published) => Promise<T>,
-  { memoryLimit }: { memoryLimit: string } = options,
+  { memoryLimit = options.memoryLimit, acceptedBy }: Settings = {},
 ): Promise<T> {
   const build = await openBuild(folder, { ...options, memoryLimit });
   try {
-    const settings = { run, quarantineLimit: 0.01 };
+    const settings = { run, quarantineLimit: 0.01, ...(acceptedBy === undefined ? {} : { acceptedBy }) };
     return await ask(build, await publish(build, folder, settings));
   } finally {
     build.close();
