@@ -14,6 +14,7 @@ select
   count(*) filter (where state = 'complete' and records = 0 and not is_incremental and covered_to is null) as empty,
   count(*) filter (where state = 'open') as open,
   count(*) filter (where state = 'failed') as failed,
+  count(*) filter (where state = 'held') as held,
   case when bool_and(was_complete and complete_as_of is not null) then min(complete_as_of) end as complete_as_of,
   case when bool_or(is_incremental) and bool_and(was_complete) then min(changes_slot) end as changes_seen_to,
   max(last_complete) as last_complete,

@@ -1,7 +1,7 @@
 -- How far every target is, from its checkpoints: sql/status/jobs.sql and targets.sql read it.
 -- grain: one row a target
 -- A target that is crawled in ranges of ids is complete when all of them are, and as far as the one that is least far.
--- state: of its latest crawls
+-- state: of its latest crawls; held: received, and a guard waits for somebody to accept it
 -- complete_as_of: all data of the target up to this slot is in: not of a crawl that none of whose records fitted, nor while
 --   rows that it missed wait for an answer; of a feed, when its coverage begins at slot 0
 -- changes_slot: changes up to this slot are in; says nothing of rows that left
@@ -23,10 +23,17 @@ with part as (
 ),
 latest as (
   -- The newest crawl of the target, or of each of the ranges it is crawled in now.
-  select *
+  select
+    part.* replace (
+      if(part.state = 'failed' and h.task is not null, 'held', part.state) as state
+    )
   from part
+  left join (
+    select distinct task, crawl
+    from meta.held
+  ) as h using (task, crawl)
   where is_current
-  qualify row_number() over (partition by job, target, range order by crawl desc, state = 'complete' desc) = 1
+  qualify row_number() over (partition by job, target, range order by crawl desc, part.state = 'complete' desc) = 1
 ),
 complete_part as (
   select
@@ -127,6 +134,7 @@ now as (
     bool_or(kind = 'feed') as is_feed,
     case
       when bool_or(state = 'failed') then 'failed'
+      when bool_or(state = 'held') then 'held'
       when count(*) filter (where state = 'complete') = any_value(parts) then 'complete'
       else 'open'
     end as state,
@@ -134,7 +142,7 @@ now as (
     sum(records)::bigint as records,
     sum(quarantined)::bigint as quarantined,
     max(finished_at) as finished_at,
-    coalesce(min(reason) filter (where state = 'failed'), min(reason)) as reason
+    coalesce(min(reason) filter (where state in ('failed', 'held')), min(reason)) as reason
   from latest
   group by
     job,

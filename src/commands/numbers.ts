@@ -1,7 +1,4 @@
-/** `1,234,567`, whatever the locale of the machine. */
-export function formatCount(count: number | bigint): string {
-  return count.toLocaleString('en-US');
-}
+export { formatCount } from '../words.ts';
 
 /** `0 B`, `999 B`, `1.2 MB`; powers of 1,000 like `ls --si` and DuckDB. */
 export function formatBytes(bytes: number): string {

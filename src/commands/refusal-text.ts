@@ -2,6 +2,8 @@ import type { DataFolder } from '../data-folder.ts';
 import { quoteForShell } from '../shell-words.ts';
 import { acceptOf } from '../warehouse/accepted.ts';
 import type { Refusal } from '../warehouse/published.ts';
+import { countOf, jobTitle } from '../words.ts';
+import { oneLine } from './visible-text.ts';
 
 /** A line for each refusal, and the command that lets pass what somebody may accept. Pure. @param what PUBLISHED or RELOADED */
 export function refusalLines(
@@ -10,8 +12,8 @@ export function refusalLines(
   what = 'PUBLISHED',
 ): string[] {
   const lines = refused.map(({ job, target, targets, reason }) => {
-    const name = target === '' ? job : `${job}/${target}`;
-    return `  NOT ${what} ${name}${targets > 1 ? ` (${targets} targets)` : ''}: ${reason}`;
+    const name = target === '' || job.startsWith('_') ? jobTitle(job) : `${job}/${oneLine(target)}`;
+    return `  NOT ${what} ${name}${targets > 1 ? ` (${countOf(targets, 'target')})` : ''}: ${oneLine(reason)}`;
   });
   const command = acceptCommand(refused, folder);
   return command === null ? lines : [...lines, `  it is kept as received; if it is right: ${command}`];

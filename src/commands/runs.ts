@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import { UsageError } from '../errors.ts';
 import { type RunSummary, readRuns } from '../pipeline/read-runs.ts';
+import { countOf, formatCount, formatSeconds } from '../words.ts';
 import { type GlobalArgs, openContext } from './context.ts';
 import { addExamples } from './examples.ts';
 import { readNumber } from './option-values.ts';
-import { formatTable } from './text-table.ts';
+import { cutText, layOutTable } from './text-table.ts';
 import { oneLine } from './visible-text.ts';
 
 interface RunsArgs extends GlobalArgs {
@@ -26,35 +27,47 @@ export async function execute(args: RunsArgs): Promise<number> {
     throw new UsageError(`--limit takes a whole number from 1, not ${args.limit}`, 'For example: --limit 5');
   const context = await openContext(args, { asks: false });
   const runs = await readRuns(context.folder, args.limit, Date.now());
-  context.print(renderRuns(runs), runs);
+  context.print(renderRuns(runs, process.stdout.isTTY ? process.stdout.columns : undefined), runs);
   return 0;
 }
 
 const columns = [
-  ...[{ name: 'run' }, { name: 'verb' }, { name: 'jobs' }, { name: 'started' }],
-  ...[
-    { name: 'seconds', right: true },
-    { name: 'exit', right: true },
-  ],
-  ...['requests', 'credits', 'saved', 'quarantined'].map((name) => ({ name, right: true })),
-  ...[{ name: 'refused' }, { name: 'stopped by' }],
+  ...[{ name: 'run' }, { name: 'verb' }, { name: 'jobs' }],
+  ...['took', 'exit', 'requests', 'credits'].map((name) => ({ name, right: true })),
 ];
 
-/** What a person reads. Pure. */
-export function renderRuns(runs: readonly RunSummary[]): string {
+/** Columns of a name of a job; more are counted. */
+const jobsWidth = 9;
+
+/** What a person reads: a table of 80 columns, and below a run what was wrong with it. Pure. @param width of the terminal that notes are cut to */
+export function renderRuns(runs: readonly RunSummary[], width?: number): string {
   const rows = runs.map((run) => [
     run.run,
     run.verb,
-    run.jobs.join(' '),
-    run.startedAt.slice(0, 19).replace('T', ' '),
-    run.seconds === null ? '' : run.seconds.toFixed(1),
+    nameJobs(run.jobs),
+    run.seconds === null ? '' : formatSeconds(run.seconds),
     run.state === 'ended' ? `${run.exitCode}` : run.state,
-    `${run.requests}`,
-    `${run.credits}`,
-    `${run.saved}`,
-    run.found === undefined ? '' : `${run.found.quarantined}`,
-    (run.found?.refused ?? []).map((line) => oneLine(line).slice(0, 100)).join('; '),
-    run.stoppedBy ?? '',
+    formatCount(run.requests),
+    formatCount(run.credits),
   ]);
-  return formatTable(columns, rows);
+  const { heading, line } = layOutTable(columns, rows);
+  const notes = (run: RunSummary) =>
+    listNotes(run).map((note) => `  ${width === undefined ? note : cutText(note, width - 2)}`);
+  return [...heading, ...runs.flatMap((run, n) => [line(rows[n]!), ...notes(run)])].join('\n');
+}
+
+function nameJobs(jobs: readonly string[]): string {
+  const [only = ''] = jobs;
+  return jobs.length > 1 ? countOf(jobs.length, 'job') : cutText(oneLine(only), jobsWidth);
+}
+
+function listNotes({ saved, found, stoppedBy }: RunSummary): string[] {
+  const notes: string[] = [];
+  if (saved > 0) notes.push(`${countOf(saved, 'request')} saved`);
+  if (found !== undefined && found.quarantined > 0)
+    notes.push(`${countOf(found.quarantined, 'record')} quarantined`);
+  for (const refused of found?.refused ?? []) notes.push(`not published: ${oneLine(refused)}`);
+  for (const { job, problem } of found?.leftOut ?? []) notes.push(`left out: ${job}: ${oneLine(problem)}`);
+  if (stoppedBy !== null) notes.push(oneLine(stoppedBy));
+  return notes;
 }

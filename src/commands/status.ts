@@ -2,7 +2,9 @@ import type { Command } from 'commander';
 import type { DataFolder } from '../data-folder.ts';
 import type { Gap } from '../pipeline/published-status.ts';
 import { type JobStatus, readStatus, type Status, type TargetStatus } from '../pipeline/read-status.ts';
+import type { RunState } from '../pipeline/run-state.ts';
 import { untilStopped } from '../stop-signals.ts';
+import { countOf, formatCount, formatSeconds, jobTitle } from '../words.ts';
 import { type GlobalArgs, openContext } from './context.ts';
 import { addExamples } from './examples.ts';
 import { readJobFiles } from './job-files.ts';
@@ -49,35 +51,57 @@ export function renderStatus(status: Status, folder: Pick<DataFolder, 'root'>): 
     );
   }
   for (const { job, target, targets, reason } of status.held) {
-    const of = target === '' ? ` (${targets} targets)` : `/${oneLine(target)}`;
-    lines.push(`held back: ${job}${of}: ${oneLine(reason)}`);
+    const of = target === '' ? ` (${countOf(targets, 'target')})` : `/${oneLine(target)}`;
+    lines.push(`held back: ${job.startsWith('_') ? jobTitle(job) : `${job}${of}`}: ${oneLine(reason)}`);
   }
   const command = acceptCommand(status.held, folder);
   if (command !== null) lines.push(`  a right night takes its place; if it is right: ${command}`);
   if (status.absent > 0)
-    lines.push(`rows that were missing once and wait for a second answer: ${status.absent} (meta.absent)`);
-  const { landed, lastRun } = status;
-  if (landed.crawls > 0)
     lines.push(
-      `received, ${status.snapshotMissing ? 'and still in the landing log' : 'not published'}: ${landed.crawls} crawls (${landed.open} open), ${landed.records} records`,
+      `${countOf(status.absent, 'row')} missing from the lists once: a later run asks a second time (meta.absent)`,
     );
-  if (status.running !== null) lines.push(`running now: ${status.running.run}`);
+  const { landed, lastRun } = status;
+  if (landed.crawls > 0) lines.push(describeLanded(landed, status.snapshotMissing));
+  if (status.running !== null) lines.push(...describeRunning(status.running, Date.now()));
   else if (lastRun !== null)
     lines.push(
       lastRun.finishedAt === null
         ? `last run ${lastRun.run} was killed; the next one goes on`
         : `last run ${lastRun.run}: exit ${lastRun.exitCode} at ${lastRun.finishedAt}${lastRun.stoppedBy === null ? '' : ` (${oneLine(lastRun.stoppedBy)})`}`,
     );
-  const saved = status.savedThisMonth > 0 ? `, ${status.savedThisMonth} requests saved` : '';
-  const left = status.creditsLeft === null ? '' : `, ${status.creditsLeft} left`;
-  lines.push(`credits this billing month: ${status.creditsThisMonth}${left}${saved}`);
+  const saved = status.savedThisMonth > 0 ? `, ${countOf(status.savedThisMonth, 'request')} saved` : '';
+  const left = status.creditsLeft === null ? '' : `, ${formatCount(status.creditsLeft)} left`;
+  lines.push(`credits this billing month: ${formatCount(status.creditsThisMonth)}${left}${saved}`);
   return lines.join('\n');
+}
+
+/** What has arrived and is in no table yet. */
+function describeLanded({ crawls, open, records }: Status['landed'], snapshotMissing: boolean): string {
+  const what = [countOf(records, 'record')];
+  if (crawls > open) what.push(countOf(crawls - open, 'finished crawl'));
+  if (open > 0) what.push(`${countOf(open, 'crawl')} under way`);
+  const where = snapshotMissing ? 'still in the landing log' : 'not in the tables yet';
+  return `received, and ${where}: ${what.join(', ')}`;
+}
+
+/** The run at work, and how far its jobs are. @param now Unix ms */
+function describeRunning({ run, started_at, requests, credits, jobs }: RunState, now: number): string[] {
+  const seconds = Math.max(0, (now - Date.parse(started_at)) / 1000);
+  const cost = `${countOf(requests, 'request')}, ${countOf(credits, 'credit')}`;
+  const lines = Object.entries(jobs).map(([name, { done, tasks, failed, pages, records, leftOut }]) => {
+    if (leftOut !== null) return `  ${jobTitle(name)}: left out: ${oneLine(leftOut)}`;
+    const failures = failed > 0 ? `, ${formatCount(failed)} failed` : '';
+    const received = `${countOf(records, 'record')} in ${countOf(pages, 'page')}`;
+    return `  ${jobTitle(name)}: ${formatCount(done)} of ${countOf(tasks, 'target')}${failures}, ${received}`;
+  });
+  return [`running now: ${run}, for ${formatSeconds(seconds)}, ${cost}`, ...lines];
 }
 
 function describeJob(job: JobStatus, gaps: readonly Gap[]): string {
   const states = [describeCount(job)];
   if (job.open > 0n) states.push(`${job.open} open`);
   if (job.failed > 0n) states.push(`${job.failed} failed`);
+  if (job.held > 0n) states.push(`${job.held} held back`);
   if ((job.never_complete ?? 0n) > 0n) states.push(`${job.never_complete} never complete`);
   if (job.quarantined > 0n) states.push(`${job.quarantined} records quarantined`);
   if (job.keyless > 0n)
@@ -87,7 +111,7 @@ function describeJob(job: JobStatus, gaps: readonly Gap[]): string {
   if (job.former > 0n) states.push(`${job.former} former target${job.former === 1n ? '' : 's'}`);
   if (job.has_file === false) states.push('no job file: renamed or removed');
   if (job.other_jobs_dir !== null) states.push(`its job file is in ${job.other_jobs_dir}`);
-  return `${job.job}: ${states.join(', ')}`;
+  return `${jobTitle(job.job)}: ${states.join(', ')}`;
 }
 
 function describeCount({ targets, complete, empty, former }: JobStatus): string {
@@ -97,14 +121,16 @@ function describeCount({ targets, complete, empty, former }: JobStatus): string 
 }
 
 function describeTarget(target: TargetStatus, job: JobStatus | undefined, gaps: readonly Gap[]): string {
-  const parts = [target.state, `${target.pages} pages`, `${target.records} records`];
+  const state = target.state === 'held' ? 'held back' : target.state;
+  const parts = [state, countOf(target.pages, 'page'), countOf(target.records, 'record')];
   if (target.former) parts.unshift('former target');
   const ownGaps = gaps.filter((gap) => gap.job === job?.job && gap.target === target.target);
   // What all data of a plain target is in up to is told of the job.
   if (target.changes_seen_to !== null || target.covered_to !== null)
     parts.push(...describeSlots(target, ownGaps));
   if (target.keyless > 0n) parts.push(`${target.keyless} records without a key`);
-  if (target.reason !== null && target.state === 'failed') parts.push(oneLine(target.reason));
+  if (target.reason !== null && (target.state === 'failed' || target.state === 'held'))
+    parts.push(oneLine(target.reason));
   return `${target.target === '' ? '(the job)' : oneLine(target.target)}: ${parts.join(', ')}`;
 }
 

@@ -42,14 +42,14 @@ export function layOutTable(
   const line = (row: readonly string[]) => {
     const cells = columns.map(({ right }, n) => {
       const text = oneLine(row[n] ?? '');
-      return pad(width === undefined ? text : cut(text, widths[n]!), widths[n]!, right === true);
+      return pad(width === undefined ? text : cutText(text, widths[n]!), widths[n]!, right === true);
     });
     const joined = cells.join('  ').trimEnd();
-    return width === undefined ? joined : cut(joined, width);
+    return width === undefined ? joined : cutText(joined, width);
   };
   const rule = columns.map((_, n) => '─'.repeat(widths[n]!)).join('  ');
   return {
-    heading: [line(columns.map(({ name }) => name)), width === undefined ? rule : cut(rule, width)],
+    heading: [line(columns.map(({ name }) => name)), width === undefined ? rule : cutText(rule, width)],
     line,
   };
 }
@@ -77,7 +77,8 @@ function pad(text: string, width: number, right: boolean): string {
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-function cut(text: string, width: number): string {
+/** The beginning of a text that fits, with `…` where it was longer. Pure. */
+export function cutText(text: string, width: number): string {
   // Most text is short and plain; measuring is the slow part.
   if (text.length * 2 <= width || stringWidth(text) <= width) return text;
   let kept = '';

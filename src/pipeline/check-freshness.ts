@@ -86,8 +86,8 @@ function checkTarget(
   const findings: FreshnessFinding[] = [];
   const add = (kind: FreshnessFinding['kind'], message: string) =>
     findings.push({ kind, job, target, message });
-  if (state === 'failed' && ofPublish.test(reason ?? '')) {
-    if (!isHeld) add('refused', reason as string);
+  if (state === 'held' || (state === 'failed' && ofPublish.test(reason ?? ''))) {
+    if (!isHeld) add('refused', reason ?? 'held back');
   } else if (state === 'failed') add('not complete', `failed: ${reason ?? 'no reason is known'}`);
   else if (state !== 'complete') add('not complete', 'its crawl is open');
   else if (finished_at !== null && now - finished_at.getTime() > maxAgeMs)

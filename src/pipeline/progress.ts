@@ -12,6 +12,8 @@ export interface JobProgress {
   failed: number;
   /** Of the failed ones, those whose operation the key may not use. */
   forbidden: number;
+  /** The first three of the failed ones. */
+  failures: { target: string; reason: string }[];
   pages: number;
   records: number;
   /** Why it was left out of this run, or null. */
@@ -45,6 +47,9 @@ export interface ProgressOptions {
 /** Lines of a target file that are named. */
 const maxShown = 20;
 
+/** Failed targets that a job's report names. */
+const maxFailures = 3;
+
 const stateEveryMs = 2000;
 const logEveryMs = 15_000;
 const drawEveryMs = 200;
@@ -55,6 +60,7 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
   const of = (job: string): JobProgress => {
     const known = jobs.get(job) ?? {
       ...{ tasks: 0, done: 0, failed: 0, forbidden: 0, pages: 0, records: 0 },
+      failures: [],
       leftOut: null,
       targetsLeftOut: [],
     };
@@ -91,6 +97,7 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
       if (failure === null) return;
       of(job).failed += 1;
       if (failure.forbidden) of(job).forbidden += 1;
+      if (of(job).failures.length < maxFailures) of(job).failures.push({ target, reason: failure.reason });
       options.log.warn({ job, target, reason: failure.reason }, 'target failed');
     },
     onLeftOut(job, { message: reason, hint }) {

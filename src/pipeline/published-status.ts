@@ -24,6 +24,8 @@ export interface PublishedJob extends Covered {
   empty: bigint;
   open: bigint;
   failed: bigint;
+  /** Received, and held back by a guard until somebody accepts them or a right night takes their place. */
+  held: bigint;
   /** All data up to this slot is in: of feeds only where each is covered from slot 0 on. */
   complete_as_of: bigint | null;
   /** Incremental jobs: changes up to this slot are in, which says nothing of rows that left. */

@@ -217,6 +217,7 @@ function nothingOf(job: string): PublishedJob {
     empty: 0n,
     open: 0n,
     failed: 0n,
+    held: 0n,
     complete_as_of: null,
     changes_seen_to: null,
     last_complete: null,

@@ -73,6 +73,8 @@ export interface RunReport extends Ended {
   credits: number;
   /** Requests that were not needed, because crawls ended where everything was known. */
   saved: number;
+  /** How long it took. */
+  seconds: number;
   published: Published;
 }
 
@@ -91,6 +93,7 @@ export async function runPipeline(options: RunOptions): Promise<RunReport> {
 
 async function runSession(session: Session, options: RunOptions): Promise<RunReport> {
   const { folder } = options;
+  const startedAt = Date.now();
   await session.mending(() => checkJobs(session, options.jobs));
   const names = options.jobs.map(({ name }) => name);
   const goesOn = options.fullRefresh && isInFullRefresh(await readRunLog(folder.runs), names);
@@ -125,7 +128,8 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
     const exitCode = decideExitCode({ refused, stopped: stopped?.exitCode ?? null, failed });
     const jobs = Object.fromEntries(progress.jobs);
     const ended = { run: session.run, exitCode, stopped, published, leftOut: listLeftOut(progress) };
-    return { ...ended, jobs, ...budget.spent, saved: savings.requests };
+    const seconds = (Date.now() - startedAt) / 1000;
+    return { ...ended, jobs, ...budget.spent, saved: savings.requests, seconds };
   };
   try {
     let stopped: StoppedEarly | null = null;

@@ -15,6 +15,7 @@ import { hasOwnHashes, rehash } from '../warehouse/rehash.ts';
 import { closeReplay } from '../warehouse/replay.ts';
 import { takeRunLock } from '../warehouse/run-lock.ts';
 import { removeDraft } from '../warehouse/snapshot.ts';
+import { jobTitle } from '../words.ts';
 import { takeIncomingPages } from './incoming-pages.ts';
 import { holdsArchive, type MendContext, mendBuild, type Replayed } from './mend-build.ts';
 import { endMovedCrawls, listMoves } from './moved-source.ts';
@@ -112,7 +113,8 @@ function findWrong({ published, leftOut = [] }: Ended): Found | undefined {
   const quarantined = published.quarantined.reduce((sum, { records }) => sum + records, 0);
   const stale = Object.values(published.tables).reduce((sum, counts) => sum + counts.stale, 0);
   const refused = published.refused.map(
-    ({ job, target, reason }) => `${job}${target === '' ? '' : `/${target}`}: ${reason}`,
+    ({ job, target, reason }) =>
+      `${target === '' || job.startsWith('_') ? jobTitle(job) : `${job}/${target}`}: ${reason}`,
   );
   if (quarantined + stale + refused.length + leftOut.length === 0) return undefined;
   return { quarantined, stale, refused, ...(leftOut.length === 0 ? {} : { leftOut }) };

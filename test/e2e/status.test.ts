@@ -301,7 +301,8 @@ for_each: { owner: { file: wrong.txt } }
   expect(failed.code, failed.stderr).toBe(2);
   const { stdout } = await run('status');
   expect(stdout).toMatch(/\nlast run [^\n]*: exit 2 at [^\n]*txt:1[^\n]*txt:2[^\n]*txt:3[^\n]*\)\n/);
-  expect((await run('runs')).stdout.trim().split('\n').length).toBe(3);
+  // A heading, a rule, the run, and below it why it stopped.
+  expect((await run('runs')).stdout.trim().split('\n').length).toBe(4);
 }, 120_000);
 
 test('targets that brought no record are told: an address may be misspelt', async () => {
