@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { findOperation, listOperations } from './api/catalogue.ts';
+import { keyPlaceForms, parseKeyPlace } from './api/key-place.ts';
 import { pools } from './api/operation.ts';
 import { suggestion, unwrapSchema } from './yaml-issues.ts';
 
@@ -60,11 +61,26 @@ const paramNames = z
     }
   });
 
+const keyPlace = z
+  .string()
+  .refine((text) => parseKeyPlace(text) !== null, `expected ${keyPlaceForms}`)
+  .optional();
+
+const auth = z
+  .strictObject({
+    rpc: keyPlace.describe(`Where the JSON-RPC interface wants the key: ${keyPlaceForms}; query if not said`),
+    wallet: keyPlace.describe('The same for the wallet interface; header:x-api-key if not said'),
+    webhook: keyPlace.describe('The same for the webhook interface; query if not said'),
+  })
+  .prefault({})
+  .describe('Where the provider wants the key (docs/providers.md)');
+
 const api = z
   .strictObject({
     rpc_url: url.optional().describe('Base URL of the JSON-RPC interface; LEDGERLAKE_RPC_URL wins'),
     wallet_url: url.optional().describe('Base URL of the wallet interface; LEDGERLAKE_WALLET_URL wins'),
     webhook_url: url.optional().describe('Base URL of the webhook interface; LEDGERLAKE_WEBHOOK_URL wins'),
+    auth,
     limits,
     monthly_credits: z
       .int()

@@ -1,7 +1,9 @@
 import { access } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { findKeyVariable } from './api/api-key.ts';
 import { isLoopback } from './api/http.ts';
+import { defaultKeyPlaces, type KeyPlaces, keyMark, parseKeyPlace } from './api/key-place.ts';
 import type { Pool } from './api/operation.ts';
 import { type ConfigFile, configSchema } from './config-schema.ts';
 import { UsageError } from './errors.ts';
@@ -31,6 +33,10 @@ export interface Config {
   rpcUrl: string | undefined;
   walletUrl: string | undefined;
   webhookUrl: string | undefined;
+  /** Where each interface wants the key. */
+  keyPlaces: KeyPlaces;
+  /** `.env` files that may hold the key, the first wins. */
+  envFiles: readonly string[];
   limits: Partial<Record<Pool, PoolLimit>>;
   /** Credits one call costs, by operation; what is not listed costs what the catalogue says. */
   credits: Readonly<Record<string, number>>;
@@ -71,6 +77,8 @@ export interface ConfigOptions {
   /** `--config`: must exist. Absent: `ledgerlake.yaml` in cwd when there is one. */
   file?: string;
   env: NodeJS.ProcessEnv;
+  /** `.env` files that may hold the key, the first wins. Default: none. */
+  envFiles?: readonly string[];
   cwd: string;
   /** False for commands that ask the API nothing: they need no key. Default: true. */
   asks?: boolean;
@@ -94,10 +102,14 @@ export async function readConfig(options: ConfigOptions): Promise<Config> {
   const file = yaml === null ? configSchema.parse({}) : validateConfig(yaml);
   const endpoints = readUrls(options.env, file);
   const sandbox = Object.values(endpoints).every((url) => url === undefined);
-  if (options.asks !== false) requireBoth(options.env, endpoints, sandbox);
   const { api, warehouse, lake } = file;
+  const keyPlaces = readKeyPlaces(api.auth, endpoints);
+  const { env, envFiles = [] } = options;
+  if (options.asks !== false) requireBoth(findKeyVariable(env, envFiles)?.name, { endpoints, sandbox });
   return {
     ...endpoints,
+    keyPlaces,
+    envFiles,
     limits: withoutUndefined(api.limits),
     credits: api.credits,
     monthlyCredits: api.monthly_credits ?? null,
@@ -214,15 +226,30 @@ export function urlFault(text: string): { what: string; remedy: string } | null 
   return { what: 'is not https', remedy: 'use https://, plain http is for this machine only' };
 }
 
+/** @throws UsageError where a URL says that the key is part of it, and `api.auth` says that it goes elsewhere */
+function readKeyPlaces(
+  auth: ConfigFile['api']['auth'],
+  { rpcUrl, walletUrl, webhookUrl }: Record<UrlName, string | undefined>,
+): KeyPlaces {
+  const given = Object.entries(auth).map(([name, text = '']) => [name, parseKeyPlace(text)] as const);
+  const places: KeyPlaces = {
+    ...defaultKeyPlaces,
+    ...Object.fromEntries(given.filter(([, place]) => place !== null)),
+  };
+  for (const [name, url] of Object.entries({ rpc: rpcUrl, wallet: walletUrl, webhook: webhookUrl }))
+    if (url?.includes(keyMark) && places[name as keyof KeyPlaces].in !== 'path')
+      throw new UsageError(
+        `the URL of the ${name} interface has ${keyMark} in it, but the key goes elsewhere`,
+        `Set in ledgerlake.yaml: api: { auth: { ${name}: path } }, or take ${keyMark} out of the URL.`,
+      );
+  return places;
+}
+
 /** A key and no URL is a mistake in the environment too: the first night of a new folder would be sample data. */
 function requireBoth(
-  env: NodeJS.ProcessEnv,
-  endpoints: Record<UrlName, string | undefined>,
-  sandbox: boolean,
+  key: string | undefined,
+  { endpoints, sandbox }: { endpoints: Record<UrlName, string | undefined>; sandbox: boolean },
 ): void {
-  const key = ['LEDGERLAKE_API_KEY', 'LEDGERLAKE_API_KEY_FILE'].find(
-    (name) => (env[name]?.trim() ?? '') !== '',
-  );
   if (sandbox && key !== undefined)
     throw new UsageError(
       `${key} is set, but no URL`,
@@ -232,7 +259,7 @@ function requireBoth(
   const name = (Object.keys(urls) as UrlName[]).find((url) => endpoints[url] !== undefined)!;
   throw new UsageError(
     `${urls[name].variable} (or api.${urls[name].field}) is set, but no API key`,
-    'Set LEDGERLAKE_API_KEY, or LEDGERLAKE_API_KEY_FILE to a file that holds it; unset every URL for the sandbox.',
+    'Set LEDGERLAKE_API_KEY, or LEDGERLAKE_API_KEY_FILE to a file that holds it; unset every URL for the sandbox. A key that is part of the URL: write {key} in its place, and set api.auth.',
   );
 }
 

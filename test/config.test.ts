@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { listOperations } from '../src/api/catalogue.ts';
+import { defaultKeyPlaces } from '../src/api/key-place.ts';
 import { readConfig } from '../src/config.ts';
 import { UsageError } from '../src/errors.ts';
 import { defaultThresholds } from '../src/thresholds.ts';
@@ -39,6 +40,8 @@ describe('without a file', () => {
       rpcUrl: undefined,
       walletUrl: undefined,
       webhookUrl: undefined,
+      keyPlaces: defaultKeyPlaces,
+      envFiles: [],
       limits: {},
       credits: {},
       monthlyCredits: null,
@@ -88,7 +91,7 @@ describe('without a file', () => {
       const field = `api.${name.slice('LEDGERLAKE_'.length).toLowerCase()}`;
       expect(await refusal(read(null, { ...env, LEDGERLAKE_API_KEY: ' ' }))).toEqual({
         message: `${name} (or ${field}) is set, but no API key`,
-        hint: 'Set LEDGERLAKE_API_KEY, or LEDGERLAKE_API_KEY_FILE to a file that holds it; unset every URL for the sandbox.',
+        hint: 'Set LEDGERLAKE_API_KEY, or LEDGERLAKE_API_KEY_FILE to a file that holds it; unset every URL for the sandbox. A key that is part of the URL: write {key} in its place, and set api.auth.',
       });
       expect(await read(null, { ...env, LEDGERLAKE_API_KEY_FILE: '/run/secrets/key' })).toMatchObject({
         sandbox: false,
@@ -131,12 +134,26 @@ describe('without a file', () => {
   });
 });
 
+describe('{key} in a URL', () => {
+  const env = { ...key, LEDGERLAKE_RPC_URL: 'https://api.example.com/v2/{key}' };
+
+  test('says where the key goes, where api.auth says path', async () =>
+    expect((await read('api: { auth: { rpc: path } }', env)).keyPlaces.rpc).toEqual({ in: 'path' }));
+
+  test('is refused elsewhere: the mark would be sent as it stands', async () =>
+    expect(await refusal(read(null, env))).toEqual({
+      message: 'the URL of the rpc interface has {key} in it, but the key goes elsewhere',
+      hint: 'Set in ledgerlake.yaml: api: { auth: { rpc: path } }, or take {key} out of the URL.',
+    }));
+});
+
 describe('a file', () => {
   test('sets everything; the environment wins', async () => {
     const text = `
 api:
   rpc_url: https://one.example.com
   wallet_url: https://two.example.com
+  auth: { rpc: bearer, wallet: "header:X-Token" }
   limits: { das: { rps: 50, burst: 10 }, proof: { rps: 0.5, concurrency: 2 }, fee: }
   monthly_credits: 1000000
   billing_day: 15
@@ -151,6 +168,12 @@ lake: { uri: exports, tables: [assets], partition_by: { assets: [collection] }, 
       rpcUrl: 'https://env.example.com',
       walletUrl: 'https://two.example.com',
       webhookUrl: undefined,
+      keyPlaces: {
+        rpc: { in: 'header', name: 'authorization', prefix: 'Bearer ' },
+        wallet: { in: 'header', name: 'x-token', prefix: '' },
+        webhook: defaultKeyPlaces.webhook,
+      },
+      envFiles: [],
       limits: { das: { rps: 50, burst: 10 }, proof: { rps: 0.5, concurrency: 2 } },
       credits: { getTokenAccounts: 20 },
       monthlyCredits: 1_000_000,
@@ -171,8 +194,8 @@ lake: { uri: exports, tables: [assets], partition_by: { assets: [collection] }, 
         partitionBy: { assets: ['collection'] },
         keep: 5,
         places: {
-          tables: `${dir}/ledgerlake.yaml:12: lake.tables`,
-          partitionBy: `${dir}/ledgerlake.yaml:12: lake.partition_by`,
+          tables: `${dir}/ledgerlake.yaml:13: lake.tables`,
+          partitionBy: `${dir}/ledgerlake.yaml:13: lake.partition_by`,
         },
       },
       sandbox: false,

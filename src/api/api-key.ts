@@ -1,6 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { parseEnv } from 'node:util';
 import { UsageError } from '../errors.ts';
 import { createKeyEcho } from './key-echo.ts';
+import { defaultKeyPlaces, type KeyPlaces, placeKey, type WireTarget } from './key-place.ts';
 import type { Transport } from './operation.ts';
 
 /**
@@ -9,33 +12,69 @@ import type { Transport } from './operation.ts';
  */
 export interface ApiKey {
   readonly isSet: boolean;
-  /** Adds the key where the transport wants it (spec, Authentication): `api-key=` in the query, or a header for wallet. */
-  authorize(transport: Transport, target: WireTarget): WireTarget;
+  /** Adds the key where the provider of this interface wants it. */
+  authorize(transport: Transport, target: WireTarget): Omit<WireTarget, 'base'>;
   /** True when the bytes repeat the key, in any spelling of KeyEcho. */
   isIn(bytes: Buffer): boolean;
   /** The bytes as text, every occurrence of the key, in any spelling of KeyEcho, replaced by `[key]`. */
   redact(bytes: Buffer, isCut?: boolean): string;
 }
 
-/** Path and headers of one request, as they go to the socket. */
-export interface WireTarget {
-  path: string;
-  headers: Record<string, string>;
-}
-
 // A shorter "key" (`test`, `sandbox`) is an ordinary word that honest answers contain.
 const minSecretLength = 8;
 const minRedactedLength = 4;
 
+/** Variables whose value is the key, or says where it is. `.env` files may set them; only this module reads them. */
+const keyVariables = ['LEDGERLAKE_API_KEY', 'LEDGERLAKE_API_KEY_FILE'];
+
+export function isKeyVariable(name: string): boolean {
+  return keyVariables.includes(name);
+}
+
+export interface KeyOptions {
+  /** `.env` files, the first wins; the environment wins over all of them. */
+  envFiles?: readonly string[];
+  places?: KeyPlaces;
+}
+
 /**
- * Reads the key from LEDGERLAKE_API_KEY, else from the file LEDGERLAKE_API_KEY_FILE names. An empty variable means unset.
+ * The variable that the key would be read from, and the `.env` file it stands in; null: none is set. An empty variable
+ * means unset, except that one of the environment hides those of the `.env` files.
+ */
+export function findKeyVariable(
+  env: NodeJS.ProcessEnv,
+  envFiles: readonly string[] = [],
+): { name: string; file: string | null } | null {
+  const found = findKey(env, envFiles);
+  return found === null ? null : { name: found.name, file: found.file };
+}
+
+function findKey(env: NodeJS.ProcessEnv, envFiles: readonly string[]) {
+  for (const file of [null, ...envFiles]) {
+    const variables = file === null ? env : parseEnv(readFileSync(file, 'utf8'));
+    for (const name of keyVariables) {
+      const value = variables[name]?.trim() ?? '';
+      if (value !== '') return { name, file, value };
+    }
+    if (keyVariables.some((name) => variables[name] !== undefined)) return null;
+  }
+  return null;
+}
+
+/**
+ * Reads the key from LEDGERLAKE_API_KEY, else from the file LEDGERLAKE_API_KEY_FILE names: of the environment, else of the
+ * first `.env` file that has one of them.
  * @throws UsageError when the file is empty or cannot be read, or the key has characters no header or URL can carry
  */
-export function readApiKey(env: NodeJS.ProcessEnv = process.env): ApiKey {
-  const direct = env.LEDGERLAKE_API_KEY?.trim() ?? '';
-  if (direct !== '') return closeOver(direct);
-  const path = env.LEDGERLAKE_API_KEY_FILE?.trim() ?? '';
-  return closeOver(path === '' ? '' : readKeyFile(path));
+export function readApiKey(
+  env: NodeJS.ProcessEnv = process.env,
+  { envFiles = [], places = defaultKeyPlaces }: KeyOptions = {},
+): ApiKey {
+  const found = findKey(env, envFiles);
+  if (found === null) return closeOver('', places);
+  const { name, file, value } = found;
+  if (name === 'LEDGERLAKE_API_KEY') return closeOver(value, places);
+  return closeOver(readKeyFile(file === null ? value : resolve(dirname(file), value)), places);
 }
 
 function readKeyFile(path: string): string {
@@ -59,21 +98,19 @@ function readKeyFile(path: string): string {
   );
 }
 
-function closeOver(value: string): ApiKey {
+function closeOver(value: string, places: KeyPlaces): ApiKey {
   if (!/^[\x21-\x7e]*$/.test(value)) {
     throw new UsageError(
       'the API key has spaces or characters outside ASCII',
       'Copy the key again: one line, no quotes, no spaces.',
     );
   }
-  const encoded = encodeURIComponent(value);
   const echo = value.length < minRedactedLength ? null : createKeyEcho(value);
   return {
     isSet: value !== '',
-    authorize(transport, { path, headers }) {
-      if (value === '') return { path, headers };
-      if (transport === 'wallet') return { path, headers: { ...headers, 'x-api-key': value } };
-      return { path: `${path}${path.includes('?') ? '&' : '?'}api-key=${encoded}`, headers };
+    authorize(transport, target) {
+      const { base = '', path, headers } = target;
+      return value === '' ? { path: base + path, headers } : placeKey(places[transport], target, value);
     },
     isIn: (bytes) => value.length >= minSecretLength && echo !== null && echo.isIn(bytes),
     redact: (bytes, isCut) => echo?.redact(bytes, isCut) ?? bytes.toString(),

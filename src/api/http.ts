@@ -116,7 +116,8 @@ async function exchange(
   let place: BodyPlace | undefined;
   try {
     const target = options.key.authorize(request.transport, {
-      path: base.pathname.replace(/\/+$/, '') + request.path,
+      base: base.pathname.replace(/\/+$/, ''),
+      path: request.path,
       headers: headersFor(request, options.userAgent),
     });
     const { method, body = null } = request;

@@ -1,11 +1,14 @@
 import { type Logger, pino } from 'pino';
 import { type Config, readConfig } from '../config.ts';
 import { type DataFolder, dataFolder, refuseOddPath } from '../data-folder.ts';
+import { readSurroundings } from '../env-file.ts';
 import { noteResult } from '../json-output.ts';
 
 /** Options that every command takes. */
 export interface GlobalArgs {
   config?: string;
+  /** The environment of the config file that is meant. */
+  env?: string;
   dataDir: string;
   jobsDir: string;
   json: boolean;
@@ -33,12 +36,7 @@ export interface Context {
  */
 export async function openContext(args: GlobalArgs, { asks = true } = {}): Promise<Context> {
   refuseOddPath(args.dataDir, '--data-dir');
-  const config = await readConfig({
-    ...(args.config === undefined ? {} : { file: args.config }),
-    env: process.env,
-    asks,
-    cwd: process.cwd(),
-  });
+  const config = await openConfig(args, asks);
   return {
     config,
     folder: dataFolder(args.dataDir),
@@ -48,6 +46,25 @@ export async function openContext(args: GlobalArgs, { asks = true } = {}): Promi
     showProgress: args.progress && process.stderr.isTTY === true && !args.json,
     print: createPrint(args),
   };
+}
+
+/**
+ * Reads config, environment and the `.env` files beside the config, and says on stderr what is wrong with those. What they
+ * say counts for the whole process from here on, as if it had been started with it; the key excepted.
+ * @throws UsageError
+ */
+export async function openConfig(args: Pick<GlobalArgs, 'config' | 'env'>, asks: boolean): Promise<Config> {
+  const cwd = process.cwd();
+  const { env, envFiles, warnings } = readSurroundings({
+    config: args.config,
+    name: args.env,
+    env: process.env,
+    cwd,
+  });
+  for (const warning of warnings) process.stderr.write(`ledgerlake: warning: ${warning}\n`);
+  Object.assign(process.env, env);
+  const file = args.config === undefined ? {} : { file: args.config };
+  return readConfig({ ...file, env, envFiles, asks, cwd });
 }
 
 /** Prints a result, for commands that need neither config nor environment. */

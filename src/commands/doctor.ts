@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { type Config, readConfig } from '../config.ts';
+import type { Config } from '../config.ts';
 import { dataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
 import { exists } from '../landing/segment-files.ts';
 import { packageRoot } from '../package-root.ts';
 import { examineFolder, type Finding } from '../pipeline/examine-folder.ts';
 import { type Repaired, repairFolder } from '../pipeline/repair-folder.ts';
-import { createLog, createPrint, type GlobalArgs } from './context.ts';
+import { createLog, createPrint, type GlobalArgs, openConfig } from './context.ts';
 import { addExamples } from './examples.ts';
 
 interface DoctorArgs extends GlobalArgs {
@@ -59,11 +59,7 @@ async function examineProgram(args: GlobalArgs): Promise<{ config: Config | null
     findings.push({ about: 'node', message, mend: 'Install Node 20.19 or newer.', exitCode: 2 });
   }
   try {
-    const file = args.config === undefined ? {} : { file: args.config };
-    return {
-      config: await readConfig({ ...file, env: process.env, asks: true, cwd: process.cwd() }),
-      findings,
-    };
+    return { config: await openConfig(args, true), findings };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     findings.push({ about: 'config', message: error.message, mend: error.hint, exitCode: 2 });

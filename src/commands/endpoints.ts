@@ -15,8 +15,8 @@ export interface Endpoints {
   endpoints: Partial<Record<Transport, string>>;
   /** The embedded sandbox answers: sample data, whose origin is `sandbox` whatever its port. */
   sandbox: boolean;
-  /** The sandbox's own key; absent for a configured API, whose key the client reads from the environment. */
-  key?: ApiKey;
+  /** The sandbox's own key, or that of the environment and the `.env` files. */
+  key: ApiKey;
   /** Stops the sandbox, if there is one. */
   close(): Promise<void>;
 }
@@ -44,7 +44,13 @@ export async function openEndpoints(context: Context, options: EndpointsOptions 
   const { config } = context;
   if (!config.sandbox) {
     const given = Object.entries(urlsOf(config)).filter(([, url]) => url !== undefined);
-    return { endpoints: Object.fromEntries(given), sandbox: false, close: async () => undefined };
+    const { envFiles, keyPlaces: places } = config;
+    return {
+      endpoints: Object.fromEntries(given),
+      sandbox: false,
+      key: readApiKey(process.env, { envFiles, places }),
+      close: async () => undefined,
+    };
   }
   process.stderr.write(
     'ledgerlake: no LEDGERLAKE_RPC_URL is set, so the embedded sandbox answers: this is SAMPLE DATA\n',
