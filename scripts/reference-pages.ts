@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { Command } from 'commander';
 import * as z from 'zod';
 import { listOperations } from '../src/api/catalogue.ts';
 import type { Operation } from '../src/api/operation.ts';
 import { pools } from '../src/api/operation.ts';
 import { commandList } from '../src/commands/command-list.ts';
+import { commandHelp } from '../src/commands/help.ts';
 import { configSchema } from '../src/config-schema.ts';
 import { jobSchema } from '../src/jobs/job-schema.ts';
 import { describeModel, type TableDescription } from '../src/warehouse/model.ts';
@@ -71,14 +71,7 @@ function programHelp(): string {
 async function describeCommands(): Promise<string> {
   const parts = [];
   for (const { name, describe, load } of commandList) {
-    let help = '';
-    const command = new Command(`ledgerlake ${name}`).helpOption(false).configureOutput({
-      getOutHelpWidth: () => 100,
-      writeOut: (text) => {
-        help += text;
-      },
-    });
-    (await load()).describeOptions(command).outputHelp();
+    const help = commandHelp(name, (await load()).usage, 100);
     parts.push(`### ${name}\n\n${describe}.\n\n${fenced(help)}`);
   }
   return parts.join('\n\n');

@@ -2,7 +2,8 @@ import * as z from 'zod';
 import { findOperation, listOperations } from './api/catalogue.ts';
 import { keyPlaceForms, parseKeyPlace } from './api/key-place.ts';
 import { pools } from './api/operation.ts';
-import { suggestion, unwrapSchema } from './yaml-issues.ts';
+import { suggestion } from './suggestion.ts';
+import { unwrapSchema } from './yaml-issues.ts';
 
 /** The fields of `ledgerlake.yaml`. Every one is optional; the descriptions are the reference documentation's. */
 

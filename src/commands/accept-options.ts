@@ -1,8 +1,8 @@
-import type { Command } from 'commander';
 import { UsageError } from '../errors.ts';
 import type { Job } from '../jobs/job-file.ts';
 import { resolveTargets } from '../jobs/targets.ts';
 import { type Accepted, type Guard, guards, makeAccepted } from '../warehouse/accepted.ts';
+import type { Usage } from './usage.ts';
 
 /** Arguments that let a guard pass: `--accept-vanished` and the like. */
 export type AcceptArgs = { [guard in Guard as `accept${Capitalize<guard>}`]?: string[] };
@@ -36,18 +36,14 @@ const acceptOption: Readonly<Record<Guard, AcceptOption>> = {
   },
 };
 
-/** Adds an option for each guard. */
-export function acceptOptions(command: Command): Command {
-  for (const guard of guards) {
+/** An option for each guard. */
+export const acceptOptions: NonNullable<Usage['options']> = Object.fromEntries(
+  guards.map((guard) => {
     const { takes, description } = acceptOption[guard];
-    command.option(
-      `${nameOf(guard)} <${takes}>`,
-      `${description}; may be given again`,
-      (value, before: string[] = []) => [...before, value],
-    );
-  }
-  return command;
-}
+    const describe = `${description}; may be given again`;
+    return [`${nameOf(guard)} <${takes}>`, { describe, repeat: true as const }];
+  }),
+);
 
 function nameOf(guard: Guard): string {
   return `--accept-${guard}`;

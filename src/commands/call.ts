@@ -1,36 +1,35 @@
-import type { Command } from 'commander';
 import { ApiError } from '../api/api-errors.ts';
 import { findOperation, listOperations } from '../api/catalogue.ts';
 import type { Operation } from '../api/operation.ts';
 import { UsageError } from '../errors.ts';
-import { suggestion } from '../yaml-issues.ts';
+import { suggestion } from '../suggestion.ts';
 import { readCallParams } from './call-params.ts';
 import { type GlobalArgs, openContext } from './context.ts';
 import { openEndpoints } from './endpoints.ts';
-import { addExamples } from './examples.ts';
 import { sendOne } from './send-one.ts';
 import { writeStdout } from './stdout.ts';
+import type { Usage } from './usage.ts';
 
 interface CallArgs extends GlobalArgs {
   operation: string;
   params?: string;
 }
 
-export function describeOptions(command: Command): Command {
-  command
-    .argument('<operation>', 'Its name: `ledgerlake methods` lists them')
-    .argument('[params]', 'Parameters as one JSON object (default: {})');
-  const two = '{"groupKey": "collection", "groupValue": "…", "limit": 2}';
-  return addExamples(
-    command,
-    {
-      'ledgerlake call getLatestCompressionSignatures': 'One page',
-      [`ledgerlake call getAssetsByGroup '${two}' | jq .`]:
-        'The first two assets of a collection; page and cursor go on from there',
-    },
+const two = '{"groupKey": "collection", "groupValue": "…", "limit": 2}';
+
+export const usage: Usage = {
+  arguments: {
+    '<operation>': 'Its name: `ledgerlake methods` lists them',
+    '[params]': 'Parameters as one JSON object (default: {})',
+  },
+  examples: {
+    'ledgerlake call getLatestCompressionSignatures': 'One page',
+    [`ledgerlake call getAssetsByGroup '${two}' | jq .`]:
+      'The first two assets of a collection; page and cursor go on from there',
+  },
+  notes:
     'Sends one request (and its retries), which costs what the operation costs. Prints the result as it came, byte for byte.',
-  );
-}
+};
 
 export async function execute(args: CallArgs): Promise<number> {
   const operation = chooseOperation(args.operation);

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { requireJob } from '../jobs/job-file.ts';
 import {
   type CheckedJob,
@@ -11,10 +10,10 @@ import { examineFolder } from '../pipeline/examine-folder.ts';
 import { readStatus } from '../pipeline/read-status.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { type GlobalArgs, openContext } from './context.ts';
-import { addExamples } from './examples.ts';
 import { readJobFiles } from './job-files.ts';
 import { acceptCommand } from './refusal-text.ts';
 import { readDuration } from './run-options.ts';
+import type { Usage } from './usage.ts';
 import { oneLine } from './visible-text.ts';
 
 interface CheckArgs extends GlobalArgs {
@@ -22,24 +21,22 @@ interface CheckArgs extends GlobalArgs {
   maxAge: string;
 }
 
-/** Options of `ledgerlake check`. */
-export function describeOptions(command: Command): Command {
-  command
-    .argument('[job...]', 'Jobs to look at (default: all)')
-    .option(
-      '--max-age <duration>',
-      'How old the last complete crawl of a target may be: 90s, 1h30m, 2d',
-      '26h',
-    );
-  return addExamples(
-    command,
-    {
-      'ledgerlake check --max-age 26h': 'Once an hour, from monitoring',
-      'ledgerlake check collections --json': 'One job, for a program',
+/** Arguments and options of `ledgerlake check`. */
+export const usage: Usage = {
+  arguments: { '[job...]': 'Jobs to look at (default: all)' },
+  options: {
+    '--max-age <duration>': {
+      describe: 'How old the last complete crawl of a target may be: 90s, 1h30m, 2d',
+      default: '26h',
     },
+  },
+  examples: {
+    'ledgerlake check --max-age 26h': 'Once an hour, from monitoring',
+    'ledgerlake check collections --json': 'One job, for a program',
+  },
+  notes:
     'Ends with 0, or with 5 and a line a finding. Reads only, takes no lock, works while a run is at work.',
-  );
-}
+};
 
 /** `ledgerlake check`: what is not complete, too old, refused, quarantined, missing or damaged. */
 export async function execute(args: CheckArgs): Promise<number> {

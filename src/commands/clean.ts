@@ -1,26 +1,23 @@
 import { rm } from 'node:fs/promises';
-import type { Command } from 'commander';
 import { type Cleanable, findCleanable } from '../pipeline/cleanable.ts';
 import { snapshotStage } from '../pipeline/publish-stage.ts';
 import type { GlobalArgs } from './context.ts';
-import { addExamples } from './examples.ts';
 import { runOffline } from './offline.ts';
+import type { Usage } from './usage.ts';
 
 interface CleanArgs extends GlobalArgs {
   dryRun: boolean;
 }
 
 /** Options of `ledgerlake clean`. */
-export function describeOptions(command: Command): Command {
-  command.option('--dry-run', 'Only say what would go', false);
-  return addExamples(
-    command,
-    {
-      'ledgerlake clean --dry-run': 'What is older than warehouse.keep_raw_days, and what was left over',
-    },
+export const usage: Usage = {
+  options: { '--dry-run': 'Only say what would go' },
+  examples: {
+    'ledgerlake clean --dry-run': 'What is older than warehouse.keep_raw_days, and what was left over',
+  },
+  notes:
     'Runs remove what is older than keep_raw_days themselves; this also removes files set aside and leftovers. Nothing received goes that is not in the snapshot.',
-  );
-}
+};
 
 /** `ledgerlake clean`: retention on demand, and what kills and damage left. */
 export function execute(args: CleanArgs): Promise<number> {

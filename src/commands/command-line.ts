@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { Command, CommanderError, Option } from 'commander';
 import { beginOutput } from '../json-output.ts';
-import { packageRoot } from '../package-root.ts';
-import { asUsageError } from './argument-errors.ts';
-import { commandList } from './command-list.ts';
-import type { GlobalArgs } from './context.ts';
-import { readPath } from './option-values.ts';
+import { suggestion } from '../suggestion.ts';
+import { checkOptions, findCommand } from './check-arguments.ts';
+import { type CommandEntry, commandList } from './command-list.ts';
+import { fullCommandHelp, programHelp } from './help.ts';
+import { argumentError } from './option-values.ts';
+import { programOptions, readVersion } from './program.ts';
 import { reportFailure } from './report-failure.ts';
 
 /**
@@ -15,69 +14,50 @@ import { reportFailure } from './report-failure.ts';
  */
 export async function runCommandLine(args: readonly string[]): Promise<number> {
   beginOutput(args);
-  let exitCode = 0;
-  const program = describeProgram((code) => {
-    exitCode = code;
-  });
   try {
-    await program.parseAsync([...args], { from: 'user' });
-    return exitCode;
+    return await runCommand(args);
   } catch (error) {
-    if (!(error instanceof CommanderError)) return reportFailure(error);
-    // --help and --version end so, too.
-    return error.exitCode === 0 ? 0 : reportFailure(asUsageError(error, program));
+    return reportFailure(error);
   }
 }
 
-/** Version in package.json. */
-function readVersion(): string {
-  const text = readFileSync(new URL('package.json', packageRoot), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
+/** Loads what the command line needs: `--version` and `--help` neither the parser nor, but for its own help, a command. */
+async function runCommand(args: readonly string[]): Promise<number> {
+  if (args[0] === '--get-yargs-completions') {
+    const { complete } = await import('./completion.ts');
+    process.stdout.write((await complete(args.slice(1))).map((word) => `${word}\n`).join(''));
+    return 0;
+  }
+  const options = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
+  if (options.includes('--version')) return print(`${readVersion()}\n`);
+  const isHelp = options.some((token) => token === '--help' || token === '-h');
+  const n = findCommand(args);
+  const entry = n === -1 ? undefined : commandList.find(({ name }) => name === args[n]);
+  const width = process.stdout.columns ?? 80;
+  if (entry === undefined) {
+    if (isHelp) return print(programHelp(commandList, width));
+    throw unknownCommand(args, n);
+  }
+  const { usage, execute } = await entry.load();
+  if (isHelp) return print(fullCommandHelp(entry, usage, width));
+  checkOptions(
+    args.slice(0, n).filter((token) => token !== '--'),
+    programOptions,
+  );
+  const { parseArguments } = await import('./parse-arguments.ts');
+  const given = [...args.slice(0, n), ...args.slice(n + 1)];
+  return execute(parseArguments(entry.name, usage, given) as never);
 }
 
-/** The program: its options, which every command takes too, and the names of its commands. @param onEnd told its exit code */
-function describeProgram(onEnd: (exitCode: number) => void): Command {
-  const program = new Command('ledgerlake')
-    .usage('<command> [options]')
-    .description(
-      'Crawls a ledger-data API into DuckDB and Parquet: exact, resumable, never paying for a page twice.\n\nEnvironment: LEDGERLAKE_RPC_URL and LEDGERLAKE_API_KEY; without them the embedded sandbox answers.',
-    )
-    .option('--config <file>', 'Config file (default: ledgerlake.yaml when present)', readPath)
-    .option('--data-dir <folder>', 'Folder for everything the runs write', readPath, 'data')
-    .option('--jobs-dir <folder>', 'Folder of the job files', readPath, 'jobs')
-    .option('--json', 'One JSON document on stdout', false)
-    .addOption(
-      new Option('--log-level <level>', 'Least severe log line on stderr')
-        .choices(['debug', 'info', 'warn', 'error', 'silent'])
-        .default('info'),
-    )
-    .option('--no-progress', 'Log lines instead of progress lines on a terminal')
-    .addOption(new Option('--progress').hideHelp())
-    .version(readVersion(), '--version', 'Show the version')
-    .helpOption('-h, --help', 'Show this help')
-    .helpCommand(false)
-    .configureHelp({ showGlobalOptions: true })
-    // Errors are thrown, and printed once, where all others are.
-    .configureOutput({ writeErr: () => {} })
-    .exitOverride()
-    .hook('preSubcommand', (_, command) => prepareCommand(command, onEnd));
-  for (const { name, describe } of commandList) program.command(name).description(describe);
-  return program;
+/** @param n where the command stands, -1 without one */
+function unknownCommand(args: readonly string[], n: number): Error {
+  checkOptions(n === -1 ? args : args.slice(0, n), programOptions);
+  if (n === -1) return argumentError('Which command?');
+  const names = commandList.map(({ name }: CommandEntry) => name);
+  return argumentError(`no command is called "${args[n]}"${suggestion(args[n]!, names)}`);
 }
 
-/** Loads the command that was chosen: the others need not be, nor any for --version. */
-async function prepareCommand(command: Command, onEnd: (exitCode: number) => void): Promise<void> {
-  const { load } = commandList.find(({ name }) => name === command.name())!;
-  const { describeOptions, execute } = await load();
-  describeOptions(command).action(async () => {
-    const given = command.registeredArguments.map((argument, n) => [
-      argument.name(),
-      command.processedArgs[n],
-    ]);
-    const exitCode = await execute({
-      ...command.optsWithGlobals<GlobalArgs>(),
-      ...Object.fromEntries(given),
-    } as never);
-    onEnd(exitCode);
-  });
+function print(text: string): number {
+  process.stdout.write(text);
+  return 0;
 }

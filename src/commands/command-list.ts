@@ -1,10 +1,10 @@
-import type { Command } from 'commander';
 import type { GlobalArgs } from './context.ts';
+import type { Usage } from './usage.ts';
 
 /** What the file named after a command exports; `run` and `crawl`, which differ in a word, are both in run-jobs.ts. */
 export interface CommandModule {
-  /** Adds the command's own arguments, options and examples. */
-  describeOptions(command: Command): Command;
+  /** The command's own arguments, options and examples. */
+  usage: Usage;
   /**
    * @param args options and arguments by their names
    * @returns the exit code; failures are thrown
@@ -98,4 +98,9 @@ export const commandList: readonly CommandEntry[] = [
   { name: 'state', describe: 'Begin a job anew: state reset', load: () => import('./state.ts') },
   { name: 'jobs', describe: 'Validate the job files: jobs check', load: () => import('./jobs.ts') },
   { name: 'sandbox', describe: 'Serve the sample API', load: () => import('./sandbox.ts') },
+  {
+    name: 'completion',
+    describe: 'Completion for bash or zsh',
+    load: () => import('./completion.ts'),
+  },
 ];

@@ -1,31 +1,27 @@
-import { readFileSync } from 'node:fs';
-import type { Command } from 'commander';
 import type { Config } from '../config.ts';
 import { dataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
 import { exists } from '../landing/segment-files.ts';
-import { packageRoot } from '../package-root.ts';
 import { examineFolder, type Finding } from '../pipeline/examine-folder.ts';
 import { type Repaired, repairFolder } from '../pipeline/repair-folder.ts';
 import { createLog, createPrint, type GlobalArgs, openConfig } from './context.ts';
-import { addExamples } from './examples.ts';
+import { readVersion } from './program.ts';
+import type { Usage } from './usage.ts';
 
 interface DoctorArgs extends GlobalArgs {
   repair: boolean;
 }
 
 /** Options of `ledgerlake doctor`. */
-export function describeOptions(command: Command): Command {
-  command.option('--repair', 'Set damaged pages and files aside, keep all others', false);
-  return addExamples(
-    command,
-    {
-      'ledgerlake doctor': 'Every finding with what mends it; asks nothing, changes nothing',
-      'ledgerlake doctor --repair': 'When a command ended with 74 because of a damaged file',
-    },
+export const usage: Usage = {
+  options: { '--repair': 'Set damaged pages and files aside, keep all others' },
+  examples: {
+    'ledgerlake doctor': 'Every finding with what mends it; asks nothing, changes nothing',
+    'ledgerlake doctor --repair': 'When a command ended with 74 because of a damaged file',
+  },
+  notes:
     'Ends with 0 when nothing is wrong, or all of it is mended; else with 74 (files, rights) or 2 (config, versions). What is set aside stays in damaged/ in the data folder.',
-  );
-}
+};
 
 /** `ledgerlake doctor`: looks at program, config and data folder. */
 export async function execute(args: DoctorArgs): Promise<number> {
@@ -65,11 +61,6 @@ async function examineProgram(args: GlobalArgs): Promise<{ config: Config | null
     findings.push({ about: 'config', message: error.message, mend: error.hint, exitCode: 2 });
     return { config: null, findings };
   }
-}
-
-function readVersion(): string {
-  const text = readFileSync(new URL('package.json', packageRoot), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
 }
 
 /** The code of a run that would meet all of this. Pure. */

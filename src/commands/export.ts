@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { makeDataFolder } from '../data-folder.ts';
 import { exportSnapshot } from '../pipeline/export-stage.ts';
 import { untilStopped } from '../stop-signals.ts';
@@ -6,27 +5,24 @@ import type { ExportResult } from '../warehouse/export.ts';
 import { requireSnapshot } from '../warehouse/open-snapshot.ts';
 import { takeRunLock } from '../warehouse/run-lock.ts';
 import { type GlobalArgs, openContext } from './context.ts';
-import { addExamples } from './examples.ts';
 import { formatBytes, formatCount } from './numbers.ts';
 import { formatTable } from './text-table.ts';
+import type { Usage } from './usage.ts';
 
 interface ExportArgs extends GlobalArgs {
   table: string[];
 }
 
-export function describeOptions(command: Command): Command {
-  command.argument('[table...]', 'Tables to write (default: lake.tables of the config, else all)');
-  return addExamples(
-    command,
-    {
-      'ledgerlake export': 'Every table that changed since its last export',
-      'ledgerlake export assets token_accounts': 'Two tables',
-      'ledgerlake export --json | jq -r ".[].path"':
-        'Folders of the sets, for a tool that ships them to an object store',
-    },
-    'Readers follow <lake>/<table>/current; _manifest.json there lists its files and checksums.',
-  );
-}
+export const usage: Usage = {
+  arguments: { '[table...]': 'Tables to write (default: lake.tables of the config, else all)' },
+  examples: {
+    'ledgerlake export': 'Every table that changed since its last export',
+    'ledgerlake export assets token_accounts': 'Two tables',
+    'ledgerlake export --json | jq -r ".[].path"':
+      'Folders of the sets, for a tool that ships them to an object store',
+  },
+  notes: 'Readers follow <lake>/<table>/current; _manifest.json there lists its files and checksums.',
+};
 
 export async function execute(args: ExportArgs): Promise<number> {
   const context = await openContext(args, { asks: false });

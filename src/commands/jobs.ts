@@ -1,19 +1,20 @@
-import { Argument, type Command } from 'commander';
 import { type Job, listQueries, readJobs, type TargetSource } from '../jobs/job-file.ts';
 import { checkQueries, checkTargets } from '../pipeline/check-jobs.ts';
 import { confineToTables } from '../warehouse/job-sql.ts';
 import { withEmptyTables } from '../warehouse/model.ts';
 import { createPrint, type GlobalArgs } from './context.ts';
-import { addExamples } from './examples.ts';
 import { formatTable } from './text-table.ts';
+import type { Usage } from './usage.ts';
 
-export function describeOptions(command: Command): Command {
-  command.addArgument(new Argument('<action>', 'check: read every job file, ask nothing').choices(['check']));
-  return addExamples(command, {
+export const usage: Usage = {
+  arguments: {
+    '<action>': { describe: 'check: read every job file, ask nothing', choices: ['check'] },
+  },
+  examples: {
     'ledgerlake jobs check': 'Every problem with its file and line, or the jobs in the order they run',
     'ledgerlake jobs check --jobs-dir my-jobs --json': 'Another folder, for a program',
-  });
-}
+  },
+};
 
 export async function execute(args: GlobalArgs): Promise<number> {
   const jobs = await readJobs(args.jobsDir);

@@ -1,15 +1,12 @@
-import type { Command } from 'commander';
 import { loadWaiting } from '../pipeline/publish-stage.ts';
 import type { GlobalArgs } from './context.ts';
-import { addExamples } from './examples.ts';
 import { runOffline } from './offline.ts';
+import type { Usage } from './usage.ts';
 
-/** Options of `ledgerlake load`. */
-export function describeOptions(command: Command): Command {
-  return addExamples(command, {
-    'ledgerlake load': 'After `crawl`: type every landed segment that is not typed yet',
-  });
-}
+/** `ledgerlake load` takes nothing of its own. */
+export const usage: Usage = {
+  examples: { 'ledgerlake load': 'After `crawl`: type every landed segment that is not typed yet' },
+};
 
 /** `ledgerlake load`: landed segments into staging. */
 export function execute(args: GlobalArgs): Promise<number> {

@@ -1,19 +1,15 @@
-import type { Command } from 'commander';
 import { listOperations } from '../api/catalogue.ts';
 import { createPrint, type GlobalArgs } from './context.ts';
-import { addExamples } from './examples.ts';
 import { formatTable } from './text-table.ts';
+import type { Usage } from './usage.ts';
 
-export function describeOptions(command: Command): Command {
-  return addExamples(
-    command,
-    {
-      'ledgerlake methods': 'Every operation, what it costs and where its records go',
-      'ledgerlake methods --json | jq -r ".[].name"': 'Their names',
-    },
-    'credits: what one call costs; api.credits in the config corrects it for your plan.',
-  );
-}
+export const usage: Usage = {
+  examples: {
+    'ledgerlake methods': 'Every operation, what it costs and where its records go',
+    'ledgerlake methods --json | jq -r ".[].name"': 'Their names',
+  },
+  notes: 'credits: what one call costs; api.credits in the config corrects it for your plan.',
+};
 
 export async function execute(args: GlobalArgs): Promise<number> {
   const operations = listOperations();

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { readJobs } from '../jobs/job-file.ts';
 import { exists } from '../landing/segment-files.ts';
 import { checkLake } from '../pipeline/export-stage.ts';
@@ -10,20 +9,19 @@ import { untilStopped } from '../stop-signals.ts';
 import { isSnapshotMissing, requireSnapshot } from '../warehouse/open-snapshot.ts';
 import { type GlobalArgs, openContext } from './context.ts';
 import { requireUrls } from './endpoints.ts';
-import { addExamples } from './examples.ts';
+import type { Usage } from './usage.ts';
 
 interface PlanArgs extends GlobalArgs {
   job: string[];
   fullRefresh: boolean;
 }
 
-/** Options of `ledgerlake plan`. */
-export function describeOptions(command: Command): Command {
-  command
-    .argument('[job...]', 'Jobs to plan (default: all)')
-    .option('--full-refresh', 'As run --full-refresh would: everything anew', false);
-  return addExamples(command, { 'ledgerlake plan': 'What the next run would ask for and cost' });
-}
+/** Arguments and options of `ledgerlake plan`. */
+export const usage: Usage = {
+  arguments: { '[job...]': 'Jobs to plan (default: all)' },
+  options: { '--full-refresh': 'As run --full-refresh would: everything anew' },
+  examples: { 'ledgerlake plan': 'What the next run would ask for and cost' },
+};
 
 /** `ledgerlake plan [job…]`: asks the API nothing and writes nothing. */
 export async function execute(args: PlanArgs): Promise<number> {

@@ -1,21 +1,21 @@
-import type { Command } from 'commander';
 import { publishLoaded } from '../pipeline/publish-stage.ts';
 import type { Session } from '../pipeline/session.ts';
 import { makeAccepted } from '../warehouse/accepted.ts';
 import { type AcceptArgs, acceptOptions, listArguments } from './accept-options.ts';
 import type { Context, GlobalArgs } from './context.ts';
-import { addExamples } from './examples.ts';
 import { runOffline } from './offline.ts';
 import { refusalLines } from './refusal-text.ts';
+import type { Usage } from './usage.ts';
 
 /** Options of `ledgerlake publish`. */
-export function describeOptions(command: Command): Command {
-  return addExamples(acceptOptions(command), {
+export const usage: Usage = {
+  options: acceptOptions,
+  examples: {
     'ledgerlake publish': 'After `load`: complete targets into the tables, then a new snapshot',
     'ledgerlake publish --accept-vanished tokens':
       'What a guard held back, because it is right; asks the API nothing',
-  });
-}
+  },
+};
 
 /** `ledgerlake publish`: staging of complete tasks into the tables, then the snapshot. */
 export function execute(args: GlobalArgs & AcceptArgs): Promise<number> {

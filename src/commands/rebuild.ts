@@ -1,28 +1,23 @@
-import type { Command } from 'commander';
 import { rebuild } from '../pipeline/mend-build.ts';
 import { publishLoaded } from '../pipeline/publish-stage.ts';
 import type { GlobalArgs } from './context.ts';
-import { addExamples } from './examples.ts';
 import { runOffline } from './offline.ts';
 import { refusalLines } from './refusal-text.ts';
+import type { Usage } from './usage.ts';
 
 interface RebuildArgs extends GlobalArgs {
   fromArchive: boolean;
 }
 
 /** Options of `ledgerlake rebuild`. */
-export function describeOptions(command: Command): Command {
-  command.option(
-    '--from-archive',
-    'From nothing instead of the snapshot: every segment ever received is applied again',
-    false,
-  );
-  return addExamples(
-    command,
-    { 'ledgerlake rebuild': 'The snapshot, and every segment it does not have' },
+export const usage: Usage = {
+  options: {
+    '--from-archive': 'From nothing instead of the snapshot: every segment ever received is applied again',
+  },
+  examples: { 'ledgerlake rebuild': 'The snapshot, and every segment it does not have' },
+  notes:
     'Asks the API nothing. The former build is set aside, not removed. A damaged build needs no command: the next run makes it again.',
-  );
-}
+};
 
 /** `ledgerlake rebuild`: the build made again from what was received, then the snapshot. */
 export function execute(args: RebuildArgs): Promise<number> {

@@ -1,24 +1,21 @@
-import type { Command } from 'commander';
 import { publishLoaded } from '../pipeline/publish-stage.ts';
 import { type ReloadReport, reloadTables } from '../pipeline/reload-stage.ts';
 import type { Context, GlobalArgs } from './context.ts';
-import { addExamples } from './examples.ts';
 import { runOffline } from './offline.ts';
 import { refusalLines } from './refusal-text.ts';
+import type { Usage } from './usage.ts';
 
 interface ReloadArgs extends GlobalArgs {
   table: string[];
 }
 
-/** Options of `ledgerlake reload`. */
-export function describeOptions(command: Command): Command {
-  command.argument('[table...]', 'Tables to make again (default: all)');
-  return addExamples(
-    command,
-    { 'ledgerlake reload assets': 'After a change in sql/shapes/asset/' },
+/** Arguments of `ledgerlake reload`. */
+export const usage: Usage = {
+  arguments: { '[table...]': 'Tables to make again (default: all)' },
+  examples: { 'ledgerlake reload assets': 'After a change in sql/shapes/asset/' },
+  notes:
     'Asks the API nothing. Rows change in place, also former versions; what was quarantined and loads now comes in. Stopped, it is simply run again.',
-  );
-}
+};
 
 /** `ledgerlake reload [table…]`: rows made again from the raw records, after a change of the mapping. */
 export function execute(args: ReloadArgs): Promise<number> {

@@ -7,26 +7,30 @@ import { acceptOptions, readAccepted } from './accept-options.ts';
 import type { CommandModule } from './command-list.ts';
 import { openContext } from './context.ts';
 import { openEndpoints, originsOf, requireUrls } from './endpoints.ts';
-import { addExamples } from './examples.ts';
-import { budgetOptions, type RunArgs, readBudget } from './run-options.ts';
+import { budgetOptions, jobsToRun, type RunArgs, readBudget } from './run-options.ts';
 import { renderRunReport } from './run-report.ts';
 
 /** `ledgerlake run [job…]`: crawl, load, publish, export. */
 export const runCommand: CommandModule = {
-  describeOptions: (command) => {
-    return addExamples(acceptOptions(budgetOptions(command)), {
+  usage: {
+    arguments: jobsToRun,
+    options: { ...budgetOptions, ...acceptOptions },
+    examples: {
       'ledgerlake run': 'All jobs, once',
       'ledgerlake run collections --max-credits 5000': 'One job, within a budget; run again to go on',
       'ledgerlake run --until 6h --json': 'Nightly, from a scheduler',
-    });
+    },
   },
   execute: (args: RunArgs) => runJobs('run', args),
 };
 
 /** `ledgerlake crawl [job…]`: pages into the landing log, nothing typed or published. */
 export const crawlCommand: CommandModule = {
-  describeOptions: (command) =>
-    addExamples(budgetOptions(command), { 'ledgerlake crawl': 'Receive now; `load` and `publish` later' }),
+  usage: {
+    arguments: jobsToRun,
+    options: budgetOptions,
+    examples: { 'ledgerlake crawl': 'Receive now; `load` and `publish` later' },
+  },
   execute: (args: RunArgs) => runJobs('crawl', args),
 };
 

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { durationForms, parseDuration } from '../duration.ts';
 import { UsageError } from '../errors.ts';
 import type { BudgetLimits } from '../pipeline/budget.ts';
@@ -14,19 +13,15 @@ export interface RunArgs extends GlobalArgs, AcceptArgs {
   fullRefresh: boolean;
 }
 
+export const jobsToRun = { '[job...]': 'Jobs to run (default: all)' };
+
 /** Options that bound what a run may spend. Text until `readBudget`, which says what each of them takes. */
-export function budgetOptions(command: Command): Command {
-  return command
-    .argument('[job...]', 'Jobs to run (default: all)')
-    .option('--max-requests <n>', 'Stop, resumably, after so many requests (retries count)')
-    .option('--max-credits <n>', 'Stop, resumably, before more credits than this are spent')
-    .option('--until <duration>', 'Stop, resumably, after this time: 90s, 1h30m, 2d')
-    .option(
-      '--full-refresh',
-      'Ask for everything of the jobs named anew, whatever was crawled before',
-      false,
-    );
-}
+export const budgetOptions = {
+  '--max-requests <n>': 'Stop, resumably, after so many requests (retries count)',
+  '--max-credits <n>': 'Stop, resumably, before more credits than this are spent',
+  '--until <duration>': 'Stop, resumably, after this time: 90s, 1h30m, 2d',
+  '--full-refresh': 'Ask for everything of the jobs named anew, whatever was crawled before',
+};
 
 /** @throws UsageError for a budget that cannot be meant */
 export function readBudget(args: RunArgs, now: number): Omit<BudgetLimits, 'monthlyLeft'> {

@@ -1,11 +1,10 @@
-import type { Command } from 'commander';
 import { UsageError } from '../errors.ts';
 import { type RunSummary, readRuns } from '../pipeline/read-runs.ts';
 import { countOf, formatCount, formatSeconds } from '../words.ts';
 import { type GlobalArgs, openContext } from './context.ts';
-import { addExamples } from './examples.ts';
 import { readNumber } from './option-values.ts';
 import { cutText, layOutTable } from './text-table.ts';
+import type { Usage } from './usage.ts';
 import { oneLine } from './visible-text.ts';
 
 interface RunsArgs extends GlobalArgs {
@@ -13,13 +12,13 @@ interface RunsArgs extends GlobalArgs {
 }
 
 /** Options of `ledgerlake runs`. */
-export function describeOptions(command: Command): Command {
-  command.option('--limit <n>', 'How many, newest first', readNumber, 20);
-  return addExamples(command, {
+export const usage: Usage = {
+  options: { '--limit <n>': { describe: 'How many, newest first', read: readNumber, default: 20 } },
+  examples: {
     'ledgerlake runs': 'The last 20 runs',
     'ledgerlake runs --limit 1 --json': 'The last one, for a script',
-  });
-}
+  },
+};
 
 /** `ledgerlake runs`: reads only, takes no lock. */
 export async function execute(args: RunsArgs): Promise<number> {

@@ -1,10 +1,9 @@
-import type { Command } from 'commander';
 import { UsageError } from '../errors.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../sandbox/server.ts';
 import { listenForSignals } from '../stop-signals.ts';
 import { createPrint, type GlobalArgs } from './context.ts';
-import { addExamples } from './examples.ts';
 import { readNumber } from './option-values.ts';
+import type { Usage } from './usage.ts';
 
 interface SandboxArgs extends GlobalArgs {
   port: number;
@@ -20,28 +19,42 @@ interface SandboxArgs extends GlobalArgs {
   tick: number;
 }
 
-export function describeOptions(command: Command): Command {
-  command
-    .option('--port <n>', 'TCP port on 127.0.0.1; 0 takes a free one', readNumber, 8899)
-    .option('--seed <n>', 'Which ledger is generated', readNumber, 1)
-    .option('--assets <n>', 'How many assets it has', readNumber, 30_000)
-    .option('--owners <n>', 'How many owners it has', readNumber, 5000)
-    .option('--rps <n>', 'Requests a second and pool before 429; 0: no limit', readNumber, 0)
-    .option('--burst <n>', 'How many may come at once (default: rps)', readNumber)
-    .option('--latency <ms>', 'Milliseconds every answer waits', readNumber, 0)
-    .option('--fault-rate <share>', 'Share of requests that fail, 0 to 1', readNumber, 0)
-    .option('--page-only', 'Lists page by number, without cursors', false)
-    .option('--slot <n>', 'Begin at this slot: above the last one of a former sandbox', readNumber)
-    .option('--tick <n>', 'Move the content this many times before serving', readNumber, 0);
-  return addExamples(
-    command,
-    {
-      'ledgerlake sandbox': 'Serve it; run ledgerlake in another terminal with the variables it prints',
-      'ledgerlake sandbox --rps 10 --fault-rate 0.05': 'An API with a limit that fails now and then',
+export const usage: Usage = {
+  options: {
+    '--port <n>': { describe: 'TCP port on 127.0.0.1; 0 takes a free one', read: readNumber, default: 8899 },
+    '--seed <n>': { describe: 'Which ledger is generated', read: readNumber, default: 1 },
+    '--assets <n>': { describe: 'How many assets it has', read: readNumber, default: 30_000 },
+    '--owners <n>': { describe: 'How many owners it has', read: readNumber, default: 5000 },
+    '--rps <n>': {
+      describe: 'Requests a second and pool before 429; 0: no limit',
+      read: readNumber,
+      default: 0,
     },
+    '--burst <n>': { describe: 'How many may come at once (default: rps)', read: readNumber },
+    '--latency <ms>': { describe: 'Milliseconds every answer waits', read: readNumber, default: 0 },
+    '--fault-rate <share>': {
+      describe: 'Share of requests that fail, 0 to 1',
+      read: readNumber,
+      default: 0,
+    },
+    '--page-only': 'Lists page by number, without cursors',
+    '--slot <n>': {
+      describe: 'Begin at this slot: above the last one of a former sandbox',
+      read: readNumber,
+    },
+    '--tick <n>': {
+      describe: 'Move the content this many times before serving',
+      read: readNumber,
+      default: 0,
+    },
+  },
+  examples: {
+    'ledgerlake sandbox': 'Serve it; run ledgerlake in another terminal with the variables it prints',
+    'ledgerlake sandbox --rps 10 --fault-rate 0.05': 'An API with a limit that fails now and then',
+  },
+  notes:
     'Content moves on request too: curl -X POST http://127.0.0.1:8899/_sandbox/tick -d \'{"n":1}\'. Without any URL in the environment, run, crawl and call start a sandbox of their own.',
-  );
-}
+};
 
 export async function execute(args: SandboxArgs): Promise<number> {
   const options = readOptions(args);

@@ -1,6 +1,5 @@
 import { rm } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
-import { Argument, type Command } from 'commander';
 import { urlFault } from '../config.ts';
 import { UsageError } from '../errors.ts';
 import { exists } from '../landing/segment-files.ts';
@@ -11,7 +10,7 @@ import { withSession } from '../pipeline/session.ts';
 import { readSource } from '../warehouse/build.ts';
 import { openDatabase } from '../warehouse/database.ts';
 import { type Context, type GlobalArgs, openContext } from './context.ts';
-import { addExamples } from './examples.ts';
+import type { Usage } from './usage.ts';
 
 interface SourceArgs extends GlobalArgs {
   action: 'show' | 'move';
@@ -22,25 +21,24 @@ interface SourceArgs extends GlobalArgs {
 
 const interfaces = ['rpc', 'wallet', 'webhook'];
 
-/** Options of `ledgerlake source`. */
-export function describeOptions(command: Command): Command {
-  command
-    .addArgument(new Argument('<action>', 'What to do').choices(['show', 'move']))
-    .argument('[url]', 'move: where the same ledger answers from now on')
-    .option(
-      '--interface <name>',
+/** Arguments and options of `ledgerlake source`. */
+export const usage: Usage = {
+  arguments: {
+    '<action>': { describe: 'What to do', choices: ['show', 'move'] },
+    '[url]': 'move: where the same ledger answers from now on',
+  },
+  options: {
+    '--interface <name>':
       'move: rpc, wallet or webhook (default: those that are bound where rpc is, or the only one)',
-    )
-    .option('--yes', 'move: do not ask', false);
-  return addExamples(
-    command,
-    {
-      'ledgerlake source show': 'The origin of each interface',
-      'ledgerlake source move https://rpc.example.com --yes': 'Another provider, or another name of this one',
-    },
+    '--yes': 'move: do not ask',
+  },
+  examples: {
+    'ledgerlake source show': 'The origin of each interface',
+    'ledgerlake source move https://rpc.example.com --yes': 'Another provider, or another name of this one',
+  },
+  notes:
     "Rows, history and complete crawls stay; open crawls begin anew and cursors are forgotten, because they are the former provider's. It asks the API nothing. Set LEDGERLAKE_RPC_URL to the new URL, too.",
-  );
-}
+};
 
 /** `ledgerlake source show|move`. */
 export async function execute(args: SourceArgs): Promise<number> {

@@ -3,7 +3,6 @@ import { readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { type Command, Option } from 'commander';
 import type { DataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
 import { exists, syncFile } from '../landing/segment-files.ts';
@@ -12,10 +11,10 @@ import { readRunning } from '../pipeline/run-state.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { asQueryError, openQuerySession, type QuerySession } from '../warehouse/query.ts';
 import { type GlobalArgs, openContext } from './context.ts';
-import { addExamples } from './examples.ts';
 import { readPath } from './option-values.ts';
 import { resultText, type TextFormat, textFormats } from './result-text.ts';
 import { writeStdout } from './stdout.ts';
+import type { Usage } from './usage.ts';
 
 type Format = TextFormat | 'parquet';
 
@@ -26,28 +25,25 @@ interface SqlArgs extends GlobalArgs {
   output?: string;
 }
 
-export function describeOptions(command: Command): Command {
-  command
-    .argument('[query]', 'SQL; several statements: the last result is shown')
-    .option('-f, --file <path>', 'Read the SQL from this file', readPath)
-    .addOption(
-      new Option(
-        '--format <name>',
-        'Default: what the name of --output says, table on a terminal, else csv',
-      ).choices([...textFormats, 'parquet']),
-    )
-    .option('-o, --output <path>', 'Write to this file instead of stdout', readPath);
-  return addExamples(
-    command,
-    {
-      'ledgerlake sql "select collection, count(*) from assets group by all"': 'A table',
-      'ledgerlake sql -f report.sql --format csv > report.csv': 'u64 and decimals keep every digit',
-      'ledgerlake sql "from token_accounts" --format parquet -o accounts.parquet':
-        'u64 as DECIMAL(20,0), as in the lake',
+export const usage: Usage = {
+  arguments: { '[query]': 'SQL; several statements: the last result is shown' },
+  options: {
+    '-f, --file <path>': { describe: 'Read the SQL from this file', read: readPath },
+    '--format <name>': {
+      describe: 'Default: what the name of --output says, table on a terminal, else csv',
+      choices: [...textFormats, 'parquet'],
     },
+    '-o, --output <path>': { describe: 'Write to this file instead of stdout', read: readPath },
+  },
+  examples: {
+    'ledgerlake sql "select collection, count(*) from assets group by all"': 'A table',
+    'ledgerlake sql -f report.sql --format csv > report.csv': 'u64 and decimals keep every digit',
+    'ledgerlake sql "from token_accounts" --format parquet -o accounts.parquet':
+      'u64 as DECIMAL(20,0), as in the lake',
+  },
+  notes:
     'Reads the snapshot of the last finished run, while other runs go on. Without a query, SQL comes from stdin.',
-  );
-}
+};
 
 export async function execute(args: SqlArgs): Promise<number> {
   const format = args.format ?? defaultFormat(args);

@@ -1,10 +1,9 @@
 import { createInterface } from 'node:readline/promises';
-import { Argument, type Command } from 'commander';
 import { StoppedEarly, UsageError } from '../errors.ts';
 import { findReset, type Reset, resetState } from '../pipeline/reset-state.ts';
 import type { GlobalArgs } from './context.ts';
-import { addExamples } from './examples.ts';
 import { runOffline } from './offline.ts';
+import type { Usage } from './usage.ts';
 
 interface StateArgs extends GlobalArgs {
   /** A job, or job/target. */
@@ -12,23 +11,19 @@ interface StateArgs extends GlobalArgs {
   yes: boolean;
 }
 
-/** Options of `ledgerlake state`. */
-export function describeOptions(command: Command): Command {
-  command
-    .addArgument(
-      new Argument('<action>', 'reset: forget how far a job is, and begin it anew').choices(['reset']),
-    )
-    .argument('<name>', 'The job, or job/target')
-    .option('--yes', 'Do not ask', false);
-  return addExamples(
-    command,
-    {
-      'ledgerlake state reset collections': 'The next run crawls every target from the start',
-      'ledgerlake state reset tokens/<owner> --yes': 'One target, without being asked',
-    },
-    'Rows stay. What was received stays too, and is published; feeds begin at `since` again.',
-  );
-}
+/** Arguments and options of `ledgerlake state`. */
+export const usage: Usage = {
+  arguments: {
+    '<action>': { describe: 'reset: forget how far a job is, and begin it anew', choices: ['reset'] },
+    '<name>': 'The job, or job/target',
+  },
+  options: { '--yes': 'Do not ask' },
+  examples: {
+    'ledgerlake state reset collections': 'The next run crawls every target from the start',
+    'ledgerlake state reset tokens/<owner> --yes': 'One target, without being asked',
+  },
+  notes: 'Rows stay. What was received stays too, and is published; feeds begin at `since` again.',
+};
 
 /** `ledgerlake state reset <name>`: asks the API nothing. */
 export async function execute(args: StateArgs): Promise<number> {

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import type { DataFolder } from '../data-folder.ts';
 import type { Gap } from '../pipeline/published-status.ts';
 import { type JobStatus, readStatus, type Status, type TargetStatus } from '../pipeline/read-status.ts';
@@ -6,23 +5,23 @@ import type { RunState } from '../pipeline/run-state.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { countOf, formatCount, formatSeconds, jobTitle } from '../words.ts';
 import { type GlobalArgs, openContext } from './context.ts';
-import { addExamples } from './examples.ts';
 import { readJobFiles } from './job-files.ts';
 import { acceptCommand } from './refusal-text.ts';
+import type { Usage } from './usage.ts';
 import { oneLine } from './visible-text.ts';
 
 interface StatusArgs extends GlobalArgs {
   job?: string;
 }
 
-/** Options of `ledgerlake status`. */
-export function describeOptions(command: Command): Command {
-  command.argument('[job]', 'Show the targets of this job');
-  return addExamples(command, {
+/** Arguments of `ledgerlake status`. */
+export const usage: Usage = {
+  arguments: { '[job]': 'Show the targets of this job' },
+  examples: {
     'ledgerlake status': 'Every job, also while a run is at work',
     'ledgerlake status collections --json': 'Every target of one job',
-  });
-}
+  },
+};
 
 /** `ledgerlake status [job]`: reads only, takes no lock. */
 export async function execute(args: StatusArgs): Promise<number> {

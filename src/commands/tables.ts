@@ -1,28 +1,24 @@
-import type { Command } from 'commander';
 import { UsageError } from '../errors.ts';
+import { suggestion } from '../suggestion.ts';
 import { describeModel, type TableDescription } from '../warehouse/model.ts';
-import { suggestion } from '../yaml-issues.ts';
 import { createPrint, type GlobalArgs } from './context.ts';
-import { addExamples } from './examples.ts';
 import { formatTable } from './text-table.ts';
+import type { Usage } from './usage.ts';
 
 interface TablesArgs extends GlobalArgs {
   table?: string;
 }
 
-export function describeOptions(command: Command): Command {
-  command.argument('[table]', 'Only this table, with its columns');
-  return addExamples(
-    command,
-    {
-      'ledgerlake tables': 'Every table and view, with what it holds',
-      'ledgerlake tables assets': 'Its columns, their types and meaning',
-      'ledgerlake tables meta.checkpoints': "A table of the pipeline's own state",
-      'ledgerlake tables --json': 'All of it as one document',
-    },
-    'The model as this version makes it; needs no data folder.',
-  );
-}
+export const usage: Usage = {
+  arguments: { '[table]': 'Only this table, with its columns' },
+  examples: {
+    'ledgerlake tables': 'Every table and view, with what it holds',
+    'ledgerlake tables assets': 'Its columns, their types and meaning',
+    'ledgerlake tables meta.checkpoints': "A table of the pipeline's own state",
+    'ledgerlake tables --json': 'All of it as one document',
+  },
+  notes: 'The model as this version makes it; needs no data folder.',
+};
 
 export async function execute(args: TablesArgs): Promise<number> {
   const tables = await describeModel();

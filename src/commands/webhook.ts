@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { access } from 'node:fs/promises';
-import { Argument, type Command } from 'commander';
 import { findOperation } from '../api/catalogue.ts';
 import type { Operation } from '../api/operation.ts';
 import { makeDataFolder } from '../data-folder.ts';
@@ -13,28 +12,27 @@ import { openDatabase } from '../warehouse/database.ts';
 import { readCallParams } from './call-params.ts';
 import { type Context, type GlobalArgs, openContext } from './context.ts';
 import { openEndpoints, originsOf } from './endpoints.ts';
-import { addExamples } from './examples.ts';
 import { type OneAnswer, sendOne } from './send-one.ts';
+import type { Usage } from './usage.ts';
 
 interface WebhookArgs extends GlobalArgs {
   action: 'enable' | 'disable';
   id: string;
 }
 
-export function describeOptions(command: Command): Command {
-  command
-    .addArgument(new Argument('<action>', 'What to do').choices(['enable', 'disable']))
-    .argument('<id>', 'Id of the webhook, a UUIDv4');
-  return addExamples(
-    command,
-    {
-      'ledgerlake webhook disable 3f0c9a52-6d1b-4c8e-9a57-0d2f4b6c8e11': 'Pause its deliveries',
-      'ledgerlake webhook enable 3f0c9a52-6d1b-4c8e-9a57-0d2f4b6c8e11 --json':
-        'Resume them, also after it was disabled automatically',
-    },
+export const usage: Usage = {
+  arguments: {
+    '<action>': { describe: 'What to do', choices: ['enable', 'disable'] },
+    '<id>': 'Id of the webhook, a UUIDv4',
+  },
+  examples: {
+    'ledgerlake webhook disable 3f0c9a52-6d1b-4c8e-9a57-0d2f4b6c8e11': 'Pause its deliveries',
+    'ledgerlake webhook enable 3f0c9a52-6d1b-4c8e-9a57-0d2f4b6c8e11 --json':
+      'Resume them, also after it was disabled automatically',
+  },
+  notes:
     'Prints the updated webhook and keeps it for the table webhooks, which the next run fills. The value of its authHeader is neither printed nor kept.',
-  );
-}
+};
 
 export async function execute(args: WebhookArgs): Promise<number> {
   const operation = findOperation('setWebhookActive') as Operation;

@@ -1,5 +1,5 @@
+import { suggestion } from '../suggestion.ts';
 import type { Problem } from '../yaml-file.ts';
-import { suggestion } from '../yaml-issues.ts';
 import type { Job, ReadJob } from './job-file.ts';
 
 /** Problems of `after`: unknown jobs, a job after itself, cycles (each told once, in the file of its first job). */

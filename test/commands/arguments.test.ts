@@ -1,6 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { guards } from '../../src/warehouse/accepted.ts';
 import { runCli } from '../run-cli.ts';
@@ -12,7 +14,7 @@ beforeEach(async () => {
   onTestFinished(() => rm(root, { recursive: true, force: true }));
 });
 
-const cli = (...args: string[]) => runCli(args, { cwd: root });
+const cli = (...args: string[]) => runCli(args, { cwd: root, env: { SHELL: '/bin/bash' } });
 
 /** `jobs check` of the folder `good` is one job; there is no folder `none`. */
 async function writeJob(): Promise<void> {
@@ -54,9 +56,12 @@ test.each(guards)('--accept-%s may be given again: each of them is looked at', a
 test.each<[string[], string]>([
   [[], 'Which command?'],
   [['--json'], 'Which command?'],
-  [['runn'], 'no command is called "runn", did you mean one of run, runs?'],
-  [['run', '--max-request', '5'], 'no option is called "--max-request", did you mean --max-requests?'],
-  [['methods', '--jsno'], 'no option is called "--jsno", did you mean --json?'],
+  [['runn'], 'no command is called "runn", did you mean "run"?'],
+  [['run', '--max-request', '5'], 'no option is called "--max-request", did you mean "--max-requests"?'],
+  [['methods', '--jsno'], 'no option is called "--jsno", did you mean "--json"?'],
+  [['--max-requests', '5', 'run'], 'no option is called "--max-requests"'],
+  [['run', '--maxRequests', '5'], 'no option is called "--maxRequests", did you mean "--max-requests"?'],
+  [['run', '--no-json'], 'no option is called "--no-json"'],
   [['methods', '-j'], 'no option is called "-j"'],
   [['methods', '--api-key=secret'], 'no option is called "--api-key"'],
   [['methods', '--json=true'], '--json takes no value: give it alone, or leave it out'],
@@ -95,6 +100,12 @@ test.each<[string[], string]>([
   [['tables', '--', '--help'], 'no table is called "--help"'],
   [['tables', '-1'], 'no table is called "-1"'],
   [['call', '007'], 'no operation is called "007"'],
+  [['call', '0x1f'], 'no operation is called "0x1f"'],
+  [['call', '--', '12345678901234567890123'], 'no operation is called "12345678901234567890123"'],
+  [['run', '--max-requests', '12345678901234567890123'], 'not "12345678901234567890123"'],
+  [['run', '--until', '0x1F'], 'not "0x1F"'],
+  [['sql', '-fa.sql'], 'cannot read a.sql'],
+  [['sql', '--file.x=1', '-f', 'a.sql'], 'no option is called "--file.x"'],
 ])('%j reaches the command as it is written', async (args, message) => {
   expect(await cli(...args)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) });
 });
@@ -107,5 +118,36 @@ test('--help and --version go to stdout; what is special to a command comes befo
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toMatch(
     /^Usage: ledgerlake run \[options\] \[job\.{3}\]\n[\s\S]*--max-requests <n>[\s\S]*--data-dir <folder>[\s\S]*\nExamples:\n/,
+  );
+});
+
+test.each<[string[], string[]]>([
+  [['ru'], ['run', 'runs']],
+  [['runs', '--li'], ['--limit']],
+  [['run', '--no'], ['--no-progress']],
+  [
+    ['methods', '--log-level', ''],
+    ['debug', 'info', 'warn', 'error', 'silent'],
+  ],
+  [['state', ''], ['reset']],
+  [['run', '--jobs-dir', 'good', ''], ['list']],
+  [['--jobs-dir', 'good', 'check', 'list', 'l'], ['list']],
+  [['run', '--jobs-dir', 'good', '--accept-blank', 'l'], ['list']],
+  [['tables', 'asset_f'], ['asset_files']],
+  [['call', 'getLatest'], ['getLatestCompressionSignatures']],
+  [['run', '--config', ''], []],
+])('completion of %j', async (words, found) => {
+  await writeJob();
+  const { code, stdout } = await cli('--get-yargs-completions', 'ledgerlake', ...words);
+  expect({ code, found: stdout.split('\n').slice(0, -1) }).toEqual({ code: 0, found });
+});
+
+test('completion prints a script that bash accepts, and names how to install it', () => {
+  const program = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+  const script = execFileSync(process.execPath, [program, 'completion', 'bash'], { encoding: 'utf8' });
+  expect(script).toContain('ledgerlake completion bash >> ~/.bashrc');
+  const asked = `${script}\ncomplete -p ledgerlake`;
+  expect(execFileSync('bash', ['-c', asked], { encoding: 'utf8' })).toContain(
+    '-F _ledgerlake_yargs_completions',
   );
 });

@@ -1,0 +1,117 @@
+import type { CommandEntry } from './command-list.ts';
+import { programDescription, programName, programOptions } from './program.ts';
+import { type Argument, listArguments, listOptions, type Option, type Usage } from './usage.ts';
+
+type Item = readonly [term: string, text: string];
+
+/** `--help` of the program. Pure. @param width columns of the terminal */
+export function programHelp(commands: readonly CommandEntry[], width: number): string {
+  const sections = [
+    section('Options', programOptions.map(optionItem)),
+    section(
+      'Commands',
+      commands.map(({ name, describe }) => [name, describe]),
+    ),
+  ];
+  const head = `Usage: ${programName} <command> [options]\n\n${wrap(programDescription, width)}\n\n`;
+  return `${head}${renderSections(sections, width)}\n`;
+}
+
+/** What is special to a command, as the reference quotes it. Pure. */
+export function commandHelp(name: string, usage: Usage, width: number): string {
+  return renderHelp(name, usage, width, []);
+}
+
+/** `--help` of a command: what is special to it, then the options that every command takes. Pure. */
+export function fullCommandHelp({ name, describe }: CommandEntry, usage: Usage, width: number): string {
+  return renderHelp(name, usage, width, programOptions, describe);
+}
+
+function renderHelp(
+  name: string,
+  usage: Usage,
+  width: number,
+  inherited: readonly Option[],
+  describe = '',
+): string {
+  const given = listArguments(usage);
+  const options = listOptions(usage);
+  const forms = given.map(({ form }) => ` ${form}`).join('');
+  const hasOptions = options.length + inherited.length > 0;
+  const head = `Usage: ${programName} ${name}${hasOptions ? ' [options]' : ''}${forms}\n\n`;
+  const sections = [
+    section('Arguments', given.map(argumentItem)),
+    section('Options', options.map(optionItem)),
+    section('Global options', inherited.map(optionItem)),
+  ].filter(({ items }) => items.length > 0);
+  const parts = [
+    ...(describe === '' ? [] : [wrap(describe, width)]),
+    ...(sections.length === 0 ? [] : [renderSections(sections, width)]),
+    renderExamples(usage.examples),
+    ...(usage.notes === undefined ? [] : [wrap(usage.notes, width)]),
+  ];
+  return `${head}${parts.join('\n\n')}\n`;
+}
+
+function argumentItem({ name, describe, choices }: Argument): Item {
+  return [name, withFacts(describe, { choices })];
+}
+
+function optionItem({ form, describe, choices, default: fallback }: Option): Item {
+  return [form, withFacts(describe, { choices, default: fallback })];
+}
+
+/** `Folder of the job files (default: "jobs")` */
+function withFacts(describe: string, facts: Record<string, unknown>): string {
+  const said = Object.entries(facts).flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    const text = Array.isArray(value) ? value.map((one) => JSON.stringify(one)).join(', ') : undefined;
+    return [`${name}: ${text ?? JSON.stringify(value)}`];
+  });
+  return said.length === 0 ? describe : `${describe} (${said.join(', ')})`;
+}
+
+interface Section {
+  title: string;
+  items: readonly Item[];
+}
+
+function section(title: string, items: readonly Item[]): Section {
+  return { title, items };
+}
+
+/** Terms in one column, their texts in the next, the same for all sections. */
+function renderSections(sections: readonly Section[], width: number): string {
+  const termWidth = Math.max(...sections.flatMap(({ items }) => items.map(([term]) => term.length)));
+  const margin = ' '.repeat(termWidth + 4);
+  const rendered = sections.map(({ title, items }) => {
+    const lines = items.map(([term, text]) => {
+      const room = width - margin.length;
+      // In a narrow column, lines that are too long read better than many short ones.
+      const wrapped = room < 40 ? text : wrap(text, room).replaceAll('\n', `\n${margin}`);
+      return `  ${term.padEnd(termWidth)}  ${wrapped}`;
+    });
+    return `${title}:\n${lines.join('\n')}`;
+  });
+  return rendered.join('\n\n');
+}
+
+/** Each example whole on a line of its own, to be copied. */
+function renderExamples(examples: Usage['examples']): string {
+  const lines = Object.entries(examples).map(([line, does]) => `  ${line}\n      ${does}`);
+  return `Examples:\n${lines.join('\n')}`;
+}
+
+/** Breaks lines between words. */
+function wrap(text: string, width: number): string {
+  const wrapLine = (line: string) => {
+    const lines = [''];
+    for (const word of line.split(' ')) {
+      const last = lines.at(-1)!;
+      if (last !== '' && last.length + 1 + word.length > width) lines.push(word);
+      else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`;
+    }
+    return lines.join('\n');
+  };
+  return text.split('\n').map(wrapLine).join('\n');
+}

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import { packageRoot } from '../package-root.ts';
+import { readPath } from './option-values.ts';
+import { listOptions } from './usage.ts';
+
+export const programName = 'ledgerlake';
+
+export const programDescription =
+  'Crawls a ledger-data API into DuckDB and Parquet: exact, resumable, never paying for a page twice.\n\nEnvironment: LEDGERLAKE_RPC_URL and LEDGERLAKE_API_KEY; without them the embedded sandbox answers.';
+
+/** Options that every command takes, before its name or after it. */
+export const programOptions = listOptions({
+  options: {
+    '--config <file>': { describe: 'Config file (default: ledgerlake.yaml when present)', read: readPath },
+    '--data-dir <folder>': {
+      describe: 'Folder for everything the runs write',
+      read: readPath,
+      default: 'data',
+    },
+    '--jobs-dir <folder>': { describe: 'Folder of the job files', read: readPath, default: 'jobs' },
+    '--json': 'One JSON document on stdout',
+    '--log-level <level>': {
+      describe: 'Least severe log line on stderr',
+      choices: ['debug', 'info', 'warn', 'error', 'silent'],
+      default: 'info',
+    },
+    '--no-progress': 'Log lines instead of progress lines on a terminal',
+    '--version': 'Show the version',
+    '-h, --help': 'Show this help',
+  },
+});
+
+/** Version in package.json. */
+export function readVersion(): string {
+  const text = readFileSync(new URL('package.json', packageRoot), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}
