@@ -76,6 +76,16 @@ export const commandList: readonly CommandEntry[] = [
     load: () => import('./tables.ts'),
   },
   {
+    name: 'explain',
+    describe: 'Where a row comes from, and why it is as it is',
+    load: () => import('./explain.ts'),
+  },
+  {
+    name: 'quarantine',
+    describe: 'What did not fit: list, show, retry',
+    load: () => import('./quarantine.ts'),
+  },
+  {
     name: 'doctor',
     describe: 'Look for what is wrong with this installation and its data folder',
     load: () => import('./doctor.ts'),
