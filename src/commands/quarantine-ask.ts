@@ -8,8 +8,8 @@ import { runPipeline } from '../pipeline/run-pipeline.ts';
 import { nothingAccepted } from '../warehouse/accepted.ts';
 import { type GlobalArgs, openContext } from './context.ts';
 import { openEndpoints, originsOf, requireUrls } from './endpoints.ts';
-import { renderReport } from './run-jobs.ts';
 import { readBudget } from './run-options.ts';
+import { renderRunReport } from './run-report.ts';
 
 /** What `quarantine retry --ask` may spend. */
 export interface AskArgs {
@@ -57,7 +57,7 @@ export async function askAgain(args: GlobalArgs & AskArgs, filter: QuarantineFil
     });
     const left = (await read()).length;
     const exitCode = report.exitCode === 0 && left > 0 ? 3 : report.exitCode;
-    const text = renderReport(report, context, await exists(folder.snapshot));
+    const text = renderRunReport(report, context.folder, await exists(folder.snapshot));
     context.print(`${text}\n  in quarantine now: ${left}`, { ...report, exitCode, left });
     return exitCode;
   } finally {

@@ -1,15 +1,14 @@
 import { tmpdir } from 'node:os';
-import { Argument, type Command } from 'commander';
 import { UsageError } from '../errors.ts';
 import { locateEntry } from '../pipeline/locate-entry.ts';
 import { type QuarantineFilter, readQuarantine, withSnapshot } from '../pipeline/quarantine.ts';
 import { retryQuarantine } from '../pipeline/retry-quarantine.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { type GlobalArgs, openContext } from './context.ts';
-import { addExamples } from './examples.ts';
 import { runOffline } from './offline.ts';
 import { type AskArgs, askAgain } from './quarantine-ask.ts';
 import { describeEntry, listEntries, listGroups, listText, retryText } from './quarantine-text.ts';
+import type { Usage } from './usage.ts';
 
 interface QuarantineArgs extends GlobalArgs, AskArgs {
   action: 'list' | 'show' | 'retry';
@@ -21,35 +20,34 @@ interface QuarantineArgs extends GlobalArgs, AskArgs {
   ask: boolean;
 }
 
-/** Options of `ledgerlake quarantine`. */
-export function describeOptions(command: Command): Command {
-  command
-    .addArgument(
-      new Argument(
-        '<action>',
-        'list: what did not fit; show: one entry with its raw text; retry: read the kept text again',
-      ).choices(['list', 'show', 'retry']),
-    )
-    .argument('[name...]', 'Jobs (default: all); of show: the id or the key of an entry')
-    .option('--table <name>', 'Only entries of this table')
-    .option('--reason <text>', 'Only entries whose reason contains this')
-    .option('--each', 'list: a line an entry', false)
-    .option('--ask', 'retry: ask the API for the targets again, from their start', false)
-    .option('--max-requests <n>', 'retry --ask: stop, resumably, after so many requests')
-    .option('--max-credits <n>', 'retry --ask: stop, resumably, before more credits are spent')
-    .option('--until <duration>', 'retry --ask: stop, resumably, after this time: 90s, 1h30m, 2d');
-  return addExamples(
-    command,
-    {
-      'ledgerlake quarantine list': 'By job, table, column and reason, with an example of each',
-      'ledgerlake quarantine list tokens --table token_accounts --each': 'Every entry of a job and table',
-      'ledgerlake quarantine show <id>': 'Its raw text, and the request that brought it',
-      'ledgerlake quarantine retry': 'After a change of the mapping: costs no request',
-      'ledgerlake quarantine retry tokens --ask --max-requests 500': 'Ask the API once more',
+/** Arguments and options of `ledgerlake quarantine`. */
+export const usage: Usage = {
+  arguments: {
+    '<action>': {
+      describe: 'list: what did not fit; show: one entry with its raw text; retry: read the kept text again',
+      choices: ['list', 'show', 'retry'],
     },
+    '[name...]': 'Jobs (default: all); of show: the id or the key of an entry',
+  },
+  options: {
+    '--table <name>': 'Only entries of this table',
+    '--reason <text>': 'Only entries whose reason contains this',
+    '--each': 'list: a line an entry',
+    '--ask': 'retry: ask the API for the targets again, from their start',
+    '--max-requests <n>': 'retry --ask: stop, resumably, after so many requests',
+    '--max-credits <n>': 'retry --ask: stop, resumably, before more credits are spent',
+    '--until <duration>': 'retry --ask: stop, resumably, after this time: 90s, 1h30m, 2d',
+  },
+  examples: {
+    'ledgerlake quarantine list': 'By job, table, column and reason, with an example of each',
+    'ledgerlake quarantine list tokens --table token_accounts --each': 'Every entry of a job and table',
+    'ledgerlake quarantine show <id>': 'Its raw text, and the request that brought it',
+    'ledgerlake quarantine retry': 'After a change of the mapping: costs no request',
+    'ledgerlake quarantine retry tokens --ask --max-requests 500': 'Ask the API once more',
+  },
+  notes:
     'list and show read the snapshot and end with 0. retry ends with 0 when all that was tried fits now, with 3 when something still does not, with 4 when a crawl was refused.',
-  );
-}
+};
 
 export function execute(args: QuarantineArgs): Promise<number> {
   if (args.action === 'list') return list(args);
