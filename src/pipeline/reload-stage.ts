@@ -10,9 +10,8 @@ import { closeReplay, openReplay, planBatches } from '../warehouse/replay.ts';
 import { readTableSpecs } from '../warehouse/table-spec.ts';
 import { forgetTextsSql } from '../warehouse/text-sql.ts';
 import { loaderMemory } from './load-stage.ts';
-import type { MendContext } from './mend-build.ts';
 import { publishOptions } from './publish-options.ts';
-import type { Session } from './session.ts';
+import type { MendContext, Session } from './session.ts';
 
 /** What a reload came to. */
 export interface ReloadReport extends Reloaded {

@@ -8,7 +8,8 @@ import { createLearntSizes } from '../crawl/learnt-size.ts';
 import { createSlotCeiling, type SlotCeiling } from '../crawl/slot-ceiling.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { KeyRefused, StoppedEarly, UsageError } from '../errors.ts';
-import { type Job, listQueries } from '../jobs/job-file.ts';
+import type { Job } from '../jobs/job.ts';
+import { listQueries } from '../jobs/job-file.ts';
 import { listWaves } from '../jobs/job-order.ts';
 import { type LeaveOut, sqlPlace } from '../jobs/target-checks.ts';
 import { resolveIds, resolveTargets } from '../jobs/targets.ts';
@@ -28,9 +29,10 @@ import { checkQueries, checkTargets } from './check-jobs.ts';
 import { freeMemory } from './free-memory.ts';
 import { startLoading } from './load-stage.ts';
 import { createNextSnapshot } from './next-snapshot.ts';
+import { withSession } from './open-session.ts';
 import { planConfirm } from './plan-confirm.ts';
 import { orderStarts, type PlannedStart, planNamed, planStarts, targetKey } from './plan-starts.ts';
-import { createProgress, type JobProgress, type Progress } from './progress.ts';
+import { createProgress, type Progress } from './progress.ts';
 import { publishStage, snapshotStage } from './publish-stage.ts';
 import { readCrawlState } from './read-state.ts';
 import { asPublished, reloadRemapped } from './reload-stage.ts';
@@ -38,8 +40,9 @@ import { openRequestLog } from './request-log.ts';
 import { isInFullRefresh, resetState } from './reset-state.ts';
 import { type ApiPlace, keepRates, openClient, readMonthlyLeft } from './run-client.ts';
 import { appendRunLog, type LeftOut, readRunLog } from './run-log.ts';
+import type { JobProgress } from './run-state.ts';
 import { createSavings, type Savings } from './savings.ts';
-import { type Ended, type Session, withSession } from './session.ts';
+import type { Ended, Session } from './session.ts';
 
 export interface RunOptions {
   /** `crawl` stops after the landing log. */
