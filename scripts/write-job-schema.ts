@@ -1,6 +1,10 @@
 import { writeFileSync } from 'node:fs';
+import { configSchemaText } from '../src/config-schema.ts';
 import { jobSchemaText } from '../src/jobs/job-schema.ts';
 
 /** Writes job.schema.json, which editors read to complete and check job files, beside every job that can be copied. */
 for (const folder of ['jobs', 'docs/examples/jobs'])
   writeFileSync(new URL(`../${folder}/job.schema.json`, import.meta.url), jobSchemaText());
+
+/** The same for `ledgerlake.yaml`. */
+writeFileSync(new URL('../config.schema.json', import.meta.url), configSchemaText());

@@ -221,7 +221,33 @@ const lake = z
   .prefault({})
   .describe('Parquet datasets for others to read');
 
-/** `ledgerlake.yaml`. */
-export const configSchema = z.strictObject({ api, warehouse, lake }).describe('Configuration of ledgerlake');
+/** What one environment may set, and what all have in common. */
+const sections = { api, warehouse, lake };
 
-export type ConfigFile = z.output<typeof configSchema>;
+export const sectionsSchema = z.strictObject(sections);
+
+export const environmentName = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
+
+/** `ledgerlake.yaml`. */
+export const configSchema = z
+  .strictObject({
+    ...sections,
+    environments: z
+      .record(
+        z.string().regex(environmentName, 'a name is letters, digits, _ and -'),
+        sectionsSchema.prefault({}).describe('What is different in this environment'),
+      )
+      .default({})
+      .describe(
+        'By name, what is different there: {prod: {api: {rpc_url: https://rpc.example.com}}}. --env or LEDGERLAKE_ENV chooses one; each has a data folder of its own, data/<name>',
+      ),
+  })
+  .describe('Configuration of ledgerlake');
+
+export type ConfigFile = z.output<typeof sectionsSchema>;
+
+/** The text of config.schema.json, by which editors complete and check `ledgerlake.yaml`. */
+export function configSchemaText(): string {
+  const schema = z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' });
+  return `${JSON.stringify({ ...schema, title: 'ledgerlake.yaml' }, null, 2)}\n`;
+}

@@ -1,23 +1,13 @@
-import { access } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { findKeyVariable } from './api/api-key.ts';
-import { isLoopback } from './api/http.ts';
 import { defaultKeyPlaces, type KeyPlaces, keyMark, parseKeyPlace } from './api/key-place.ts';
 import type { Pool } from './api/operation.ts';
-import { type ConfigFile, configSchema } from './config-schema.ts';
+import { readConfigFile } from './config-file.ts';
+import type { ConfigFile } from './config-schema.ts';
+import { type UrlName, urlFault, urls } from './config-urls.ts';
 import { UsageError } from './errors.ts';
 import type { Thresholds } from './thresholds.ts';
-import {
-  fieldText,
-  type Problem,
-  problemsError,
-  problemText,
-  readYamlFile,
-  validateYaml,
-  type YamlFile,
-} from './yaml-file.ts';
-
 /** One rate pool's limit as the plan states it; what is left out is found out. */
 export interface PoolLimit {
   /** Requests a second. */
@@ -30,6 +20,8 @@ export interface PoolLimit {
 
 /** Everything a run is told by its environment and `ledgerlake.yaml`; defaults filled in. */
 export interface Config {
+  /** The environment of the config file that was chosen; null: none. */
+  environment: string | null;
   rpcUrl: string | undefined;
   walletUrl: string | undefined;
   webhookUrl: string | undefined;
@@ -79,18 +71,12 @@ export interface ConfigOptions {
   env: NodeJS.ProcessEnv;
   /** `.env` files that may hold the key, the first wins. Default: none. */
   envFiles?: readonly string[];
+  /** The environment of the config file that is meant; null, the default: none. */
+  environment?: string | null;
   cwd: string;
   /** False for commands that ask the API nothing: they need no key. Default: true. */
   asks?: boolean;
 }
-
-const urls = {
-  rpcUrl: { variable: 'LEDGERLAKE_RPC_URL', field: 'rpc_url' },
-  walletUrl: { variable: 'LEDGERLAKE_WALLET_URL', field: 'wallet_url' },
-  webhookUrl: { variable: 'LEDGERLAKE_WEBHOOK_URL', field: 'webhook_url' },
-} as const;
-
-type UrlName = keyof typeof urls;
 
 /**
  * Reads the environment and the config file; the environment wins, empty variables count as unset. The key is
@@ -98,15 +84,15 @@ type UrlName = keyof typeof urls;
  * @throws UsageError (exit 2) with everything that is wrong with the file, or with the first wrong variable
  */
 export async function readConfig(options: ConfigOptions): Promise<Config> {
-  const yaml = await readConfigFile(options);
-  const file = yaml === null ? configSchema.parse({}) : validateConfig(yaml);
-  const endpoints = readUrls(options.env, file);
+  const { values: file, folder, placeOf } = await readConfigFile(options);
+  const { env, envFiles = [], environment = null } = options;
+  const endpoints = readUrls(env, file);
   const sandbox = Object.values(endpoints).every((url) => url === undefined);
   const { api, warehouse, lake } = file;
   const keyPlaces = readKeyPlaces(api.auth, endpoints);
-  const { env, envFiles = [] } = options;
   if (options.asks !== false) requireBoth(findKeyVariable(env, envFiles)?.name, { endpoints, sandbox });
   return {
+    environment,
     ...endpoints,
     keyPlaces,
     envFiles,
@@ -125,11 +111,14 @@ export async function readConfig(options: ConfigOptions): Promise<Config> {
       fileMode: Number.parseInt(warehouse.file_mode, 8),
     },
     lake: {
-      uri: resolveUri(lake.uri, yaml === null ? options.cwd : dirname(resolve(options.cwd, yaml.file))),
+      uri: resolveUri(lake.uri, folder),
       tables: lake.tables ?? null,
       partitionBy: lake.partition_by,
       keep: lake.keep,
-      places: { tables: placeOf(yaml, 'tables'), partitionBy: placeOf(yaml, 'partition_by') },
+      places: {
+        tables: placeOf('tables'),
+        partitionBy: placeOf('partition_by'),
+      },
     },
     sandbox,
   };
@@ -148,57 +137,6 @@ function readThresholds(guards: ConfigFile['warehouse']['guards']): Thresholds {
   };
 }
 
-async function readConfigFile({ file, cwd }: ConfigOptions): Promise<YamlFile | null> {
-  const path = file ?? 'ledgerlake.yaml';
-  const place = isAbsolute(path) ? path : join(cwd, path);
-  if (file === undefined && !(await exists(place))) {
-    await refuseOtherName(cwd);
-    return null;
-  }
-  const yaml = await readYamlFile(place, file !== undefined);
-  if (yaml.problems) throw configError(yaml.problems);
-  // A file of comments only is a config file with nothing set.
-  return { ...yaml.value, value: yaml.value.value ?? {} };
-}
-
-/** A file that looks like the config and is not read would be obeyed in nothing: no budget would hold. */
-async function refuseOtherName(cwd: string): Promise<void> {
-  const other = join(cwd, 'ledgerlake.yml');
-  if (!(await exists(other))) return;
-  throw new UsageError(
-    `${other} is not read: the config file is called ledgerlake.yaml`,
-    'Rename it to ledgerlake.yaml, or name it with --config ledgerlake.yml.',
-  );
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
-  );
-}
-
-function validateConfig(yaml: YamlFile): ConfigFile {
-  const checked = validateYaml<ConfigFile>(yaml, configSchema);
-  if (checked.problems) throw configError(checked.problems);
-  const problems: Problem[] = [];
-  for (const { field } of Object.values(urls)) {
-    const fault = urlFault(checked.value.api[field] ?? '');
-    if (fault !== null) problems.push(yaml.problem(['api', field], `${fault.what}; ${fault.remedy}`));
-  }
-  if (problems.length > 0) throw configError(problems);
-  return checked.value;
-}
-
-function placeOf(yaml: YamlFile | null, key: string): string {
-  const field = ['lake', key];
-  return yaml === null ? fieldText(field) : problemText(yaml.problem(field, ''));
-}
-
-function configError(problems: readonly Problem[]): UsageError {
-  return problemsError(problems, 'Correct the config file, or name another with --config.');
-}
-
 function readUrls(env: NodeJS.ProcessEnv, file: ConfigFile): Record<UrlName, string | undefined> {
   const read = (name: UrlName): string | undefined => {
     const { variable, field } = urls[name];
@@ -208,22 +146,6 @@ function readUrls(env: NodeJS.ProcessEnv, file: ConfigFile): Record<UrlName, str
     return fromEnv || file.api[field] || undefined;
   };
   return { rpcUrl: read('rpcUrl'), walletUrl: read('walletUrl'), webhookUrl: read('webhookUrl') };
-}
-
-/** What is wrong with an endpoint; null when nothing is, or when it is empty. The URL is not repeated: it may hold a key. */
-export function urlFault(text: string): { what: string; remedy: string } | null {
-  if (text === '') return null;
-  if (!URL.canParse(text))
-    return { what: 'is not a URL', remedy: 'write something like https://api.example.com' };
-  const url = new URL(text);
-  if (url.username || url.password || url.search || url.hash) {
-    return {
-      what: 'carries a query or credentials',
-      remedy: 'keep only scheme, host and path; the key belongs in LEDGERLAKE_API_KEY',
-    };
-  }
-  if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.origin))) return null;
-  return { what: 'is not https', remedy: 'use https://, plain http is for this machine only' };
 }
 
 /** @throws UsageError where a URL says that the key is part of it, and `api.auth` says that it goes elsewhere */

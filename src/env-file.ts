@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { isKeyVariable } from './api/api-key.ts';
+import { environmentName } from './config-schema.ts';
 import { UsageError } from './errors.ts';
 import { quoteForShell } from './shell-words.ts';
 
@@ -19,8 +20,6 @@ export interface Surroundings {
 
 /** What of a `.env` file is taken: it may be another program's, too, and `PATH` is nobody's to set there. */
 const taken = /^(LEDGERLAKE|AWS|OTEL)_/;
-
-const environmentName = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
 
 /**
  * Reads `.env.<environment>` and `.env` beside the config file. A variable of the environment wins, an empty one too.

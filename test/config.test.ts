@@ -1,12 +1,14 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { listOperations } from '../src/api/catalogue.ts';
 import { defaultKeyPlaces } from '../src/api/key-place.ts';
 import { readConfig } from '../src/config.ts';
+import { configSchemaText } from '../src/config-schema.ts';
 import { UsageError } from '../src/errors.ts';
 import { defaultThresholds } from '../src/thresholds.ts';
+import { runCli } from './run-cli.ts';
 
 let dir: string;
 
@@ -37,6 +39,7 @@ describe('without a file', () => {
     const config = await read(null, { LEDGERLAKE_RPC_URL: '', LEDGERLAKE_WALLET_URL: '  ' });
     expect(config.warehouse.threads).toBeGreaterThanOrEqual(1);
     expect(config).toEqual({
+      environment: null,
       rpcUrl: undefined,
       walletUrl: undefined,
       webhookUrl: undefined,
@@ -147,6 +150,89 @@ describe('{key} in a URL', () => {
     }));
 });
 
+describe('environments', () => {
+  const text = `
+api:
+  rpc_url: https://common.example.com
+  limits: { das: { rps: 5 }, fee: { rps: 1 } }
+  monthly_credits: 1000
+lake: { tables: [assets] }
+environments:
+  prod:
+    api: { rpc_url: https://prod.example.com, limits: { das: { rps: 50 } } }
+    lake: { tables: [assets, token_accounts] }
+  dev: {}
+`;
+  const of = (environment: string | null, file: string | null = text) => {
+    if (file !== null) writeFileSync(join(dir, 'ledgerlake.yaml'), file);
+    return readConfig({ env: key, cwd: dir, environment });
+  };
+
+  test('what one says stands over what all have, a list as a whole', async () => {
+    expect(await of('prod')).toMatchObject({
+      environment: 'prod',
+      rpcUrl: 'https://prod.example.com',
+      limits: { das: { rps: 50 }, fee: { rps: 1 } },
+      monthlyCredits: 1000,
+      timeoutMs: 30_000,
+      lake: {
+        tables: ['assets', 'token_accounts'],
+        places: { tables: `${dir}/ledgerlake.yaml:10: environments.prod.lake.tables` },
+      },
+    });
+    expect(await of('dev')).toMatchObject({
+      rpcUrl: 'https://common.example.com',
+      limits: { das: { rps: 5 }, fee: { rps: 1 } },
+      lake: { tables: ['assets'], places: { tables: `${dir}/ledgerlake.yaml:6: lake.tables` } },
+    });
+  });
+
+  test('one has to be chosen, and to be there', async () => {
+    expect(await refusal(of(null))).toEqual({
+      message: 'ledgerlake.yaml has the environments prod, dev: which one is meant?',
+      hint: 'Say it with --env prod, or LEDGERLAKE_ENV=prod.',
+    });
+    expect(await refusal(of('prd'))).toEqual({
+      message: 'ledgerlake.yaml has no environment "prd", did you mean "prod"?',
+      hint: 'It has prod, dev.',
+    });
+    expect(await refusal(of('prod', 'api: {}'))).toEqual({
+      message: 'ledgerlake.yaml has no environment "prod"',
+      hint: 'It has no `environments:`.',
+    });
+  });
+
+  test('there is none without a file', async () => {
+    expect((await refusal(of('prod', null))).message).toBe(
+      'there is no config file, so it has no environment "prod"',
+    );
+  });
+
+  test('what is wrong in one that was not chosen is said, too', async () => {
+    const wrong = `${text}  bad:\n    api: { rpc_url: "http://x.example", rps: 5 }\n`;
+    expect((await refusal(of('prod', wrong))).message).toBe(
+      'ledgerlake.yaml:13: environments.bad.api.rps: unknown field, expected one of rpc_url, wallet_url, webhook_url, auth, limits, monthly_credits, billing_day, credits, param_names, timeout_s',
+    );
+    const plain = `${text}  bad: { api: { rpc_url: "http://x.example" } }\n`;
+    expect((await refusal(of('prod', plain))).message).toBe(
+      'ledgerlake.yaml:12: environments.bad.api.rpc_url: is not https; use https://, plain http is for this machine only',
+    );
+  });
+
+  test('each has a data folder of its own', async () => {
+    writeFileSync(join(dir, 'ledgerlake.yaml'), 'environments: { prod: {}, dev: {} }');
+    const show = (args: string[], env = {}) => runCli(['source', 'show', ...args], { cwd: dir, env });
+    expect((await show(['--env', 'prod'])).stderr).toContain('nothing was run in data/prod yet');
+    expect((await show([], { LEDGERLAKE_ENV: 'dev' })).stderr).toContain('nothing was run in data/dev yet');
+    expect((await show(['--env', 'dev', '--data-dir', 'x'])).stderr).toContain('nothing was run in x yet');
+    expect((await show([])).code).toBe(2);
+  });
+
+  test('config.schema.json is what the code says: else run `npm run schema`', () => {
+    expect(readFileSync(new URL('../config.schema.json', import.meta.url), 'utf8')).toBe(configSchemaText());
+  });
+});
+
 describe('a file', () => {
   test('sets everything; the environment wins', async () => {
     const text = `
@@ -165,6 +251,7 @@ lake: { uri: exports, tables: [assets], partition_by: { assets: [collection] }, 
 `;
     const env = { ...key, LEDGERLAKE_RPC_URL: 'https://env.example.com', LEDGERLAKE_WALLET_URL: '' };
     expect(await read(text, env)).toEqual({
+      environment: null,
       rpcUrl: 'https://env.example.com',
       walletUrl: 'https://two.example.com',
       webhookUrl: undefined,
@@ -253,7 +340,7 @@ colour: blue
         'ledgerlake.yaml:13: warehouse.memory_limit: expected a size such as 256MB or 2GB',
         'ledgerlake.yaml:15: lake.uri: carries credentials; keep them in the environment',
         'ledgerlake.yaml:16: lake.keep: expected at least 1',
-        'ledgerlake.yaml:17: colour: unknown field, expected one of api, warehouse, lake',
+        'ledgerlake.yaml:17: colour: unknown field, expected one of api, warehouse, lake, environments',
       ].join('\n'),
       hint: 'Correct the config file, or name another with --config.',
     });

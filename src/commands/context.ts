@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
 import { type Config, readConfig } from '../config.ts';
 import { type DataFolder, dataFolder, refuseOddPath } from '../data-folder.ts';
@@ -9,7 +10,8 @@ export interface GlobalArgs {
   config?: string;
   /** The environment of the config file that is meant. */
   env?: string;
-  dataDir: string;
+  /** Default: that of the environment, `data` without one. */
+  dataDir?: string;
   jobsDir: string;
   json: boolean;
   logLevel: string;
@@ -35,11 +37,11 @@ export interface Context {
  * @throws UsageError
  */
 export async function openContext(args: GlobalArgs, { asks = true } = {}): Promise<Context> {
-  refuseOddPath(args.dataDir, '--data-dir');
+  if (args.dataDir !== undefined) refuseOddPath(args.dataDir, '--data-dir');
   const config = await openConfig(args, asks);
   return {
     config,
-    folder: dataFolder(args.dataDir),
+    folder: chooseFolder(args, config.environment),
     jobsDir: args.jobsDir,
     json: args.json,
     log: createLog(args),
@@ -55,7 +57,7 @@ export async function openContext(args: GlobalArgs, { asks = true } = {}): Promi
  */
 export async function openConfig(args: Pick<GlobalArgs, 'config' | 'env'>, asks: boolean): Promise<Config> {
   const cwd = process.cwd();
-  const { env, envFiles, warnings } = readSurroundings({
+  const { env, environment, envFiles, warnings } = readSurroundings({
     config: args.config,
     name: args.env,
     env: process.env,
@@ -64,7 +66,15 @@ export async function openConfig(args: Pick<GlobalArgs, 'config' | 'env'>, asks:
   for (const warning of warnings) process.stderr.write(`ledgerlake: warning: ${warning}\n`);
   Object.assign(process.env, env);
   const file = args.config === undefined ? {} : { file: args.config };
-  return readConfig({ ...file, env, envFiles, asks, cwd });
+  return readConfig({ ...file, env, envFiles, environment, asks, cwd });
+}
+
+/** The data folder that is named, else the one of the environment. */
+export function chooseFolder(
+  { dataDir }: Pick<GlobalArgs, 'dataDir'>,
+  environment: string | null,
+): DataFolder {
+  return dataFolder(dataDir ?? (environment === null ? 'data' : join('data', environment)));
 }
 
 /** Prints a result, for commands that need neither config nor environment. */

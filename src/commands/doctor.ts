@@ -1,10 +1,9 @@
 import type { Config } from '../config.ts';
-import { dataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
 import { exists } from '../landing/segment-files.ts';
 import { examineFolder, type Finding } from '../pipeline/examine-folder.ts';
 import { type Repaired, repairFolder } from '../pipeline/repair-folder.ts';
-import { createLog, createPrint, type GlobalArgs, openConfig } from './context.ts';
+import { chooseFolder, createLog, createPrint, type GlobalArgs, openConfig } from './context.ts';
 import { readVersion } from './program.ts';
 import type { Usage } from './usage.ts';
 
@@ -26,7 +25,7 @@ export const usage: Usage = {
 /** `ledgerlake doctor`: looks at program, config and data folder. */
 export async function execute(args: DoctorArgs): Promise<number> {
   const { config, findings } = await examineProgram(args);
-  const folder = dataFolder(args.dataDir);
+  const folder = chooseFolder(args, config?.environment ?? null);
   const hasFolder = await exists(folder.root);
   const settings = config ?? { warehouse: defaultWarehouse };
   const repaired =

@@ -12,10 +12,10 @@ export const programDescription =
 export const programOptions = listOptions({
   options: {
     '--config <file>': { describe: 'Config file (default: ledgerlake.yaml when present)', read: readPath },
+    '--env <name>': 'Environment of the config file (default: LEDGERLAKE_ENV)',
     '--data-dir <folder>': {
-      describe: 'Folder for everything the runs write',
+      describe: 'Folder for everything the runs write (default: data; data/<name> in an environment)',
       read: readPath,
-      default: 'data',
     },
     '--jobs-dir <folder>': { describe: 'Folder of the job files', read: readPath, default: 'jobs' },
     '--json': 'One JSON document on stdout',

@@ -1,12 +1,12 @@
 import { rm } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
-import { urlFault } from '../config.ts';
+import { urlFault } from '../config-urls.ts';
 import { UsageError } from '../errors.ts';
 import { exists } from '../landing/segment-files.ts';
 import { listMoves } from '../pipeline/moved-source.ts';
-import { withSession } from '../pipeline/open-session.ts';
 import { publishLoaded } from '../pipeline/publish-stage.ts';
 import { readRunLog } from '../pipeline/run-log.ts';
+import { withSession } from '../pipeline/session.ts';
 import { readSource } from '../warehouse/build.ts';
 import { openDatabase } from '../warehouse/database.ts';
 import { type Context, type GlobalArgs, openContext } from './context.ts';

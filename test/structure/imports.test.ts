@@ -23,6 +23,7 @@ const root: Record<string, readonly string[]> = {
   'data-folder.ts': ['landing'],
   'config.ts': ['api'],
   'config-schema.ts': ['api'],
+  'config-urls.ts': ['api'],
   'env-file.ts': ['api'],
 };
 
