@@ -2,7 +2,7 @@ import { ApiStopped, BrokenAnswer, TooBigAnswer } from './api-errors.ts';
 import type { ApiKey } from './api-key.ts';
 import type { Admission } from './breaker.ts';
 import { classify, type Outcome } from './classify.ts';
-import type { AttemptEntry, Session } from './client.ts';
+import type { AttemptEntry, ClientState } from './client-state.ts';
 import type { HttpAnswer } from './http.ts';
 import { HttpFailure } from './http-body.ts';
 import type { Limiter } from './limiter.ts';
@@ -52,7 +52,7 @@ interface Judged<T> {
  * The hold is set before the turn ends, so that no other request slips out in between.
  */
 export async function attemptRequest<T extends { envelope: unknown }>(
-  session: Session,
+  session: ClientState,
   limiter: Limiter,
   request: AttemptRequest<T>,
 ): Promise<Attempted<T>> {
@@ -81,7 +81,7 @@ export async function attemptRequest<T extends { envelope: unknown }>(
 }
 
 async function makeAttempt<T extends { envelope: unknown }>(
-  session: Session,
+  session: ClientState,
   limiter: Limiter,
   request: AttemptRequest<T>,
   admission: Admission,
@@ -128,7 +128,7 @@ function describeCause({ status, kind, said }: FailedAttempt): string {
 }
 
 function apiIsDown(
-  { http, lastFailures }: Session,
+  { http, lastFailures }: ClientState,
   { operation, attempt }: AttemptRequest<unknown>,
 ): ApiStopped {
   const last = lastFailures.get(operation.pool);
@@ -153,7 +153,7 @@ const silences: readonly AttemptEntry['outcome'][] = [
 
 /** Tells limiter and retry budget how it went, and decides what comes next. */
 function settle<T>(
-  { timing, retryBudget, clock }: Session,
+  { timing, retryBudget, clock }: ClientState,
   limiter: Limiter,
   { attempt, signal, askLess }: AttemptRequest<T>,
   { outcome, status, page, release }: Judged<T>,
@@ -182,7 +182,7 @@ function settle<T>(
 const judgedBytes = 64 * 1024;
 
 function judgeAnswer<T extends { envelope: unknown }>(
-  { key, timing }: Session,
+  { key, timing }: ClientState,
   { operation, read }: AttemptRequest<T>,
   { status, retryAfter, body: received, bytes }: HttpAnswer,
   id: string,

@@ -4,58 +4,16 @@ import { KeyRefused, LedgerlakeError, StoppedEarly } from '../errors.ts';
 import { type AnswerClock, createAnswerClock } from './answer-clock.ts';
 import { type ApiKey, readApiKey } from './api-key.ts';
 import { type Attempted, attemptRequest } from './attempt.ts';
-import { type Breaker, createBreaker } from './breaker.ts';
-import type { OutcomeKind } from './classify.ts';
-import { createFirstAnswers, type FirstAnswers, type FirstRequest } from './first-answer.ts';
+import { createBreaker } from './breaker.ts';
+import type { ClientOptions, ClientState } from './client-state.ts';
+import { createFirstAnswers, type FirstRequest } from './first-answer.ts';
 import { createHttp, type Http } from './http.ts';
-import { Limiter, type LimiterConfig } from './limiter.ts';
+import { Limiter } from './limiter.ts';
 import type { Operation, Pool, Transport } from './operation.ts';
 import { createRetryBudget, type RetryBudget } from './retry.ts';
 import { realTiming, type Timing } from './timing.ts';
 import { toError } from './to-error.ts';
 import type { Params } from './wire.ts';
-
-export interface ClientOptions {
-  /** Base URLs; https only, except loopback. */
-  endpoints: Partial<Record<Transport, string>>;
-  /** Known limits by pool; a pool without rps finds its own (loopback: none until the first throttle). */
-  limits: Partial<Record<Pool, LimiterConfig>>;
-  /** Credits a call by operation, where they differ from the catalogue's. */
-  credits: Record<string, number>;
-  /** One deadline for a whole answer, ms; 60,000 is a good value. */
-  timeoutMs: number;
-  /** api.param_names: operation → our parameter name → the provider's. */
-  paramNames: Record<string, Record<string, string>>;
-  /** Asked before every attempt; throws StoppedEarly when the run may not spend more. */
-  budget?: { takeAttempt(credits: number): void; giveBack(credits: number): void };
-  /** Told of every attempt that was sent, whatever came of it. */
-  onAttempt(entry: AttemptEntry): void;
-  userAgent: string;
-  /** The server has no limit to find out: pools without `rps` begin at full speed. Default: false. */
-  unlimited?: boolean;
-  /** Ends everything: waiting, sending, receiving. */
-  signal?: AbortSignal;
-  /** Ends waiting, for a turn, a retry or a probe; what is in flight goes on. */
-  stopping?: AbortSignal;
-  /** What `learntRates()` of an earlier run returned. */
-  learntRates?: Partial<Record<Pool, number>>;
-}
-
-/** One attempt, as `data/requests.ndjson` keeps it. */
-export interface AttemptEntry {
-  /** ISO time it was sent. */
-  at: string;
-  operation: string;
-  pool: Pool;
-  credits: number;
-  outcome: OutcomeKind | 'unreachable' | 'timeout' | 'aborted';
-  status: number | null;
-  latencyMs: number;
-  /** Bytes of the body on the wire. */
-  bytes: number;
-  /** From 1. */
-  attempt: number;
-}
 
 export interface Answer<T> {
   page: T;
@@ -111,23 +69,6 @@ export interface ClientParts {
   retryBudget?: RetryBudget;
 }
 
-/** Everything the attempts of one client share. */
-export interface Session {
-  options: ClientOptions;
-  key: ApiKey;
-  http: Http;
-  timing: Timing;
-  retryBudget: RetryBudget;
-  breaker: Breaker;
-  firstAnswers: FirstAnswers;
-  /** What the last attempt that was not answered ended with, in words without the key, by pool. */
-  lastFailures: Map<Pool, string>;
-  clock: AnswerClock;
-  /** Ends waiting. */
-  waitSignal: AbortSignal | undefined;
-  nextId(): string;
-}
-
 // Sockets open only as needed, so this only bounds a pool whose concurrency somebody set very high.
 const maxConnections = 128;
 
@@ -140,7 +81,7 @@ export function createClient(options: ClientOptions, parts: ClientParts = {}): A
   const prefix = randomBytes(4).toString('hex');
   let requests = 0;
   const timing = parts.timing ?? realTiming;
-  const session: Session = {
+  const session: ClientState = {
     options,
     key,
     http,
@@ -173,7 +114,7 @@ export function createClient(options: ClientOptions, parts: ClientParts = {}): A
   };
 }
 
-function limiterFor(session: Session, limiters: Map<Pool, Limiter>, { pool }: Operation): Limiter {
+function limiterFor(session: ClientState, limiters: Map<Pool, Limiter>, { pool }: Operation): Limiter {
   const existing = limiters.get(pool);
   if (existing) return existing;
   const learntRps = session.options.learntRates?.[pool];
@@ -188,7 +129,7 @@ function limiterFor(session: Session, limiters: Map<Pool, Limiter>, { pool }: Op
 }
 
 async function send<T extends { envelope: unknown }>(
-  session: Session,
+  session: ClientState,
   limiter: Limiter,
   operation: Operation,
   given: Params | (() => Params),
@@ -234,7 +175,7 @@ interface Sending<T> {
 
 /** Attempts until one is answered, each in its turn of the pool. */
 async function sendInTurn<T extends { envelope: unknown }>(
-  session: Session,
+  session: ClientState,
   limiter: Limiter,
   { operation, params, read, options: { share, keep, askLess }, signal, waitSignal, first }: Sending<T>,
 ): Promise<Answer<T>> {

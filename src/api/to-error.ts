@@ -1,12 +1,12 @@
 import { KeyRefused } from '../errors.ts';
 import { ApiError, type ApiErrorFields, ApiStopped, describe } from './api-errors.ts';
 import type { FailedAttempt } from './attempt.ts';
-import type { Session } from './client.ts';
+import type { ClientState } from './client-state.ts';
 import type { Operation } from './operation.ts';
 
 /** The error a request ends with after its last attempt: does the target fail, or does the run stop? */
 export function toError(
-  session: Session,
+  session: ClientState,
   operation: Operation,
   failed: FailedAttempt,
   attempts: number,

@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.ts';
-import type { Job } from '../jobs/job-file.ts';
+import type { Job } from '../jobs/job.ts';
 import { resolveTargets } from '../jobs/targets.ts';
 import { type Accepted, type Guard, guards, makeAccepted } from '../warehouse/accepted.ts';
 import type { Usage } from './usage.ts';

@@ -1,7 +1,7 @@
 import { beginOutput } from '../json-output.ts';
 import { suggestion } from '../suggestion.ts';
 import { checkOptions, findCommand } from './check-arguments.ts';
-import { type CommandEntry, commandList } from './command-list.ts';
+import { commandList } from './command-list.ts';
 import { fullCommandHelp, programHelp } from './help.ts';
 import { argumentError } from './option-values.ts';
 import { programOptions, readVersion } from './program.ts';
@@ -25,7 +25,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
 async function runCommand(args: readonly string[]): Promise<number> {
   if (args[0] === '--get-yargs-completions') {
     const { complete } = await import('./completion.ts');
-    process.stdout.write((await complete(args.slice(1))).map((word) => `${word}\n`).join(''));
+    process.stdout.write((await complete(args.slice(1), commandList)).map((word) => `${word}\n`).join(''));
     return 0;
   }
   const options = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
@@ -53,7 +53,7 @@ async function runCommand(args: readonly string[]): Promise<number> {
 function unknownCommand(args: readonly string[], n: number): Error {
   checkOptions(n === -1 ? args : args.slice(0, n), programOptions);
   if (n === -1) return argumentError('Which command?');
-  const names = commandList.map(({ name }: CommandEntry) => name);
+  const names = commandList.map(({ name }) => name);
   return argumentError(`no command is called "${args[n]}"${suggestion(args[n]!, names)}`);
 }
 

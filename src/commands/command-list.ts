@@ -1,23 +1,4 @@
-import type { GlobalArgs } from './context.ts';
-import type { Usage } from './usage.ts';
-
-/** What the file named after a command exports; `run` and `crawl`, which differ in a word, are both in run-jobs.ts. */
-export interface CommandModule {
-  /** The command's own arguments, options and examples. */
-  usage: Usage;
-  /**
-   * @param args options and arguments by their names
-   * @returns the exit code; failures are thrown
-   */
-  execute(args: GlobalArgs & never): Promise<number>;
-}
-
-export interface CommandEntry {
-  name: string;
-  describe: string;
-  /** Loaded only when the command is chosen, so that --version and --help start fast. */
-  load(): Promise<CommandModule>;
-}
+import type { CommandEntry } from './command-module.ts';
 
 export const commandList: readonly CommandEntry[] = [
   {
@@ -74,6 +55,16 @@ export const commandList: readonly CommandEntry[] = [
     name: 'tables',
     describe: 'Tables and columns with their meaning',
     load: () => import('./tables.ts'),
+  },
+  {
+    name: 'explain',
+    describe: 'Where a row comes from, and why it is as it is',
+    load: () => import('./explain.ts'),
+  },
+  {
+    name: 'quarantine',
+    describe: 'What did not fit: list, show, retry',
+    load: () => import('./quarantine.ts'),
   },
   {
     name: 'doctor',

@@ -2,7 +2,7 @@ import { listOperations } from '../api/catalogue.ts';
 import { listJobNames } from '../jobs/job-file.ts';
 import { describeModel } from '../warehouse/model.ts';
 import { findCommand, findOption, isOption } from './check-arguments.ts';
-import { commandList } from './command-list.ts';
+import type { CommandEntry } from './command-module.ts';
 import type { GlobalArgs } from './context.ts';
 import { createParser } from './parse-arguments.ts';
 import { programOptions } from './program.ts';
@@ -37,11 +37,14 @@ export async function execute({ shell }: CompletionArgs): Promise<number> {
  * What may stand where the last word is.
  * @param words of the line so far, from the program's name on
  */
-export async function complete(words: readonly string[]): Promise<readonly string[]> {
+export async function complete(
+  words: readonly string[],
+  commands: readonly CommandEntry[],
+): Promise<readonly string[]> {
   const typed = words.slice(1, -1);
   const current = words.at(-1) ?? '';
   const name = typed[findCommand(typed)];
-  const entry = commandList.find((command) => command.name === name);
+  const entry = commands.find((command) => command.name === name);
   const own: Usage = entry === undefined ? { examples: {} } : (await entry.load()).usage;
   const options = [...listOptions(own), ...programOptions];
   const last = typed.at(-1) ?? '';
@@ -57,7 +60,7 @@ export async function complete(words: readonly string[]): Promise<readonly strin
   const asTyped = options.map((option) => ({ ...option, name: option.long.slice(2) }));
   const parser = createParser(asTyped, []);
   for (const { name, choices } of asTyped) if (choices !== undefined) parser.choices(name, choices);
-  if (name === undefined) for (const { name, describe } of commandList) parser.command(name, describe);
+  if (name === undefined) for (const { name, describe } of commands) parser.command(name, describe);
   return startingWith(current, await parser.getCompletion([...words]));
 }
 

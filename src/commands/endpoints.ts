@@ -5,7 +5,7 @@ import type { Transport } from '../api/operation.ts';
 import type { Config } from '../config.ts';
 import { makeDataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
-import type { Job } from '../jobs/job-file.ts';
+import type { Job } from '../jobs/job.ts';
 import { exists } from '../landing/segment-files.ts';
 import type { Sandbox } from '../sandbox/server.ts';
 import type { Context } from './context.ts';

@@ -1,4 +1,4 @@
-import type { CommandEntry } from './command-list.ts';
+import type { CommandEntry } from './command-module.ts';
 import { programDescription, programName, programOptions } from './program.ts';
 import { type Argument, listArguments, listOptions, type Option, type Usage } from './usage.ts';
 

@@ -1,4 +1,5 @@
-import { type Job, listQueries, readJobs, type TargetSource } from '../jobs/job-file.ts';
+import type { Job, TargetSource } from '../jobs/job.ts';
+import { listQueries, readJobs } from '../jobs/job-file.ts';
 import { checkQueries, checkTargets } from '../pipeline/check-jobs.ts';
 import { confineToTables } from '../warehouse/job-sql.ts';
 import { withEmptyTables } from '../warehouse/model.ts';

@@ -1,6 +1,7 @@
 import { UsageError } from '../errors.ts';
 import { exists } from '../landing/segment-files.ts';
-import { type Ended, type Session, withSession } from '../pipeline/session.ts';
+import { withSession } from '../pipeline/open-session.ts';
+import type { Ended, Session } from '../pipeline/session.ts';
 import { type Accepted, nothingAccepted } from '../warehouse/accepted.ts';
 import { type Context, type GlobalArgs, openContext } from './context.ts';
 

@@ -4,7 +4,7 @@ import { exists } from '../landing/segment-files.ts';
 import { checkLake, exportSnapshot } from '../pipeline/export-stage.ts';
 import { runPipeline } from '../pipeline/run-pipeline.ts';
 import { acceptOptions, readAccepted } from './accept-options.ts';
-import type { CommandModule } from './command-list.ts';
+import type { CommandModule } from './command-module.ts';
 import { openContext } from './context.ts';
 import { openEndpoints, originsOf, requireUrls } from './endpoints.ts';
 import { budgetOptions, jobsToRun, type RunArgs, readBudget } from './run-options.ts';

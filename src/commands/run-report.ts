@@ -1,6 +1,6 @@
 import type { DataFolder } from '../data-folder.ts';
-import type { JobProgress } from '../pipeline/progress.ts';
 import type { RunReport } from '../pipeline/run-pipeline.ts';
+import type { JobProgress } from '../pipeline/run-state.ts';
 import { quoteForShell } from '../shell-words.ts';
 import type { MergeCounts } from '../warehouse/merge-table.ts';
 import { countOf, formatCount, formatSeconds, jobTitle } from '../words.ts';

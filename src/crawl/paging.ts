@@ -1,6 +1,7 @@
 import type { Operation } from '../api/operation.ts';
-import type { Since } from '../jobs/job-file.ts';
-import type { IdRange, Task } from '../jobs/task.ts';
+import type { IdRange } from '../jobs/id-ranges.ts';
+import type { Since } from '../jobs/job.ts';
+import type { Task } from '../jobs/task.ts';
 import type { EndReason, Position } from '../landing/page-line.ts';
 
 /** What one page tells about how to go on. */

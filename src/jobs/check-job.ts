@@ -6,7 +6,7 @@ import { parseDuration } from '../duration.ts';
 import type { Checked, Problem, YamlFile } from '../yaml-file.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { checkParams } from './check-params.ts';
-import type { Job, Since, TargetSource } from './job-file.ts';
+import type { Job, Since, TargetSource } from './job.ts';
 import { forEachNames, idsAreMappings, type JobFile } from './job-schema.ts';
 
 /** A job file whose fields have the right form, on its way to being checked against its operation. */

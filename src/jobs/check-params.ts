@@ -1,7 +1,7 @@
 import type { Operation } from '../api/operation.ts';
 import type { Problem, YamlFile } from '../yaml-file.ts';
 import { describeIssue } from '../yaml-issues.ts';
-import type { TargetSource } from './job-file.ts';
+import type { TargetSource } from './job.ts';
 
 /**
  * Checks `params` and `for_each` together against the operation: each parameter known and well formed, every

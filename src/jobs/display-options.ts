@@ -1,5 +1,5 @@
 import type { Problem } from '../yaml-file.ts';
-import type { Job, ReadJob } from './job-file.ts';
+import type { Job, ReadJob } from './job.ts';
 
 /**
  * Refuses jobs that bring one table with different display options: each would overwrite, or take for gone, what the

@@ -1,8 +1,15 @@
-import type { IdRange } from './task.ts';
-
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 /** Ids are 32 bytes. */
 const idCount = 1n << 256n;
+
+/** One of `count` ranges that tile the id space. Bounds are ids, exclusive; null where the space ends. */
+export interface IdRange {
+  /** From 1. */
+  number: number;
+  count: number;
+  after: string | null;
+  before: string | null;
+}
 
 /**
  * Tiles the id space with ranges of one size (ids are uniform: API notes, "Lists"). Every id is in exactly one: the

@@ -1,6 +1,6 @@
 import { suggestion } from '../suggestion.ts';
 import type { Problem } from '../yaml-file.ts';
-import type { Job, ReadJob } from './job-file.ts';
+import type { Job, ReadJob } from './job.ts';
 
 /** Problems of `after`: unknown jobs, a job after itself, cycles (each told once, in the file of its first job). */
 export function checkOrder(read: readonly ReadJob[], known: readonly string[]): Problem[] {

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Operation } from '../api/operation.ts';
 import { UsageError } from '../errors.ts';
 import { type Problem, problemsError, problemText } from '../yaml-file.ts';
-import type { Job, SqlSource, TargetSource } from './job-file.ts';
+import type { Job, SqlSource, TargetSource } from './job.ts';
 import { forEachNames, idSchema } from './job-schema.ts';
 
 /** The parameters of one target before it is known to be good. */

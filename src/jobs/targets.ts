@@ -1,5 +1,5 @@
 import { canonicalJson } from './canonical-json.ts';
-import type { Job, TargetSource } from './job-file.ts';
+import type { Job, TargetSource } from './job.ts';
 import { checkRows, type LeaveOut, readAnswer, type TargetRow } from './target-checks.ts';
 import { readTargetFile } from './target-file.ts';
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Operation } from '../api/operation.ts';
 import { canonicalJson } from './canonical-json.ts';
-import { splitIdSpace } from './id-ranges.ts';
-import type { Job, Since } from './job-file.ts';
+import { type IdRange, splitIdSpace } from './id-ranges.ts';
+import type { Job, Since } from './job.ts';
 import type { Target } from './targets.ts';
 
 /** The unit of resume: one job over one target. */
@@ -23,15 +23,6 @@ export interface Task {
   incremental: boolean;
   /** The part of the id space this task walks; null for the whole list. */
   range: IdRange | null;
-}
-
-/** One of `count` ranges that tile the id space. Bounds are ids, exclusive; null where the space ends. */
-export interface IdRange {
-  /** From 1. */
-  number: number;
-  count: number;
-  after: string | null;
-  before: string | null;
 }
 
 /**

@@ -1,4 +1,5 @@
-import { type Job, listQueries } from '../jobs/job-file.ts';
+import type { Job } from '../jobs/job.ts';
+import { listQueries } from '../jobs/job-file.ts';
 import { checkColumns, type LeaveOut, sqlPlace } from '../jobs/target-checks.ts';
 import { resolveIds, resolveTargets } from '../jobs/targets.ts';
 import type { Database } from '../warehouse/database.ts';

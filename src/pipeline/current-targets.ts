@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
-import type { Job } from '../jobs/job-file.ts';
+import type { Job } from '../jobs/job.ts';
 import { sqlPlace } from '../jobs/target-checks.ts';
 import { resolveTargets } from '../jobs/targets.ts';
 import type { Database } from '../warehouse/database.ts';

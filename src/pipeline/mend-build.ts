@@ -6,7 +6,6 @@ import { openBuild } from '../warehouse/build.ts';
 import { type Database, openDatabase } from '../warehouse/database.ts';
 import { stillHeld } from '../warehouse/guards.ts';
 import { publish, readSegments } from '../warehouse/publish.ts';
-import type { Published } from '../warehouse/published.ts';
 import { beginEmptyBuild, judgeSnapshot, putBack, recoverBuild } from '../warehouse/recover-build.ts';
 import { closeReplay, openReplay, planBatches } from '../warehouse/replay.ts';
 import { readRemoved } from '../warehouse/retention.ts';
@@ -14,19 +13,7 @@ import { loaderMemory, startLoading } from './load-stage.ts';
 import { publishOptions } from './publish-options.ts';
 import { reloadRemapped } from './reload-stage.ts';
 import { readAcceptedBy } from './run-log.ts';
-import type { Session } from './session.ts';
-
-/** What making a build again needs of the session it happens in. */
-export type MendContext = Pick<Session, 'run' | 'config' | 'folder' | 'log' | 'databaseOptions'>;
-
-/** What was put into a build again. */
-export interface Replayed {
-  segments: number;
-  rows: number;
-  seconds: number;
-  /** Crawls that an audit or a guard refused, once more or for the first time. */
-  refused: Published['refused'];
-}
+import type { MendContext, Replayed, Session } from './session.ts';
 
 /** Whether a build holds every archived segment: not so after a replay that was killed. */
 export async function holdsArchive(build: Database, { archive }: DataFolder): Promise<boolean> {

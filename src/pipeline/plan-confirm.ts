@@ -1,7 +1,7 @@
 import { findOperation } from '../api/catalogue.ts';
 import type { Operation } from '../api/operation.ts';
 import { canonicalJson } from '../jobs/canonical-json.ts';
-import type { Job } from '../jobs/job-file.ts';
+import type { Job } from '../jobs/job.ts';
 import { readSql } from '../warehouse/sql-text.ts';
 import { type PlannedStart, planStarts } from './plan-starts.ts';
 import { readCrawlState } from './read-state.ts';

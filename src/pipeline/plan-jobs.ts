@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import { usualPerSecond } from '../crawl/slot-ceiling.ts';
 import type { DataFolder } from '../data-folder.ts';
-import type { Job } from '../jobs/job-file.ts';
+import type { Job } from '../jobs/job.ts';
 import { sqlPlace } from '../jobs/target-checks.ts';
 import { resolveIds, resolveTargets } from '../jobs/targets.ts';
 import { readLanding } from '../landing/reader.ts';

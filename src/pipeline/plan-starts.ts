@@ -1,6 +1,6 @@
 import type { TaskStart } from '../crawl/crawl-task.ts';
 import type { SlotHistory } from '../crawl/slot-ceiling.ts';
-import type { Job } from '../jobs/job-file.ts';
+import type { Job } from '../jobs/job.ts';
 import type { Target } from '../jobs/targets.ts';
 import { makeIncrementalTask, makeRangeTasks, makeTask, makeUnsplitTask, type Task } from '../jobs/task.ts';
 import { isEnded, type LandedCrawl } from '../landing/reader.ts';

@@ -3,24 +3,7 @@ import type { TaskFailure } from '../crawl/crawl-tasks.ts';
 import type { UsageError } from '../errors.ts';
 import type { Task } from '../jobs/task.ts';
 import { type Problem, problemText } from '../yaml-file.ts';
-import { writeRunState } from './run-state.ts';
-
-/** How far one job is in this run. */
-export interface JobProgress {
-  tasks: number;
-  done: number;
-  failed: number;
-  /** Of the failed ones, those whose operation the key may not use. */
-  forbidden: number;
-  /** The first three of the failed ones. */
-  failures: { target: string; reason: string }[];
-  pages: number;
-  records: number;
-  /** Why it was left out of this run, or null. */
-  leftOut: string | null;
-  /** File, line and reason of each line of its target file that is no target: the first 20, and how many more. */
-  targetsLeftOut: string[];
-}
+import { type JobProgress, writeRunState } from './run-state.ts';
 
 export interface Progress {
   addTasks(job: string, count: number): void;

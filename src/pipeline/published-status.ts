@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts';
 import type { DataFolder } from '../data-folder.ts';
-import type { Job } from '../jobs/job-file.ts';
+import type { Job } from '../jobs/job.ts';
 import { crawlKey } from '../landing/reader.ts';
 import type { GuardName } from '../warehouse/accepted.ts';
 import { requireSchema } from '../warehouse/build.ts';

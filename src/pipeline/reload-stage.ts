@@ -10,9 +10,8 @@ import { closeReplay, openReplay, planBatches } from '../warehouse/replay.ts';
 import { readTableSpecs } from '../warehouse/table-spec.ts';
 import { forgetTextsSql } from '../warehouse/text-sql.ts';
 import { loaderMemory } from './load-stage.ts';
-import type { MendContext } from './mend-build.ts';
 import { publishOptions } from './publish-options.ts';
-import type { Session } from './session.ts';
+import type { MendContext, Session } from './session.ts';
 
 /** What a reload came to. */
 export interface ReloadReport extends Reloaded {
@@ -45,9 +44,31 @@ export async function reloadRemapped(session: Context): Promise<ReloadReport | n
   return reloadShapes(session, new Set(shapes));
 }
 
+/**
+ * Reads some crawls of published segments once more, with the others that are published together with them. The mapping is
+ * the same, so what texts made of rows stays known.
+ * @param tables those that they went to
+ * @param crawls `task/crawl` of each
+ * @returns `missing`: crawls of which no page is kept
+ */
+export async function reloadCrawls(
+  session: Context,
+  tables: readonly string[],
+  crawls: ReadonlySet<string>,
+): Promise<{ report: ReloadReport; missing: ReadonlySet<string> }> {
+  const report: ReloadReport = { ...nothingPublished(), segments: 0, gone: 0, amended: {} };
+  if (crawls.size === 0) return { report, missing: new Set() };
+  const { batches, segmentsOf } = await readBatches(session);
+  const wanted = new Set([...crawls].flatMap((crawl) => segmentsOf.get(crawl) ?? []));
+  const chosen = batches.filter((batch) => batch.some((segment) => wanted.has(segment)));
+  const published = await readPublished(session, listShapes(tables));
+  await reloadBatches(session, chosen, published, report);
+  return { report, missing: new Set([...crawls].filter((crawl) => !segmentsOf.has(crawl))) };
+}
+
 /** Makes the rows of shapes again from every published segment that is still there, batch by batch. */
 async function reloadShapes(session: Context, shapes: ReadonlySet<string>): Promise<ReloadReport> {
-  const { folder, log, databaseOptions } = session;
+  const { folder } = session;
   const total: ReloadReport = { ...nothingPublished(), segments: 0, gone: 0, amended: {} };
   const published = await readPublished(session, shapes);
   const there = new Set([...(await listArchived(folder.archive)), ...(await listSegments(folder.landing))]);
@@ -55,7 +76,19 @@ async function reloadShapes(session: Context, shapes: ReadonlySet<string>): Prom
   await session.withBuild((build) => forgetTexts(build, shapes));
   // What waits in staging was typed by the former mapping.
   for (const segment of await listStaged(folder)) await removeStaged(folder, segment);
-  for (const batch of await readBatches(session)) {
+  await reloadBatches(session, (await readBatches(session)).batches, published, total);
+  await session.withBuild((build) => build.transaction(() => noteMapping(build, shapes)));
+  return total;
+}
+
+async function reloadBatches(
+  session: Context,
+  batches: readonly (readonly number[])[],
+  published: ReadonlySet<number>,
+  total: ReloadReport,
+): Promise<void> {
+  const { folder, log, databaseOptions } = session;
+  for (const batch of batches) {
     const segments = batch.filter((segment) => published.has(segment));
     if (segments.length === 0) continue;
     // Typing needs the memory.
@@ -66,8 +99,6 @@ async function reloadShapes(session: Context, shapes: ReadonlySet<string>): Prom
     addReloaded(total, one, segments.length);
     log.info({ segments: total.segments, of: published.size - total.gone }, 'reloaded');
   }
-  await session.withBuild((build) => build.transaction(() => noteMapping(build, shapes)));
-  return total;
 }
 
 /** What the former mapping made of texts is nothing to tell them by. */
@@ -105,9 +136,22 @@ async function readPublished(session: Context, shapes: ReadonlySet<string>): Pro
   return new Set(rows.flatMap(({ segment, shape }) => (shapes.has(shape) ? Number(segment) : [])));
 }
 
-async function readBatches({ folder, databaseOptions }: Context): Promise<number[][]> {
+/** All segments in batches, and by `task/crawl` those that have pages of it. */
+async function readBatches({
+  folder,
+  databaseOptions,
+}: Context): Promise<{ batches: number[][]; segmentsOf: ReadonlyMap<string, number[]> }> {
   const database = await openDatabase(':memory:', databaseOptions);
-  return planBatches(database, folder).finally(() => database.close());
+  try {
+    const batches = await planBatches(database, folder);
+    const rows = await database.rows<{ crawl: string; segments: bigint[] }>(
+      `select task || '/' || crawl as crawl, list(distinct segment) as segments from segment_line group by all`,
+    );
+    const segmentsOf = new Map(rows.map(({ crawl, segments }) => [crawl, segments.map(Number)]));
+    return { batches, segmentsOf };
+  } finally {
+    database.close();
+  }
 }
 
 function addReloaded(total: ReloadReport, one: Reloaded, segments: number): void {

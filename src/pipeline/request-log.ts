@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
-import type { AttemptEntry } from '../api/client.ts';
+import type { AttemptEntry } from '../api/client-state.ts';
 import type { Operation } from '../api/operation.ts';
 
 /** A line that is no attempt: requests that a crawl did not need. It cost nothing and counts as none. */

@@ -1,6 +1,7 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import type { ApiKey } from '../api/api-key.ts';
-import { type ApiClient, type ClientOptions, createClient } from '../api/client.ts';
+import { type ApiClient, createClient } from '../api/client.ts';
+import type { ClientOptions } from '../api/client-state.ts';
 import type { Pool, Transport } from '../api/operation.ts';
 import { type Budget, billingPeriodStart, leftOf } from './budget.ts';
 import { type RequestLog, sumCredits } from './request-log.ts';

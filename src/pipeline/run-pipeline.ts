@@ -8,7 +8,8 @@ import { createLearntSizes } from '../crawl/learnt-size.ts';
 import { createSlotCeiling, type SlotCeiling } from '../crawl/slot-ceiling.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { KeyRefused, StoppedEarly, UsageError } from '../errors.ts';
-import { type Job, listQueries } from '../jobs/job-file.ts';
+import type { Job } from '../jobs/job.ts';
+import { listQueries } from '../jobs/job-file.ts';
 import { listWaves } from '../jobs/job-order.ts';
 import { type LeaveOut, sqlPlace } from '../jobs/target-checks.ts';
 import { resolveIds, resolveTargets } from '../jobs/targets.ts';
@@ -28,9 +29,10 @@ import { checkQueries, checkTargets } from './check-jobs.ts';
 import { freeMemory } from './free-memory.ts';
 import { startLoading } from './load-stage.ts';
 import { createNextSnapshot } from './next-snapshot.ts';
+import { withSession } from './open-session.ts';
 import { planConfirm } from './plan-confirm.ts';
-import { orderStarts, type PlannedStart, planNamed, planStarts } from './plan-starts.ts';
-import { createProgress, type JobProgress, type Progress } from './progress.ts';
+import { orderStarts, type PlannedStart, planNamed, planStarts, targetKey } from './plan-starts.ts';
+import { createProgress, type Progress } from './progress.ts';
 import { publishStage, snapshotStage } from './publish-stage.ts';
 import { readCrawlState } from './read-state.ts';
 import { asPublished, reloadRemapped } from './reload-stage.ts';
@@ -38,8 +40,9 @@ import { openRequestLog } from './request-log.ts';
 import { isInFullRefresh, resetState } from './reset-state.ts';
 import { type ApiPlace, keepRates, openClient, readMonthlyLeft } from './run-client.ts';
 import { appendRunLog, type LeftOut, readRunLog } from './run-log.ts';
+import type { JobProgress } from './run-state.ts';
 import { createSavings, type Savings } from './savings.ts';
-import { type Ended, type Session, withSession } from './session.ts';
+import type { Ended, Session } from './session.ts';
 
 export interface RunOptions {
   /** `crawl` stops after the landing log. */
@@ -55,6 +58,8 @@ export interface RunOptions {
   areNamed: boolean;
   /** Whether everything of them is asked for anew, whatever was crawled before. */
   fullRefresh: boolean;
+  /** Only these targets, anew and besides the jobs' rounds, as `job/target`. */
+  only?: ReadonlySet<string>;
   place: ApiPlace;
   /** Origin by transport: what the folder is bound to. */
   origins: Readonly<Record<string, string>>;
@@ -84,8 +89,10 @@ export interface RunReport extends Ended {
  * @throws KeyRefused, DiskError and bugs at once, with everything received kept in the landing log
  */
 export async function runPipeline(options: RunOptions): Promise<RunReport> {
-  const { config, folder, log, verb } = options;
-  const jobs = options.jobs.map(({ name }) => name);
+  const { config, folder, log, only } = options;
+  const verb = only === undefined ? options.verb : 'retry';
+  // Some targets are no round of their job.
+  const jobs = only === undefined ? options.jobs.map(({ name }) => name) : [];
   const { jobsDir, origins, accept } = options;
   const described = { config, folder, log, verb, jobs, jobsDir, origins, accept, drainMs: 7_000 };
   return withSession(described, (session) => runSession(session, options));
@@ -98,6 +105,7 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
   const names = options.jobs.map(({ name }) => name);
   const goesOn = options.fullRefresh && isInFullRefresh(await readRunLog(folder.runs), names);
   if (options.fullRefresh && !goesOn) await resetState(session, names);
+  if (options.only !== undefined) await resetState(session, [...options.only]);
   // Damage would be met when they are loaded, with the crawl paid for.
   for (const segment of await listUnloaded(folder)) await verifySegment(folder.landing, segment);
   const remapped = await reloadRemapped(session);
@@ -171,7 +179,9 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
     for (const wave of listWaves(options.jobs)) {
       for (const { name } of wave) progress.addTasks(name, 0);
       stopped = await crawlAndPublish(() =>
-        planWave(session, wave, progress, options.areNamed && !goesOn, slots),
+        planWave(session, wave, progress, options.areNamed && !goesOn, slots).then((starts) =>
+          starts.filter(({ task }) => options.only?.has(targetKey(task)) ?? true),
+        ),
       );
       if (stopped !== null) break;
     }

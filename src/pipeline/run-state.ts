@@ -1,7 +1,23 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import type { DataFolder } from '../data-folder.ts';
-import type { JobProgress } from './progress.ts';
 import type { RunEntry } from './run-log.ts';
+
+/** How far one job is in this run. */
+export interface JobProgress {
+  tasks: number;
+  done: number;
+  failed: number;
+  /** Of the failed ones, those whose operation the key may not use. */
+  forbidden: number;
+  /** The first three of the failed ones. */
+  failures: { target: string; reason: string }[];
+  pages: number;
+  records: number;
+  /** Why it was left out of this run, or null. */
+  leftOut: string | null;
+  /** File, line and reason of each line of its target file that is no target: the first 20, and how many more. */
+  targetsLeftOut: string[];
+}
 
 /** `data/run.json`: the run that is at work, every few seconds. */
 export interface RunState {

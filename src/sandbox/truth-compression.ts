@@ -3,8 +3,8 @@ import { decodeBase58 } from './base58.ts';
 import { accountText, type CompressedAccountFacts } from './compressed-account-text.ts';
 import type { CompressedAccount, CompressionTransaction } from './compression-history.ts';
 import type { AccountProof } from './state-trees.ts';
-import type { World } from './world.ts';
 import type { SignatureItem, SignatureList } from './world-signatures.ts';
+import type { WorldState } from './world-state.ts';
 
 /** A compressed account as the ledger has it now; u64 are bigint. */
 export interface CompressedAccountTruth extends CompressedAccountFacts {
@@ -48,7 +48,7 @@ export interface CompressionTruth {
   newAddressProof(address: string, tree: string): NewAddressProof | null;
 }
 
-export function createCompressionTruth(world: World): CompressionTruth {
+export function createCompressionTruth(world: WorldState): CompressionTruth {
   const { compression, signatures, owners } = world;
   const { history, hashes, addresses, stateTrees, addressTrees } = compression;
   const texts = (keys: { size: number; text(index: number): string }) =>
@@ -78,7 +78,7 @@ export function createCompressionTruth(world: World): CompressionTruth {
   };
 }
 
-function accountTruth(world: World, number: number): CompressedAccountTruth {
+function accountTruth(world: WorldState, number: number): CompressedAccountTruth {
   const { compression, signatures } = world;
   const { openedBy, closedBy, token } = compression.history.accounts[number] as CompressedAccount;
   const facts = compression.facts(number);
@@ -91,7 +91,7 @@ function accountTruth(world: World, number: number): CompressedAccountTruth {
   };
 }
 
-function transactionTruth(world: World, number: number): CompressionTransactionTruth {
+function transactionTruth(world: WorldState, number: number): CompressionTransactionTruth {
   const { compression, signatures } = world;
   const { opened, closed } = compression.history.transactions[number] as CompressionTransaction;
   return {

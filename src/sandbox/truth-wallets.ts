@@ -9,7 +9,7 @@ import {
   nftRecord,
   transferRecords,
 } from './wallet-records.ts';
-import type { World } from './world.ts';
+import type { WorldState } from './world-state.ts';
 
 /** One transaction of a wallet. */
 export interface WalletTransactionTruth {
@@ -51,7 +51,7 @@ export interface WalletTruth {
   walletFunding(wallet: string): string | null;
 }
 
-export function createWalletTruth(world: World): WalletTruth {
+export function createWalletTruth(world: WorldState): WalletTruth {
   const { owners, wallets } = world;
   const { outsiders } = wallets.identities;
   return {
@@ -76,7 +76,7 @@ export function createWalletTruth(world: World): WalletTruth {
   };
 }
 
-function transactionTruth(world: World, wallet: string, event: WalletEvent): WalletTransactionTruth {
+function transactionTruth(world: WorldState, wallet: string, event: WalletEvent): WalletTransactionTruth {
   return {
     signature: event.keys.text(event.index),
     slot: event.slot,

@@ -1,8 +1,8 @@
 import { collectionName, tokenSymbol } from './asset-content-text.ts';
 import { mintIndex } from './asset-traits.ts';
 import { transactionFee, type WalletEvent } from './wallet-events.ts';
-import type { World } from './world.ts';
 import { blockTimeOf } from './world-signatures.ts';
+import type { WorldState } from './world-state.ts';
 import type { Holding } from './world-wallets.ts';
 
 /** How much of a mint a transaction changed, exactly. */
@@ -13,7 +13,7 @@ export interface BalanceChange {
 }
 
 /** The changes of one event, by mint: what was moved, and the fee. */
-export function balanceChanges(world: World, event: WalletEvent): BalanceChange[] {
+export function balanceChanges(world: WorldState, event: WalletEvent): BalanceChange[] {
   const sums = new Map<number, bigint>();
   for (const { mint, raw } of event.moves) sums.set(mint, (sums.get(mint) ?? 0n) + raw);
   if (event.paysFee) sums.set(-1, (sums.get(-1) ?? 0n) - transactionFee);
@@ -27,7 +27,7 @@ export function balanceChanges(world: World, event: WalletEvent): BalanceChange[
 }
 
 /** A row of the history (spec, "Transaction history item"); amounts are floats there. */
-export function historyRecord(world: World, wallet: string, event: WalletEvent) {
+export function historyRecord(world: WorldState, wallet: string, event: WalletEvent) {
   const changes = balanceChanges(world, event);
   return {
     signature: event.keys.text(event.index),
@@ -45,7 +45,7 @@ export function historyRecord(world: World, wallet: string, event: WalletEvent) 
 }
 
 /** The rows of an event in the transfers, one a move, in this order. */
-export function transferRecords(world: World, event: WalletEvent) {
+export function transferRecords(world: WorldState, event: WalletEvent) {
   const { wallets } = world;
   return event.moves.map(({ mint, raw, counterparty }) => {
     const size = raw < 0n ? -raw : raw;
@@ -66,7 +66,7 @@ export function transferRecords(world: World, event: WalletEvent) {
 }
 
 /** Where a wallet's first funds came from. */
-export function fundingRecord(world: World, event: WalletEvent) {
+export function fundingRecord(world: WorldState, event: WalletEvent) {
   const [move] = transferRecords(world, event);
   if (move === undefined) throw new Error('a funding moves something');
   const { counterparty: funder, mint, amount, amountRaw, decimals, signature } = move;
@@ -89,7 +89,7 @@ export function fundingRecord(world: World, event: WalletEvent) {
 }
 
 /** A row of the balances; name, price and logo are there for some only. */
-export function balanceRecord(world: World, holding: Holding) {
+export function balanceRecord(world: WorldState, holding: Holding) {
   const { mint, address, raw, decimals, price, usdValue } = holding;
   const symbol = symbolOf(world, mint);
   const native = mint === -1;
@@ -105,7 +105,7 @@ export function balanceRecord(world: World, holding: Holding) {
   };
 }
 
-export function nftRecord(world: World, index: number) {
+export function nftRecord(world: WorldState, index: number) {
   const { assets } = world;
   const { collection, kind } = assets.state(index);
   return {
@@ -119,12 +119,12 @@ export function nftRecord(world: World, index: number) {
 }
 
 /** Null where the token is not known by one. */
-function symbolOf(world: World, mint: number): string | null {
+function symbolOf(world: WorldState, mint: number): string | null {
   if (mint === -1) return 'SOL';
   return mint % 6 === 5 ? null : tokenSymbol(world.assets.state(mintIndex(mint)));
 }
 
-function otherPayer(world: World, event: WalletEvent): string {
+function otherPayer(world: WorldState, event: WalletEvent): string {
   const { outsiders } = world.wallets.identities;
   return event.payer === undefined
     ? outsiders.text(event.index % outsiders.size)

@@ -2,9 +2,9 @@ import { mintIndex } from './asset-traits.ts';
 import { type FeeLevels, feeLevels } from './priority-fees.ts';
 import { type CompressionTruth, createCompressionTruth } from './truth-compression.ts';
 import { createWalletTruth, type WalletTruth } from './truth-wallets.ts';
-import type { World } from './world.ts';
 import type { AssetProof } from './world-asset-proofs.ts';
 import type { SignatureItem } from './world-signatures.ts';
+import type { WorldState } from './world-state.ts';
 
 /** An asset as the ledger has it now. */
 export interface AssetTruth {
@@ -62,7 +62,7 @@ export interface Truth extends CompressionTruth, WalletTruth {
   signatures(): Iterable<SignatureItem>;
 }
 
-export function createTruth(world: World): Truth {
+export function createTruth(world: WorldState): Truth {
   const { assets, owners } = world;
   const texts = (keys: { size: number; text(index: number): string }) =>
     Array.from({ length: keys.size }, (_, index) => keys.text(index));
@@ -98,11 +98,11 @@ export function createTruth(world: World): Truth {
   };
 }
 
-function mintText(world: World, mint: number): string {
+function mintText(world: WorldState, mint: number): string {
   return world.assets.keys.text(mintIndex(mint));
 }
 
-function assetTruth(world: World, index: number): AssetTruth {
+function assetTruth(world: WorldState, index: number): AssetTruth {
   const { assets } = world;
   const state = assets.state(index);
   const record = world.assetWriter.write(index, { content: 'full' });
@@ -117,11 +117,11 @@ function assetTruth(world: World, index: number): AssetTruth {
   };
 }
 
-function* allAssets(world: World): Generator<AssetTruth> {
+function* allAssets(world: WorldState): Generator<AssetTruth> {
   for (let index = 0; index < world.assets.keys.size; index += 1) yield assetTruth(world, index);
 }
 
-function* allTokenAccounts(world: World): Generator<TokenAccountTruth> {
+function* allTokenAccounts(world: WorldState): Generator<TokenAccountTruth> {
   const { tokenAccounts } = world;
   for (let index = 0; index < tokenAccounts.keys.size; index += 1) {
     if (tokenAccounts.isClosed(index)) continue;
@@ -137,6 +137,6 @@ function* allTokenAccounts(world: World): Generator<TokenAccountTruth> {
   }
 }
 
-function* allSignatures(world: World): Generator<SignatureItem> {
+function* allSignatures(world: WorldState): Generator<SignatureItem> {
   for (let n = world.signatures.size - 1; n >= 0; n -= 1) yield world.signatures.at(n);
 }

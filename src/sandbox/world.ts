@@ -1,14 +1,15 @@
-import { type AssetWriter, createAssetWriter } from './asset-text.ts';
+import { createAssetWriter } from './asset-text.ts';
 import { creatorCount, startSlot } from './asset-traits.ts';
-import { createKeyTable, type KeyTable, rememberTexts } from './key-table.ts';
+import { createKeyTable, rememberTexts } from './key-table.ts';
 import { hashStream } from './random.ts';
-import { createWorldAssetProofs, type WorldAssetProofs } from './world-asset-proofs.ts';
-import { createWorldAssets, type WorldAssets } from './world-assets.ts';
-import { createWorldCompression, type WorldCompression } from './world-compression.ts';
-import { createWorldSignatures, type WorldSignatures } from './world-signatures.ts';
-import { createWorldTokenAccounts, type WorldTokenAccounts } from './world-token-accounts.ts';
+import { createWorldAssetProofs } from './world-asset-proofs.ts';
+import { createWorldAssets } from './world-assets.ts';
+import { createWorldCompression } from './world-compression.ts';
+import { createWorldSignatures } from './world-signatures.ts';
+import type { WorldState } from './world-state.ts';
+import { createWorldTokenAccounts } from './world-token-accounts.ts';
 import { createTruth, type Truth } from './world-truth.ts';
-import { createWorldWallets, type WorldWallets } from './world-wallets.ts';
+import { createWorldWallets } from './world-wallets.ts';
 
 /** How big the generated ledger is; every default is the sandbox's. */
 export interface WorldOptions {
@@ -20,21 +21,8 @@ export interface WorldOptions {
   quirks?: boolean;
 }
 
-/** A generated ledger: a function of its options, the ticks so far and (slots only) the requests so far. */
-export interface World {
-  readonly seed: number;
-  readonly quirks: boolean;
-  /** The slot all content is indexed to. */
-  readonly slot: number;
-  readonly ticks: number;
-  readonly owners: KeyTable;
-  readonly assets: WorldAssets;
-  readonly assetWriter: AssetWriter;
-  readonly assetProofs: WorldAssetProofs;
-  readonly tokenAccounts: WorldTokenAccounts;
-  readonly signatures: WorldSignatures;
-  readonly compression: WorldCompression;
-  readonly wallets: WorldWallets;
+/** A generated ledger, and what moves it. */
+export interface World extends WorldState {
   /** What the API would have to say about everything, for oracles. */
   truth(): Truth;
   /** The ledger goes on without touching this content: 1 or 2 slots. Returns the new slot. */

@@ -1,11 +1,13 @@
 import type { Database } from './database.ts';
 import { withRoom } from './memory.ts';
 import type { MergeSql } from './merge-sql.ts';
-import type { MergeCounts } from './merge-table.ts';
 import { namesOf, type StagedFile, takeSlice } from './slices.ts';
 
 /** Memory to plan for a row whose place is looked up, bytes: two numbers, held twice. */
 const bytesPerPlace = 100;
+
+/** How many rows a slice writes. */
+type Written = Record<'inserted' | 'changed' | 'amended', number>;
 
 /**
  * Where the rows of a table stand that staging files have keys of: `place`, looked up for many slices at once, because
@@ -15,7 +17,7 @@ export interface Places {
   /** The first of the files that are located; where none is left, makes `place` of the next, for `leastRows` at least. */
   locate(waiting: readonly StagedFile[], leastRows: number): Promise<readonly StagedFile[]>;
   /** Applies a slice of the located files by `work`, and checkpoints. */
-  follow(slice: readonly StagedFile[], verdict: MergeCounts, work: () => Promise<void>): Promise<void>;
+  follow(slice: readonly StagedFile[], verdict: Written, work: () => Promise<void>): Promise<void>;
   /**
    * Rows of a slice are not where they were: a checkpoint removes row groups that have no row left, and gives those behind
    * them other numbers. They are located again. @throws where they were located just now

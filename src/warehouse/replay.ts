@@ -103,7 +103,7 @@ export async function closeReplay(folder: DataFolder): Promise<void> {
  * A sealed segment's files are never written again, so one more name for them is as good as a copy, which is made where the
  * landing log is a link to another disk.
  */
-async function linkSegment(from: string, to: string, segment: number): Promise<void> {
+export async function linkSegment(from: string, to: string, segment: number): Promise<void> {
   for (const nameOf of [recordFile, pageFile])
     await link(nameOf(from, segment), nameOf(to, segment)).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EXDEV') throw error;

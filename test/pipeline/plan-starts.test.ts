@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { findOperation } from '../../src/api/catalogue.ts';
-import type { Job } from '../../src/jobs/job-file.ts';
+import type { Job } from '../../src/jobs/job.ts';
 import type { Target } from '../../src/jobs/targets.ts';
 import { makeIncrementalTask, makeRangeTasks, makeTask, makeUnsplitTask } from '../../src/jobs/task.ts';
 import type { PageLine } from '../../src/landing/page-line.ts';

@@ -2,7 +2,7 @@ import { appendFile, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { AttemptEntry } from '../../src/api/client.ts';
+import type { AttemptEntry } from '../../src/api/client-state.ts';
 import {
   listOldRequests,
   openRequestLog,

@@ -8,10 +8,11 @@ import { type DataFolder, dataFolder, makeDataFolder } from '../../src/data-fold
 import { pageFile, recordFile } from '../../src/landing/segment-files.ts';
 import { createLandingLog } from '../../src/landing/writer.ts';
 import { startLoading } from '../../src/pipeline/load-stage.ts';
+import { openSession } from '../../src/pipeline/open-session.ts';
 import { publishStage, snapshotStage } from '../../src/pipeline/publish-stage.ts';
 import { sumRequests, sumRequestsByRun } from '../../src/pipeline/request-log.ts';
 import { listOldRuns, type RunEntry } from '../../src/pipeline/run-log.ts';
-import { openSession, type Session } from '../../src/pipeline/session.ts';
+import type { Session } from '../../src/pipeline/session.ts';
 import { sumRequestLog } from '../../src/pipeline/sum-requests.ts';
 import { archivedRecords, listArchived, listRecordFiles } from '../../src/warehouse/archive-files.ts';
 import { openDatabase } from '../../src/warehouse/database.ts';

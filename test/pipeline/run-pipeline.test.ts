@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Job } from '../../src/jobs/job-file.ts';
+import type { Job } from '../../src/jobs/job.ts';
 import { listWaves } from '../../src/jobs/job-order.ts';
 import { decideExitCode } from '../../src/pipeline/run-pipeline.ts';
 

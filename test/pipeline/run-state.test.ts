@@ -5,8 +5,8 @@ import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { dataFolder } from '../../src/data-folder.ts';
+import { openSession } from '../../src/pipeline/open-session.ts';
 import { readRuns } from '../../src/pipeline/read-runs.ts';
-import { openSession } from '../../src/pipeline/session.ts';
 
 test('a run counts as running from its first moment, whatever its verb, and as killed without a state', async () => {
   const root = await mkdtemp(join(tmpdir(), 'run-state-'));

@@ -8,8 +8,9 @@ import { type DataFolder, dataFolder, makeDataFolder } from '../../src/data-fold
 import { listSegments, recordFile } from '../../src/landing/segment-files.ts';
 import { createLandingLog } from '../../src/landing/writer.ts';
 import { startLoading } from '../../src/pipeline/load-stage.ts';
+import { openSession } from '../../src/pipeline/open-session.ts';
 import { publishStage, snapshotStage } from '../../src/pipeline/publish-stage.ts';
-import { openSession, type Session } from '../../src/pipeline/session.ts';
+import type { Session } from '../../src/pipeline/session.ts';
 import { newRecord } from '../landing/pages.ts';
 
 let folder: DataFolder;

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { type DataFolder, dataFolder, makeDataFolder } from '../../src/data-folder.ts';
 import { createNextSnapshot } from '../../src/pipeline/next-snapshot.ts';
-import { openSession } from '../../src/pipeline/session.ts';
+import { openSession } from '../../src/pipeline/open-session.ts';
 import { openBuild } from '../../src/warehouse/build.ts';
 import { blockBytes } from '../../src/warehouse/database.ts';
 import { beginSnapshot, replaceSnapshot } from '../../src/warehouse/snapshot.ts';

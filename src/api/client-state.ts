@@ -1,0 +1,69 @@
+import type { AnswerClock } from './answer-clock.ts';
+import type { ApiKey } from './api-key.ts';
+import type { Breaker } from './breaker.ts';
+import type { OutcomeKind } from './classify.ts';
+import type { FirstAnswers } from './first-answer.ts';
+import type { Http } from './http.ts';
+import type { LimiterConfig } from './limiter.ts';
+import type { Pool, Transport } from './operation.ts';
+import type { RetryBudget } from './retry.ts';
+import type { Timing } from './timing.ts';
+
+export interface ClientOptions {
+  /** Base URLs; https only, except loopback. */
+  endpoints: Partial<Record<Transport, string>>;
+  /** Known limits by pool; a pool without rps finds its own (loopback: none until the first throttle). */
+  limits: Partial<Record<Pool, LimiterConfig>>;
+  /** Credits a call by operation, where they differ from the catalogue's. */
+  credits: Record<string, number>;
+  /** One deadline for a whole answer, ms; 60,000 is a good value. */
+  timeoutMs: number;
+  /** api.param_names: operation → our parameter name → the provider's. */
+  paramNames: Record<string, Record<string, string>>;
+  /** Asked before every attempt; throws StoppedEarly when the run may not spend more. */
+  budget?: { takeAttempt(credits: number): void; giveBack(credits: number): void };
+  /** Told of every attempt that was sent, whatever came of it. */
+  onAttempt(entry: AttemptEntry): void;
+  userAgent: string;
+  /** The server has no limit to find out: pools without `rps` begin at full speed. Default: false. */
+  unlimited?: boolean;
+  /** Ends everything: waiting, sending, receiving. */
+  signal?: AbortSignal;
+  /** Ends waiting, for a turn, a retry or a probe; what is in flight goes on. */
+  stopping?: AbortSignal;
+  /** What `learntRates()` of an earlier run returned. */
+  learntRates?: Partial<Record<Pool, number>>;
+}
+
+/** One attempt, as `data/requests.ndjson` keeps it. */
+export interface AttemptEntry {
+  /** ISO time it was sent. */
+  at: string;
+  operation: string;
+  pool: Pool;
+  credits: number;
+  outcome: OutcomeKind | 'unreachable' | 'timeout' | 'aborted';
+  status: number | null;
+  latencyMs: number;
+  /** Bytes of the body on the wire. */
+  bytes: number;
+  /** From 1. */
+  attempt: number;
+}
+
+/** Everything the attempts of one client share. */
+export interface ClientState {
+  options: ClientOptions;
+  key: ApiKey;
+  http: Http;
+  timing: Timing;
+  retryBudget: RetryBudget;
+  breaker: Breaker;
+  firstAnswers: FirstAnswers;
+  /** What the last attempt that was not answered ended with, in words without the key, by pool. */
+  lastFailures: Map<Pool, string>;
+  clock: AnswerClock;
+  /** Ends waiting. */
+  waitSignal: AbortSignal | undefined;
+  nextId(): string;
+}

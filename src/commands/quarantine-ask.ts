@@ -1,0 +1,66 @@
+import { tmpdir } from 'node:os';
+import { UsageError } from '../errors.ts';
+import { readJobs } from '../jobs/job-file.ts';
+import { exists } from '../landing/segment-files.ts';
+import { checkLake, exportSnapshot } from '../pipeline/export-stage.ts';
+import { type QuarantineFilter, readQuarantine, withSnapshot } from '../pipeline/quarantine.ts';
+import { runPipeline } from '../pipeline/run-pipeline.ts';
+import { nothingAccepted } from '../warehouse/accepted.ts';
+import { type GlobalArgs, openContext } from './context.ts';
+import { openEndpoints, originsOf, requireUrls } from './endpoints.ts';
+import { readBudget } from './run-options.ts';
+import { renderRunReport } from './run-report.ts';
+
+/** What `quarantine retry --ask` may spend. */
+export interface AskArgs {
+  maxRequests?: string;
+  maxCredits?: string;
+  until?: string;
+}
+
+/**
+ * Crawls the targets again whose records are in quarantine, from their start, and nothing else.
+ * @returns the run's exit code; 3 also when something still does not fit
+ */
+export async function askAgain(args: GlobalArgs & AskArgs, filter: QuarantineFilter): Promise<number> {
+  const context = await openContext(args);
+  const { config, folder, log, showProgress } = context;
+  const limits = readBudget({ ...args, job: [], fullRefresh: false }, Date.now());
+  const read = () =>
+    withSnapshot(folder, { ...config.warehouse, tempDir: tmpdir() }, (snapshot) =>
+      readQuarantine(snapshot, filter),
+    );
+  const targets = (await read()).flatMap(({ job, target }) => (job === null ? [] : { job, target }));
+  const all = await readJobs(context.jobsDir);
+  const jobs = all.filter(({ name }) => targets.some(({ job }) => job === name));
+  const gone = targets.find(({ job }) => !all.some(({ name }) => name === job));
+  if (gone !== undefined && gone.job !== '_confirm')
+    throw new UsageError(
+      `the job ${gone.job}, whose records are in quarantine, has no file in ${context.jobsDir}`,
+      `Name the others: ledgerlake quarantine retry ${jobs.map(({ name }) => name).join(' ')} --ask`,
+    );
+  if (jobs.length === 0) {
+    context.print('nothing of that is in quarantine', { tried: 0 });
+    return 0;
+  }
+  await checkLake(context);
+  requireUrls(config, jobs);
+  const place = await openEndpoints(context);
+  try {
+    const report = await runPipeline({
+      ...{ verb: 'run', config, folder, log, jobs, jobsDir: context.jobsDir, place, limits, showProgress },
+      ...{ origins: originsOf(place), areNamed: false, fullRefresh: false, accept: nothingAccepted },
+      only: new Set(targets.map(({ job, target }) => `${job}/${target ?? ''}`)),
+      afterSnapshot: async ({ stop }) => {
+        await exportSnapshot(context, null, stop.signal);
+      },
+    });
+    const left = (await read()).length;
+    const exitCode = report.exitCode === 0 && left > 0 ? 3 : report.exitCode;
+    const text = renderRunReport(report, context.folder, await exists(folder.snapshot));
+    context.print(`${text}\n  in quarantine now: ${left}`, { ...report, exitCode, left });
+    return exitCode;
+  } finally {
+    await place.close();
+  }
+}

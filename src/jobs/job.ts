@@ -1,0 +1,55 @@
+import type { Operation } from '../api/operation.ts';
+import type { YamlFile } from '../yaml-file.ts';
+
+/** One job: what to crawl, read from `jobs/<name>.yaml` and checked against its operation. */
+export interface Job {
+  /** The file's name without `.yaml`. */
+  name: string;
+  file: string;
+  describe: string;
+  operation: Operation;
+  /** Parameters every target shares; sorted modes have their `sortBy` filled in. */
+  params: Record<string, unknown>;
+  /** null: the job has one target. */
+  forEach: TargetSource | null;
+  /** Ids of a batch operation that stand in the file's params, an id of several members as canonical JSON; else null. */
+  ids: readonly string[] | null;
+  mode: 'full' | 'incremental';
+  /** Incremental jobs: how old the last full crawl may be before the next one is full; null for full jobs. */
+  fullEveryMs: number | null;
+  /** Names of jobs that must have published before this one's targets are read. */
+  after: string[];
+  /** Feeds: how far back to go (1 day when the file does not say); null for everything else. */
+  since: Since | null;
+  /** Feeds: how much below the newest covered slot is read again (1 hour when the file does not say); null for everything else. */
+  overlapMs: number | null;
+  /** Records (or ids) a request; 1 where the operation has no such parameter. */
+  pageSize: number;
+  /** Ranges the id space is split into. */
+  partitions: number;
+}
+
+/**
+ * Where a job's targets come from. `params` are the parameters a value fills; it is empty for
+ * `for_each: {sql: …}`, where the columns of the answer name them. `line` of the job file is where it stands.
+ */
+export type TargetSource = { params: string[]; line: number } & (
+  | { kind: 'values'; values: string[] }
+  | { kind: 'file'; path: string }
+  | { kind: 'sql'; sql: string }
+);
+
+export type SqlSource = Extract<TargetSource, { kind: 'sql' }>;
+
+/** How far back a feed's first crawl goes. */
+export type Since =
+  | { kind: 'age'; ms: number }
+  | { kind: 'slot'; slot: number }
+  | { kind: 'pages'; pages: number }
+  | { kind: 'all' };
+
+/** A job together with the file it came from, while problems are still being collected. */
+export interface ReadJob {
+  job: Job;
+  yaml: YamlFile;
+}

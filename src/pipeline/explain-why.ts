@@ -1,0 +1,76 @@
+import type { Explanation } from './explain-row.ts';
+import type { RowVersion } from './row-versions.ts';
+
+/** Why rows leave a table, by `gone_reason`. */
+const goneReasons: Readonly<Record<string, string>> = {
+  not_listed: 'a complete crawl of its target did not list it',
+  zero_or_closed: 'a complete crawl that hides zero balances did not list it: it is zero, or closed',
+  unknown: 'two look-ups, hours and slots apart, found nothing under its key',
+  spent: 'a transaction spent it',
+};
+
+/** Why a row is as it is: one sentence each. Pure. */
+export function explainWhy(explanation: Omit<Explanation, 'reasons'>): string[] {
+  const { versions, absent, quarantine, held } = explanation;
+  const [newest] = versions;
+  return [
+    ...(newest === undefined ? ['No record of it became a row.'] : describeNewest(newest)),
+    ...(newest === undefined ? [] : describeGroups(newest)),
+    ...describeLost(explanation),
+    ...(absent === null ? [] : [describeAbsent(absent)]),
+    ...quarantine.map(({ column, reason, id }) =>
+      column === null
+        ? `A record that mentions it was refused: ${reason} (quarantine ${id}).`
+        : `${column} is NULL because its text did not fit: ${reason} (quarantine ${id}).`,
+    ),
+    ...held.map(
+      ({ job, target, guard, reason }) =>
+        `A newer crawl of ${job}${target === '' ? '' : `/${target}`} waits: the guard ${guard} refused it (${reason}).`,
+    ),
+  ];
+}
+
+function describeNewest({ valid_from, valid_to, gone_reason, run_id, seen, ...slots }: RowVersion): string[] {
+  const at = slots.valid_from_slot === null ? '' : ` at slot ${slots.valid_from_slot}`;
+  const changed = `It became what it is${at} by an answer of ${valid_from ?? 'an unknown time'} (run ${run_id}).`;
+  if (valid_to !== null) {
+    const why = goneReasons[gone_reason ?? ''] ?? gone_reason ?? 'nobody noted why';
+    return [changed, `It left the table with an answer of ${valid_to}: ${why} (${gone_reason}).`];
+  }
+  if (seen.base == null || seen.base === valid_from) return [changed];
+  return [changed, `The last answer that showed it unchanged came on ${seen.base}.`];
+}
+
+/** Groups that later answers said nothing of. */
+function describeGroups({ seen }: RowVersion): string[] {
+  const base = seen.base ?? '';
+  return Object.entries(seen).flatMap(([group, at]) => {
+    if (group === 'base' || at === base) return [];
+    if (at === null) return `No answer has carried ${group} yet.`;
+    return at < base ? `${group} is from an answer of ${at}: later ones did not carry it.` : [];
+  });
+}
+
+function describeLost({ answers }: Pick<Explanation, 'answers'>): string[] {
+  return answers.flatMap(({ of, received_at, page }) =>
+    page !== null
+      ? []
+      : `The page of ${received_at} (${of.join(', ')}) is not kept any more, or was never: warehouse.keep_raw_days says how long pages are.`,
+  );
+}
+
+function describeAbsent({
+  job,
+  target,
+  missed_at,
+  null_at,
+  lookup,
+}: NonNullable<Explanation['absent']>): string {
+  const place = `${job}${target === '' ? '' : `/${target}`}`;
+  const next =
+    lookup === null
+      ? 'it leaves when the next crawl misses it, too'
+      : `${lookup} is asked about it by the job _confirm`;
+  const first = null_at === null ? '' : `, and an answer of ${null_at} had nothing under its key`;
+  return `It may be gone: the crawl of ${place} that ended on ${missed_at} did not show it${first}; ${next}.`;
+}

@@ -1,0 +1,111 @@
+import type { DataFolder } from '../data-folder.ts';
+import { requireSchema } from '../warehouse/build.ts';
+import { type Database, type DatabaseOptions, openDatabase } from '../warehouse/database.ts';
+import { requireSnapshot } from '../warehouse/open-snapshot.ts';
+import { readSql } from '../warehouse/sql-text.ts';
+
+/** A field or record that did not fit, of `meta.quarantine`. */
+export interface QuarantineEntry {
+  /** 12 hexadecimal digits that name it. */
+  id: string;
+  table: string;
+  /** Null where no checkpoint of its task is left. */
+  job: string | null;
+  target: string | null;
+  key: string | null;
+  /** Null: the whole record. */
+  column: string | null;
+  reason: string;
+  raw: string | null;
+  task: string;
+  crawl: string;
+  page: number;
+  slot: bigint | null;
+}
+
+/** Which entries; a member that is left out chooses all. */
+export interface QuarantineFilter {
+  jobs?: readonly string[];
+  table?: string | undefined;
+  reason?: string | undefined;
+  /** Name or key of an entry. */
+  named?: string;
+  /** Key of a row. */
+  key?: string;
+}
+
+/** The entries that a filter chooses, by job, table and key. @param limit most of them */
+export function readQuarantine(
+  database: Database,
+  { jobs = [], table, reason, named, key }: QuarantineFilter,
+  limit = Number.MAX_SAFE_INTEGER,
+): Promise<QuarantineEntry[]> {
+  return database.rows<QuarantineEntry>(
+    `from (${readSql('explain/quarantine.sql')})
+    where (len($jobs) = 0 or job in (select unnest($jobs)))
+      and "table" = coalesce($table, "table")
+      and contains(lower(reason), lower(coalesce($reason, '')))
+      and ($named is null or id = $named or key = $named)
+      and ($key is null or key = $key)
+    order by job, "table", key, "column", id
+    limit $limit`,
+    {
+      jobs,
+      table: table ?? null,
+      reason: reason ?? null,
+      named: named ?? null,
+      key: key ?? null,
+      limit,
+    },
+  );
+}
+
+/** Entries that have job, table, column and reason in common. */
+export interface QuarantineGroup {
+  job: string | null;
+  table: string;
+  column: string | null;
+  reason: string;
+  entries: number;
+  /** One of them. */
+  id: string;
+  key: string | null;
+  /** How its text begins. */
+  raw: string | null;
+}
+
+/** Entries by what is wrong with them, most first. Pure. */
+export function groupQuarantine(entries: readonly QuarantineEntry[]): QuarantineGroup[] {
+  const groups = new Map<string, QuarantineGroup>();
+  for (const { job, table, column, reason, id, key, raw } of entries) {
+    const name = JSON.stringify([job, table, column, reason]);
+    const group = groups.get(name);
+    if (group === undefined)
+      groups.set(name, { job, table, column, reason, entries: 1, id, key, raw: begin(raw) });
+    else group.entries += 1;
+  }
+  return [...groups.values()].sort((a, b) => b.entries - a.entries);
+}
+
+function begin(raw: string | null): string | null {
+  return raw === null || raw.length <= 80 ? raw : `${raw.slice(0, 79)}…`;
+}
+
+/** Opens the snapshot to read from it. @throws UsageError where there is none */
+export async function withSnapshot<T>(
+  folder: DataFolder,
+  { memoryLimit, threads, tempDir, signal }: Omit<DatabaseOptions, 'readOnly'>,
+  work: (snapshot: Database) => Promise<T>,
+): Promise<T> {
+  await requireSnapshot(folder.snapshot);
+  const snapshot = await openDatabase(folder.snapshot, {
+    ...{ memoryLimit, threads, tempDir, readOnly: true },
+    signal,
+  });
+  try {
+    await requireSchema(snapshot);
+    return await work(snapshot);
+  } finally {
+    snapshot.close();
+  }
+}
