@@ -20,8 +20,7 @@ with page as (
     -- Records of the page's first group that stand on the pages before it.
     coalesce("group".before, 0) as group_before,
     slot as page_slot,
-    -- Lines of older folders have none: ten years of slots above the page's, or a hundred where it has no slot either.
-    coalesce(slot_ceiling, slot + 800000000, 10000000000) as slot_ceiling,
+    page_ceiling(slot_ceiling, slot) as slot_ceiling,
     received_at as seen_at,
     records,
     forms,
@@ -63,7 +62,7 @@ place as (
     * exclude (records, forms, form_of, digests),
     unnest(range(records)) as n,
     unnest(form_of) as form,
-    unnest(regexp_extract_all(hex(from_base64(digests)), '.{32}'))::uuid as digest
+    unnest(digest_list(digests)) as digest
   from page
 ),
 text as (

@@ -1,17 +1,9 @@
 -- How many texts each record file holds, and how many of them a page that stays needs.
 -- grain: one row a record file
--- $pages: the archived page files that stay; $files: record files whose own page lines have left the archive, or leave it
-with needed as (
-  select distinct unnest(digest_list(parsed.digests)) as digest
-  from (
-    select from_json(line, '{"digests": "VARCHAR"}') as parsed
-    from read_parquet($pages)
-    where kind = 'page' and kept_segment is null
-  )
-  where parsed.digests is not null
-),
+-- $files: record files whose own page lines have left the archive, or leave it
+-- Table `needed`: sql/archive/needed-digests.sql
 -- Files of older versions have no digests.
-text as (
+with text as (
   select null::uuid as digest, null::varchar as filename
   where false
   union all by name

@@ -8,7 +8,7 @@ with received as (
     end_offset,
     slot_ceiling,
     unnest(range(records)) as n,
-    unnest(regexp_extract_all(hex(from_base64(digests)), '.{32}'))::uuid as digest
+    unnest(digest_list(digests)) as digest
   from received_page
 )
 select

@@ -9,8 +9,7 @@ select
   page,
   run as run_id,
   slot as page_slot,
-  -- As in sql/landing.sql.
-  coalesce(slot_ceiling, slot + 800000000, 10000000000) as slot_ceiling,
+  page_ceiling(slot_ceiling, slot) as slot_ceiling,
   received_at as seen_at,
   records,
   digests

@@ -4,6 +4,8 @@
 -- state: `published` (nothing to do), `ready` (all its pages are in), `open`, `failed` (the API refused it),
 --   `refused` (an audit did), `held` (a guard did, and somebody may accept it), `replaced` (one that was held, and that a
 --   later crawl replaced), `superseded` (a later crawl of the target took its place)
+-- ended: every page is in (`isEnded`, src/landing/reader.ts). What a checkpoint says counts too, where the pages have left the
+--   log: sql/crawl/settled.sql
 -- run_id: the run that received its last page, or that accepted it later
 create or replace temp table crawl as
 with grouped as (

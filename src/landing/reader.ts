@@ -19,8 +19,10 @@ export interface LandedCrawl {
   pages: Set<number>;
   records: number;
   nulls: number;
-  /** The highest-numbered page: how the crawl goes on, or that it ended. */
+  /** The highest-numbered page: how the crawl goes on. */
   last: PageLine | null;
+  /** Whether one of its pages is the end of the list. */
+  hasEnd: boolean;
   /** The first page: a feed's head. */
   first: PageLine | null;
   minSlot: number | null;
@@ -44,10 +46,10 @@ interface LinePlace {
   length: number;
 }
 
-/** Whether every page of a crawl has landed. */
+/** Whether every page of a crawl has landed. The column `ended` of sql/publish/crawl.sql is the same, for the publishing side. */
 export function isEnded(crawl: LandedCrawl): boolean {
   if (crawl.slices.size > 0 || crawl.frozen) return crawl.frozen && crawl.slices.size === crawl.pages.size;
-  return crawl.last?.end != null;
+  return crawl.hasEnd;
 }
 
 /** Name of a crawl in maps: (task, crawl). */
@@ -147,6 +149,7 @@ function newCrawl(line: LandingLine): LandedCrawl {
     records: 0,
     nulls: 0,
     last: null,
+    hasEnd: false,
     first: null,
     minSlot: null,
     maxSlot: null,
@@ -165,6 +168,7 @@ function addPage(crawl: LandedCrawl, line: PageLine): void {
   crawl.pages.add(line.page);
   crawl.records += line.records;
   crawl.nulls += line.nulls;
+  if (line.end !== null) crawl.hasEnd = true;
   if (crawl.first === null || line.page < crawl.first.page) crawl.first = line;
   if (crawl.last === null || line.page > crawl.last.page) crawl.last = line;
   if (line.slot !== null) {

@@ -21,7 +21,7 @@ export async function readCrawlState(
   const landed = await readLanding(folder.landing);
   const runs = await readRunLog(folder.runs);
   const isForgotten = readResets(runs, without);
-  const kept = [...(await withoutEnded(database, landed))].filter(
+  const kept = [...(await withoutSettled(database, landed))].filter(
     ([, crawl]) => !isForgotten(crawl, crawl.runs.at(-1) ?? ''),
   );
   return {
@@ -36,23 +36,16 @@ export async function readCrawlState(
   };
 }
 
-/**
- * Crawls whose last pages are in the archive already look open in the landing log, where another target's open crawl keeps
- * their first ones. Gone on with, they would be asked and paid for every night, and dropped each time: what a checkpoint
- * says has ended is left out, as sql/publish/crawl.sql takes it.
- */
-async function withoutEnded(
+/** Leaves out crawls that only look open (sql/crawl/settled.sql): resumed, they would be paid for every night, and dropped. */
+async function withoutSettled(
   database: Database,
   landed: ReadonlyMap<string, LandedCrawl>,
 ): Promise<Map<string, LandedCrawl>> {
   const open = [...landed.values()].filter((crawl) => !isEnded(crawl) && crawl.failed === null);
-  const ended = await database.rows<{ task: string; crawl: string }>(
-    `select distinct open.task, open.crawl
-    from (select unnest($tasks) as task, unnest($crawls) as crawl) as open
-    join meta.checkpoints as c using (task)
-    where c.crawl = open.crawl and c.state <> 'open' or c.state = 'complete' and c.kind <> 'feed' and c.crawl > open.crawl`,
-    { tasks: open.map(({ task }) => task), crawls: open.map(({ crawl }) => crawl) },
-  );
+  const ended = await database.rows<{ task: string; crawl: string }>(readSql('crawl/settled.sql'), {
+    tasks: open.map(({ task }) => task),
+    crawls: open.map(({ crawl }) => crawl),
+  });
   const keys = new Set(ended.map(crawlKey));
   return new Map([...landed].filter(([key]) => !keys.has(key)));
 }

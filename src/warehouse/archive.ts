@@ -24,7 +24,7 @@ export async function archiveSegments(
   segments: readonly number[],
 ): Promise<void> {
   await database.useThreads(segments.map((segment) => recordFile(folder.landing, segment)));
-  await database.script(readSql('archive/macros.sql'));
+  await database.script(readSql('digests.sql'));
   const archived = await listArchived(folder.archive);
   let waiting = segments.filter((segment) => !archived.includes(segment));
   while (waiting.length > 0) {

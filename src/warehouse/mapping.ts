@@ -38,6 +38,7 @@ function digestOf(shape: string): string {
   if (!listFolders('shapes').includes(shape)) return '';
   const structure = `shapes/${shape}/record.json`;
   const files = [
+    'digests.sql',
     'macros.sql',
     'landing.sql',
     ...listSql('shapes').map((name) => `shapes/${name}.sql`),

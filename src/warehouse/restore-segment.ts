@@ -21,7 +21,7 @@ export async function restoreSegment(
 ): Promise<void> {
   const [records, pages] = [recordFile(landing, segment), pageFile(landing, segment)];
   try {
-    await database.script(readSql('archive/macros.sql'));
+    await database.script(readSql('digests.sql'));
     await withRoom(database, async () => {
       await database.run(readSql('archive/restored-pages.sql'), { pages: archivedPages(archive, segment) });
       await database.run(readSql('archive/restored-digests.sql'));

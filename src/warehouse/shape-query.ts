@@ -6,7 +6,7 @@ import { readTableSpecs, type TableSpec } from './table-spec.ts';
 
 /** Makes the macros that the shapes share, for this connection only. */
 export async function createShapeMacros(database: Database): Promise<void> {
-  const paths = ['macros.sql', ...listSql('shapes').map((macros) => `shapes/${macros}.sql`)];
+  const paths = ['digests.sql', 'macros.sql', ...listSql('shapes').map((macros) => `shapes/${macros}.sql`)];
   for (const path of paths) await blaming(path, 0, () => database.script(readSql(path)));
 }
 

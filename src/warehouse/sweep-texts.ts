@@ -73,13 +73,13 @@ export async function planSweep(
   const own = new Set(staying.map((segment) => archivedRecords(archive, segment)));
   const old = files.filter((file) => !own.has(file));
   if (old.length === 0) return { remove: [], merge: [] };
-  await database.script(readSql('archive/macros.sql'));
-  const rows = await withRoom(database, () =>
-    database.rows<{ segment: bigint; texts: bigint; needed: bigint }>(
-      withPages(readSql('archive/needed-texts.sql'), staying),
-      { files: old, ...pagesOf(archive, staying) },
-    ),
-  );
+  const rows = await withRoom(database, async () => {
+    await findNeeded(database, archive, staying);
+    return database.rows<{ segment: bigint; texts: bigint; needed: bigint }>(
+      readSql('archive/needed-texts.sql'),
+      { files: old },
+    );
+  });
   const described = rows.map(async ({ segment, texts, needed }): Promise<OldTexts> => {
     const { size } = await stat(archivedRecords(archive, Number(segment)));
     return { segment: Number(segment), bytes: size, texts: Number(texts), needed: Number(needed) };
@@ -115,14 +115,10 @@ async function mergeTexts(
   files: readonly OldTexts[],
   segment: number,
 ): Promise<void> {
-  const staying = await listStaying(archive, []);
-  await database.script(readSql('archive/macros.sql'));
-  await writeArchive(
-    database,
-    archivedRecords(archive, segment),
-    withPages(readSql('archive/moved-texts.sql'), staying),
-    { files: files.map((old) => archivedRecords(archive, old.segment)), ...pagesOf(archive, staying) },
-  );
+  await findNeeded(database, archive, await listStaying(archive, []));
+  await writeArchive(database, archivedRecords(archive, segment), readSql('archive/moved-texts.sql'), {
+    files: files.map((old) => archivedRecords(archive, old.segment)),
+  });
   await syncDirectory(archive);
 }
 
@@ -142,15 +138,16 @@ async function isDue(database: Database, archive: string, files: readonly string
   return count(since) >= count(rows) * dueShare;
 }
 
-/** DuckDB reads no empty list of files. */
-function withPages(sql: string, staying: readonly number[]): string {
-  if (staying.length > 0) return sql;
-  return sql.replace(
-    'read_parquet($pages)',
-    '(select null::varchar as line, null::varchar as kind, null::bigint as kept_segment where false)',
-  );
-}
-
-function pagesOf(archive: string, staying: readonly number[]): { pages?: string[] } {
-  return staying.length === 0 ? {} : { pages: staying.map((segment) => archivedPages(archive, segment)) };
+/** Makes `needed`, the digests of the texts that the pages of these segments need. */
+async function findNeeded(database: Database, archive: string, staying: readonly number[]): Promise<void> {
+  await database.script(readSql('digests.sql'));
+  const sql = readSql('archive/needed-digests.sql');
+  if (staying.length > 0) {
+    await database.run(sql, { pages: staying.map((segment) => archivedPages(archive, segment)) });
+    return;
+  }
+  // DuckDB reads no empty list of files.
+  const nothing =
+    '(select null::varchar as line, null::varchar as kind, null::bigint as kept_segment where false)';
+  await database.run(sql.replace('read_parquet($pages)', nothing));
 }

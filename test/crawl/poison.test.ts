@@ -1,9 +1,11 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { PagingLoop, SlotAhead } from '../../src/crawl/crawl-failures.ts';
 import { receivePage } from '../../src/crawl/page.ts';
 import { highestSlot, type SlotHistory } from '../../src/crawl/slot-ceiling.ts';
 import { refuseLoop } from '../../src/crawl/walk.ts';
 import { splitPage } from '../../src/landing/split.ts';
+import { openDatabase } from '../../src/warehouse/database.ts';
+import { createShapeMacros } from '../../src/warehouse/shape-query.ts';
 import { cursorList, newCrawl, newTask } from './crawl.ts';
 
 const now = Date.UTC(2026, 0, 1);
@@ -12,6 +14,17 @@ const now = Date.UTC(2026, 0, 1);
 const list = () => newTask('getAssetsByGroup', { params: { groupKey: 'collection' } });
 
 describe('slots', () => {
+  test('of a page whose line says no ceiling: as where nobody knows when its slot was seen', async () => {
+    const database = await openDatabase(':memory:', { memoryLimit: '64MB', threads: 1, tempDir: '' });
+    onTestFinished(() => database.close());
+    await createShapeMacros(database);
+    const [row] = await database.rows(
+      'select page_ceiling(null, 400) as seen, page_ceiling(null, null) as never',
+    );
+    const at = (newest: SlotHistory['newest']) => BigInt(highestSlot({ newest, perSecond: 2.5 }, now));
+    expect(row).toEqual({ seen: at({ slot: 400, at: null }), never: at(null) });
+  });
+
   test.each<[string, number, SlotHistory]>([
     ['a hundred years where nothing was seen', 10_000_000_000, { newest: null, perSecond: 2.5 }],
     [

@@ -67,6 +67,7 @@ function landed(job: Job, target: Target, crawl: string, fields: Partial<LandedC
   const whole: LandedCrawl = {
     ...{ task: idOf(job, target), crawl, job: job.name, target: target.name, operation: '', shape: '' },
     ...{ runs: [crawl], pages: new Set([1, 2]), records: 4, nulls: 0, last, first: last },
+    hasEnd: end !== undefined,
     ...{
       minSlot: 90,
       maxSlot: 90,
