@@ -60,7 +60,8 @@ create table if not exists meta.checkpoints (
   crawl varchar not null,
   reason varchar,
   first_content varchar,
-  rolls_back boolean
+  rolls_back boolean,
+  stale bigint
 );
 comment on table meta.checkpoints is 'How far each job is with each target.';
 comment on column meta.checkpoints.job is 'Name of the job.';
@@ -82,6 +83,7 @@ comment on column meta.checkpoints.crawl is 'Run that began the crawl.';
 comment on column meta.checkpoints.reason is 'Why it failed, or how it ended.';
 comment on column meta.checkpoints.first_content is 'Digest of the records of its first page: a later crawl that is at no higher slot has nothing new only when its first page is the same. NULL for batches.';
 comment on column meta.checkpoints.rolls_back is 'Published with `--accept-rollback`: what was in above its slots had to come again.';
+comment on column meta.checkpoints.stale is 'Records whose rows stand at slots further ahead than a replica lags: the rows stay as they are. NULL counts as none.';
 
 create table if not exists meta.coverage (
   job varchar not null,
@@ -132,6 +134,26 @@ comment on column meta.absent.asked_at is 'When that was answered: it is asked a
 comment on column meta.absent.null_run is 'First run that was told there is nothing; NULL once something was found.';
 comment on column meta.absent.null_at is 'When that answer came: one that comes hours later, and at a later slot, closes the row.';
 comment on column meta.absent.null_slot is 'Slot of that answer, or of the newest one of its shape that its run had seen; NULL where the source has none.';
+
+create table if not exists meta.closed (
+  job varchar not null,
+  target varchar not null,
+  range varchar not null,
+  table_name varchar not null,
+  by_look_up boolean not null,
+  rows bigint not null,
+  closed_at timestamptz not null,
+  crawl varchar not null
+);
+comment on table meta.closed is 'How many rows left their table lately: the guard vanished counts them beside what would leave next.';
+comment on column meta.closed.job is 'Job that missed the rows.';
+comment on column meta.closed.target is 'Target whose latest list did not show them; empty for look-ups, which are counted by job.';
+comment on column meta.closed.range is 'Which range of ids, `3/8`; empty for the whole target.';
+comment on column meta.closed.table_name is 'Table they were in.';
+comment on column meta.closed.by_look_up is 'There was nothing under their keys; else their list did not show them.';
+comment on column meta.closed.rows is 'How many.';
+comment on column meta.closed.closed_at is 'When the crawl that closed them ended; after three days they count no more.';
+comment on column meta.closed.crawl is 'That crawl.';
 
 create table if not exists meta.segments (
   segment bigint not null,

@@ -1,24 +1,46 @@
 -- guard: blank
 -- A column would become NULL in more rows that live on than a ledger empties: a member was renamed, dropped or retyped.
 -- grain: one row a crawl, table and column
--- Table `blank_count`: src/warehouse/guard-counts.ts. `threshold`: warehouse.guards
+-- Tables `judging`: src/warehouse/apply-guard.ts; `blank_count`: src/warehouse/guard-counts.ts. `threshold`: warehouse.guards
+with found as (
+  select scope, b.*
+  from blank_count as b
+  join (select distinct scope, job from judging) using (job)
+  where not list_contains($accepted, job || '/' || column_name)
+),
+whole as (
+  select
+    scope,
+    table_name,
+    column_name,
+    any_value(steady) as steady,
+    sum(rows)::bigint as rows,
+    sum(total)::bigint as total,
+    min_by(examples, job) as examples
+  from found
+  group by
+    scope,
+    table_name,
+    column_name
+)
 select
   r.task,
   r.crawl,
-  b.job as accept_job,
+  r.job as accept_job,
   true as whole_job,
-  b.table_name,
-  b.column_name,
-  b.rows,
-  b.total,
-  b.examples,
-  format('{} of {} rows of {} would lose their {}', b.rows, b.total, b.table_name, b.column_name) as problem
-from blank_count as b
-join ready as r using (job)
+  w.table_name,
+  w.column_name,
+  w.rows,
+  w.total,
+  w.examples,
+  format('{} of {} rows of {} would lose their {}', w.rows, w.total, w.table_name, w.column_name) as problem
+from whole as w
+join found using (scope, table_name, column_name)
+join judging as r using (scope, job)
 cross join threshold as t
 where case
-  when not b.steady then b.total >= t.rows and b.rows > b.total * t.blank_other_share
+  when not w.steady then w.total >= t.rows and w.rows > w.total * t.blank_other_share
   -- The least share of a small job, where few rows are many.
-  when b.total < t.rows then b.total >= t.few_rows and b.rows * 2 >= b.total
-  else b.rows > greatest(t.rows, b.total * t.blank_share) or b.rows * 2 > b.total
+  when w.total < t.rows then w.total >= t.few_rows and w.rows * 2 >= w.total
+  else w.rows > greatest(t.rows, w.total * t.blank_share) or w.rows * 2 > w.total
 end

@@ -1,19 +1,49 @@
 -- guard: blank
--- No record of a job has a member that every record of its kind has: judges first crawls, which nothing is known of.
+-- No record has a member that every record of its kind has: judges first crawls, which nothing is known of.
 -- grain: one row a crawl, table and column
--- Table `missing_count`: src/warehouse/guard-counts.ts. `threshold`: warehouse.guards
+-- Tables `judging`: src/warehouse/apply-guard.ts; `missing_count`: src/warehouse/guard-counts.ts. `threshold`: warehouse.guards
+with found as (
+  select scope, shape, m.*
+  from missing_count as m
+  join (select distinct scope, shape, job from judging) using (job)
+),
+whole as (
+  select
+    scope,
+    shape,
+    table_name,
+    column_name,
+    sum(rows)::bigint as rows,
+    min_by(examples, job) as examples
+  from found
+  group by
+    scope,
+    shape,
+    table_name,
+    column_name
+)
 select
   r.task,
   r.crawl,
-  m.job as accept_job,
+  r.job as accept_job,
   true as whole_job,
-  m.table_name,
-  m.column_name,
-  m.rows,
-  m.rows as total,
-  m.examples,
-  format('none of {} records has the {} of {}', m.rows, m.column_name, m.table_name) as problem
-from missing_count as m
-join ready as r using (job)
+  w.table_name,
+  w.column_name,
+  w.rows,
+  w.rows as total,
+  w.examples,
+  format('none of {} records has the {} of {}', w.rows, w.column_name, w.table_name) as problem
+from whole as w
+join found using (scope, shape, table_name, column_name)
+join judging as r using (scope, shape, job)
 cross join threshold as t
-where m.rows >= t.few_rows
+where w.rows >= t.few_rows
+  -- Where other jobs' records have it, it is not the member that was renamed.
+  and not exists (
+    from judging as o
+    where o.scope = w.scope and o.shape = w.shape and o.records > 0
+      and not exists (
+        from missing_count as m
+        where m.job = o.job and m.table_name = w.table_name and m.column_name = w.column_name
+      )
+  )

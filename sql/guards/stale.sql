@@ -2,20 +2,48 @@
 -- Most records of a job are older than what earlier answers brought: the source went back, and newer-wins would freeze
 -- every row until its slots are where they were.
 -- grain: one row a crawl
--- Table `older_count`: src/warehouse/guard-counts.ts. `threshold`: warehouse.guards
+-- Tables `judging`: src/warehouse/apply-guard.ts; `older_count`: src/warehouse/guard-counts.ts. `threshold`: warehouse.guards
+with received as (
+  select scope, shape, any_value(whole) as whole, sum(records)::bigint as total
+  from judging
+  where end_reason is distinct from 'unchanged'
+  group by
+    scope,
+    shape
+),
+older as (
+  select
+    r.scope,
+    r.shape,
+    o.table_name,
+    sum(o.rows)::bigint as rows,
+    sum(o.far_rows)::bigint as far_rows,
+    min_by(o.examples, task) as examples
+  from older_count as o
+  join judging as r using (task, crawl)
+  group by
+    r.scope,
+    r.shape,
+    o.table_name
+)
 select
   r.task,
   r.crawl,
-  o.job as accept_job,
+  r.job as accept_job,
   true as whole_job,
   o.table_name,
   null::varchar as column_name,
   o.rows,
-  o.total,
+  a.total,
   o.examples,
-  format('{} of {} records of the job are older than what the tables have', o.rows, o.total) as problem
-from older_count as o
-join ready as r using (job)
+  format('{} of {} records of {} are older than what the tables have', o.rows, a.total, a.whole) as problem
+from older as o
+join received as a using (scope, shape)
+join judging as r using (scope, shape)
 cross join threshold as t
-where o.total >= t.few_rows
-  and o.rows > o.total * t.stale_share
+where r.job in (select job from older_count)
+  and (
+    (a.total >= t.few_rows and o.rows > a.total * t.stale_share)
+    -- Where records are few, all of them, by more than a replica lags.
+    or (a.total >= 3 and o.far_rows >= a.total)
+  )

@@ -1,55 +1,106 @@
 -- guard: vanished
--- More rows would leave over all targets of a job than its lists lose in a night, or all of a small job's.
+-- More rows would leave over all targets of a job than its lists lose in a night, or all of a small job's. Targets that this
+-- publish does not bring count with what their latest crawls closed: a night may be cut into many by small budgets.
 -- grain: one row a crawl that lost rows, and table
--- Tables `vanished`, `member_count`: src/warehouse/absence.ts. `threshold`: warehouse.guards
-with gone as (
+-- Tables `judging`: src/warehouse/apply-guard.ts; `gone_count`, `member_count`: src/warehouse/absence.ts; meta.closed.
+-- `threshold`: warehouse.guards
+with own as (
   select
-    task,
-    crawl,
-    table_name,
-    count(*) as rows,
-    min(key, 3) as examples
-  from vanished as v
-  where v.lookup is null
-    -- What a crawl is not sure of is closed when it is missed once more.
-    and (not v.unsure or exists (
-      from meta.absent as a
-      where a.table_name = v.table_name and a.key = v.key
-    ))
+    r.scope,
+    r.whole,
+    r.job,
+    r.target,
+    r.range_name as range,
+    m.table_name,
+    coalesce(g.rows, 0) as rows,
+    m.rows as total,
+    g.examples
+  from member_count as m
+  join judging as r using (task, crawl)
+  left join gone_count as g using (task, crawl, table_name)
+),
+lately as (
+  select k.*
+  from meta.closed as k
+  where not k.by_look_up
+    and k.closed_at > (select max(finished_at) from judging) - window_of_closed()
+),
+-- Of all jobs of a run, also those of earlier runs that closed rows of the same table.
+part as (
+  select scope, whole, table_name, job
+  from own
+  union
+  select o.scope, o.whole, table_name, k.job
+  from lately as k
+  join own as o using (table_name)
+  where o.scope = ''
+),
+listed as (
+  select
+    job,
+    target,
+    range,
+    max_by(records, crawl) as records
+  from meta.checkpoints
+  where state = 'complete' and kind = 'full'
   group by
-    task,
-    crawl,
-    table_name
+    job,
+    target,
+    range
+),
+other as (
+  select
+    p.scope,
+    p.whole,
+    l.job,
+    l.target,
+    p.table_name,
+    coalesce(k.rows, 0) as rows,
+    l.records + coalesce(k.rows, 0) as total,
+    null::varchar[] as examples
+  from part as p
+  join listed as l using (job)
+  left join lately as k
+    on k.job = l.job and k.target = l.target and k.range = l.range and k.table_name = p.table_name
+  where not exists (
+    from own as o
+    where o.job = l.job and o.target = l.target and o.range = l.range
+  )
 ),
 whole as (
   select
-    r.job,
-    m.table_name,
-    coalesce(sum(g.rows), 0)::bigint as rows,
-    sum(m.rows)::bigint as total,
-    count(distinct r.target) filter (where m.rows > 0) as targets,
-    min_by(g.examples, m.task) filter (where g.examples is not null) as examples
-  from member_count as m
-  join ready as r using (task, crawl)
-  left join gone as g using (task, crawl, table_name)
+    scope,
+    table_name,
+    any_value(whole) as whole,
+    sum(rows)::bigint as rows,
+    sum(total)::bigint as total,
+    count(distinct (job, target)) filter (where total > 0) as targets,
+    min_by(examples, (job, target)) filter (where examples is not null) as examples
+  from (
+    select * exclude (range)
+    from own
+    union all by name
+    select *
+    from other
+  )
   group by
-    r.job,
-    m.table_name
+    scope,
+    table_name
 )
 select
   g.task,
   g.crawl,
-  w.job as accept_job,
+  r.job as accept_job,
   true as whole_job,
   w.table_name,
   null::varchar as column_name,
   w.rows,
   w.total,
   w.examples,
-  format('{} of {} rows of the job are not listed any more', w.rows, w.total) as problem
+  format('{} of {} rows of {} are not listed any more', w.rows, w.total, w.whole) as problem
 from whole as w
-join ready as r using (job)
-join gone as g on g.task = r.task and g.crawl = r.crawl and g.table_name = w.table_name
+join judging as r using (scope)
+join gone_count as g on g.task = r.task and g.crawl = r.crawl and g.table_name = w.table_name
 cross join threshold as t
 where w.rows > greatest(t.rows, w.total * t.vanished_job_share)
   -- One empty wallet is a wallet that was emptied; all of them at once are not.

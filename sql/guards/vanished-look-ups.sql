@@ -9,11 +9,11 @@ select
   true as whole_job,
   table_name,
   null::varchar as column_name,
-  u.rows,
+  u.rows + u.before as rows,
   u.total,
   u.examples,
-  format('{} of {} rows of the job are unknown to the look-ups', u.rows, u.total) as problem
+  format('{} of {} rows of the job are unknown to the look-ups', u.rows + u.before, u.total) as problem
 from unknown_count as u
 cross join threshold as t
-where u.rows > greatest(t.rows, u.total * t.vanished_share)
-  or (u.rows >= t.few_rows and u.rows > u.total / 2)
+where u.rows + u.before > greatest(t.rows, u.total * t.vanished_share)
+  or (u.rows + u.before >= t.few_rows and u.rows + u.before > u.total / 2)

@@ -1,26 +1,7 @@
 -- guard: vanished
 -- More rows of a target would leave than its list loses in a night. Rows that can be looked up are asked about instead.
 -- grain: one row a crawl and table
--- Tables `vanished`, `member_count`: src/warehouse/absence.ts. `threshold`: warehouse.guards
-with gone as (
-  select
-    task,
-    crawl,
-    table_name,
-    count(*) as rows,
-    min(key, 3) as examples
-  from vanished as v
-  where v.lookup is null
-    -- What a crawl is not sure of is closed when it is missed once more.
-    and (not v.unsure or exists (
-      from meta.absent as a
-      where a.table_name = v.table_name and a.key = v.key
-    ))
-  group by
-    task,
-    crawl,
-    table_name
-)
+-- Tables `gone_count`, `member_count`: src/warehouse/absence.ts. `threshold`: warehouse.guards
 select
   task,
   crawl,
@@ -32,7 +13,7 @@ select
   m.rows as total,
   g.examples,
   format('{} of {} rows are not listed any more', g.rows, m.rows) as problem
-from gone as g
+from gone_count as g
 join member_count as m using (task, crawl, table_name)
 join ready as r using (task, crawl)
 cross join threshold as t

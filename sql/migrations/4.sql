@@ -34,3 +34,6 @@ alter table meta.source add column if not exists moved_by varchar;
 
 -- Which crawls were let pass although their source had gone back is known from now on.
 alter table meta.checkpoints add column if not exists rolls_back boolean;
+
+-- How many records of a crawl did not move the rows they are of.
+alter table meta.checkpoints add column if not exists stale bigint;

@@ -36,7 +36,7 @@ where state = 'complete'
 
 insert into meta.checkpoints (
   job, target, range, kind, last_indexed_slot, state, min_slot, max_slot, pages, records, quarantined, started_at,
-  finished_at, run_id, task, crawl, reason, first_content, rolls_back
+  finished_at, run_id, task, crawl, reason, first_content, rolls_back, stale
 )
 select
   job,
@@ -57,9 +57,17 @@ select
   crawl,
   end_reason,
   first_content,
-  rolls_back
+  rolls_back,
+  if(rolls_back, 0, coalesce(older.rows, 0))
 from arrived
 left join misfit_count using (task, crawl)
+left join (
+  select task, crawl, max(far_rows) as rows
+  from older_count
+  group by
+    task,
+    crawl
+) as older using (task, crawl)
 qualify row_number() over (partition by task, min_slot, if(is_feed, crawl, null) order by crawl desc) = 1;
 
 -- Of a list whose source went back, all data is in up to its slot then, whatever was in before, in whole or in

@@ -15,3 +15,6 @@ create or replace temp macro apart() as interval 2 hours;
 -- source has slots. One outage, or one replica that is wrong, gives many such answers within minutes, or at one slot.
 create or replace temp macro bears_out(first_at, first_slot, second_at, second_slot) as
 second_at >= first_at + apart() and coalesce(second_slot > first_slot, true);
+
+-- For how long what was closed counts beside what would be closed now: nights that small budgets cut, and their repetition.
+create or replace temp macro window_of_closed() as interval 3 days;

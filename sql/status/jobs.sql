@@ -6,6 +6,7 @@
 -- last_full: when the last full crawl of the target that waited longest ended
 -- empty: of the complete ones, those whose last full crawl brought no record: the address may be none
 -- keyless: targets with records that mention no key
+-- stale: targets with records that are older than their rows by more than a replica lags
 -- covered_from, covered_to: of feeds, the slots that each of its targets covers, gaps between them aside
 select
   job,
@@ -21,6 +22,7 @@ select
   min(last_full) as last_full,
   sum(quarantined)::bigint as quarantined,
   count(*) filter (where keyless > 0) as keyless,
+  count(*) filter (where stale > 0) as stale,
   case when bool_and(covered_to is not null) and max(covered_from) <= min(covered_to) then max(covered_from) end
     as covered_from,
   case when bool_and(covered_to is not null) and max(covered_from) <= min(covered_to) then min(covered_to) end

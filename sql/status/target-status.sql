@@ -3,10 +3,11 @@
 -- A target that is crawled in ranges of ids is complete when all of them are, and as far as the one that is least far.
 -- state: of its latest crawls; held: received, and a guard waits for somebody to accept it
 -- complete_as_of: all data of the target up to this slot is in: not of a crawl that none of whose records fitted, nor while
---   rows that it missed wait for an answer; of a feed, when its coverage begins at slot 0
+--   rows that it missed wait for an answer, nor where the source's slots are behind the rows'; of a feed, when its coverage begins at slot 0
 -- changes_slot: changes up to this slot are in; says nothing of rows that left
 -- quarantined: records of the latest crawl, or all that are in meta.quarantine when those are more
 -- keyless: whole records among those that mention no key: each may be any row
+-- stale: records of the latest crawl that are older than their rows by more than a replica lags
 -- last_full: when its last full crawl ended
 -- last_run: the last run that received something of it, or failed to
 -- covered_from, covered_to: a feed's lowest and highest slot that are in; gaps may stand between them
@@ -141,6 +142,7 @@ now as (
     sum(pages)::bigint as pages,
     sum(records)::bigint as records,
     sum(quarantined)::bigint as quarantined,
+    coalesce(sum(stale), 0)::bigint as stale,
     max(finished_at) as finished_at,
     coalesce(min(reason) filter (where state in ('failed', 'held')), min(reason)) as reason
   from latest
@@ -153,7 +155,7 @@ select
   n.target,
   n.state,
   c.job is not null as was_complete,
-  case when n.is_feed then k.complete_to when a.job is null then c.slot end as complete_as_of,
+  case when n.is_feed then k.complete_to when a.job is null and n.stale = 0 then c.slot end as complete_as_of,
   c.changes_slot,
   coalesce(c.is_incremental, false) as is_incremental,
   c.finished_at as last_complete,
@@ -162,6 +164,7 @@ select
   n.records,
   greatest(n.quarantined, q.records) as quarantined,
   coalesce(q.keyless, 0) as keyless,
+  n.stale,
   n.finished_at,
   n.reason,
   r.last_run,

@@ -15,6 +15,7 @@ select
   records,
   quarantined,
   keyless,
+  stale,
   finished_at,
   reason
 from target_status

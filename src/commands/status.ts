@@ -105,6 +105,8 @@ function describeJob(job: JobStatus, gaps: readonly Gap[]): string {
   if (job.quarantined > 0n) states.push(`${job.quarantined} records quarantined`);
   if (job.keyless > 0n)
     states.push(`records without a key in ${job.keyless} target${job.keyless === 1n ? '' : 's'}`);
+  if (job.stale > 0n)
+    states.push(`older than the tables in ${job.stale} target${job.stale === 1n ? '' : 's'}`);
   const ownGaps = gaps.filter((gap) => gap.job === job.job);
   states.push(...describeSlots(job, ownGaps));
   if (job.former > 0n) states.push(`${job.former} former target${job.former === 1n ? '' : 's'}`);
@@ -128,6 +130,7 @@ function describeTarget(target: TargetStatus, job: JobStatus | undefined, gaps: 
   if (target.changes_seen_to !== null || target.covered_to !== null)
     parts.push(...describeSlots(target, ownGaps));
   if (target.keyless > 0n) parts.push(`${target.keyless} records without a key`);
+  if (target.stale > 0n) parts.push(`${target.stale} records older than the tables`);
   if (target.reason !== null && (target.state === 'failed' || target.state === 'held'))
     parts.push(oneLine(target.reason));
   return `${target.target === '' ? '(the job)' : oneLine(target.target)}: ${parts.join(', ')}`;

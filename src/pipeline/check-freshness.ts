@@ -1,10 +1,20 @@
+import { quoteForShell } from '../shell-words.ts';
 import type { Held } from './published-status.ts';
 import type { JobStatus, Status, TargetStatus } from './read-status.ts';
 import type { LeftOut, RunEntry } from './run-log.ts';
 
 /** Something that `check` found: one line, and exit 5. */
 export interface FreshnessFinding {
-  kind: 'not complete' | 'too old' | 'refused' | 'quarantined' | 'gap' | 'left out' | 'last run' | 'damaged';
+  kind:
+    | 'not complete'
+    | 'too old'
+    | 'refused'
+    | 'quarantined'
+    | 'stale'
+    | 'gap'
+    | 'left out'
+    | 'last run'
+    | 'damaged';
   /** Empty for what is about the folder. */
   job: string;
   target: string;
@@ -77,7 +87,7 @@ const ofPublish = /^(audit|brake|vanished|blank|quarantined|stale)\b/;
 
 function checkTarget(
   { job }: JobStatus,
-  { target, state, reason, finished_at, quarantined }: TargetStatus,
+  { target, state, reason, finished_at, quarantined, stale }: TargetStatus,
   held: readonly Held[],
   maxAgeMs: number,
   now: number,
@@ -93,6 +103,11 @@ function checkTarget(
   else if (finished_at !== null && now - finished_at.getTime() > maxAgeMs)
     add('too old', `last complete at ${finished_at.toISOString()}`);
   if (quarantined > 0n) add('quarantined', `${quarantined} records with something that did not fit`);
+  if (stale > 0n)
+    add(
+      'stale',
+      `${stale} records are older than what the tables have, which stays; if the source went back for good: ledgerlake run ${quoteForShell(job)} --accept-rollback ${quoteForShell(job)}`,
+    );
   return findings;
 }
 

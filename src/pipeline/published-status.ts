@@ -36,6 +36,8 @@ export interface PublishedJob extends Covered {
   quarantined: bigint;
   /** Targets with records that mention no key and may be any row: what those targets miss has to be missed twice. */
   keyless: bigint;
+  /** Targets with records that are older than their rows by more than a replica lags: the rows stay as they are. */
+  stale: bigint;
 }
 
 export interface PublishedTarget extends Covered {
@@ -51,6 +53,8 @@ export interface PublishedTarget extends Covered {
   quarantined: bigint;
   /** Of the quarantined records, those that mention no key. */
   keyless: bigint;
+  /** Records of the latest crawl that are older than their rows by more than a replica lags. */
+  stale: bigint;
   finished_at: Date | null;
   reason: string | null;
 }

@@ -225,6 +225,7 @@ function nothingOf(job: string): PublishedJob {
     last_full: null,
     quarantined: 0n,
     keyless: 0n,
+    stale: 0n,
     covered_from: null,
     covered_to: null,
   };

@@ -10,7 +10,8 @@ import type { TableSpec } from './table-spec.ts';
  * shown and did not, before the crawls' own rows go in. Existence belongs to the key, membership to the target: what
  * can be looked up is only asked about.
  *
- * Makes for the guard `vanished` (sql/guards/) `member_count`, the rows of each ready crawl's target that nobody can ask about.
+ * Makes for the guard `vanished` (sql/guards/) `member_count`, the rows of each ready crawl's target that nobody can ask about,
+ * and `gone_count`, those of them that would be closed.
  */
 export async function findVanished(
   database: Database,
@@ -21,7 +22,8 @@ export async function findVanished(
     (table_name varchar, task varchar, crawl varchar, key varchar, gone_reason varchar, lookup varchar, unsure boolean)`);
   await database.script(`
     create or replace temp table judged (task varchar, crawl varchar);
-    create or replace temp table member_count (task varchar, crawl varchar, table_name varchar, rows bigint);`);
+    create or replace temp table member_count (task varchar, crawl varchar, table_name varchar, rows bigint);
+    create or replace temp view gone_count as ${readSql('publish/gone-count.sql')};`);
   const ready = await database.rows<{ operation: string }>('select distinct operation from ready');
   const operations = new Set(ready.map(({ operation }) => operation));
   const lists = readMemberLists().filter(({ operation }) => operations.has(operation));

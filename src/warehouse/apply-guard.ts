@@ -2,14 +2,43 @@ import { type Accepted, acceptOf, type GuardName } from './accepted.ts';
 import type { Database } from './database.ts';
 import { readSql } from './sql-text.ts';
 
+/** What a guard counts over: each job by itself, or all jobs that a run published together. */
+type Scope = 'job' | 'run';
+
+/**
+ * Makes `judging`, what a guard counts over: the ready crawls by `scope` (the job; '' for all), which `whole` is in words. Over
+ * all jobs, those count that the guard has neither refused nor been told to let pass.
+ */
+const judging: Readonly<Record<Scope, string>> = {
+  job: `select *, job as scope, 'the job' as whole from ready`,
+  run: `
+    select *, '' as scope, 'all jobs of the run' as whole
+    from ready r
+    where not list_contains($accepted, job)
+      and not list_contains($accepted, job || '/' || target)
+      and not exists (
+        from refused as f where f.task = r.task and f.crawl = r.crawl and f.guard = $guard
+      )`,
+};
+
 /**
  * Adds to `refused` what one guard finds, without what is accepted, in this run or when the crawl was published.
  * @param name file of `sql/guards/`
  */
-export async function applyGuard(database: Database, name: string, accept: Accepted): Promise<void> {
+export async function applyGuard(
+  database: Database,
+  name: string,
+  accept: Accepted,
+  scope: Scope = 'job',
+): Promise<void> {
   const text = readSql(`guards/${name}.sql`);
   const guard = /^-- guard: (\w+)$/m.exec(text)?.[1] as GuardName | undefined;
   if (guard === undefined) throw new Error(`sql/guards/${name}.sql has no "-- guard:" line`);
+  const accepted = accept[acceptOf(guard)];
+  await database.run(
+    `create or replace temp table judging as ${judging[scope]}`,
+    scope === 'run' ? { guard, accepted } : {},
+  );
   await database.run(
     `insert into refused by name
     select task, crawl, $guard as guard, whole_job, table_name, column_name, rows, total, examples,
@@ -30,6 +59,6 @@ export async function applyGuard(database: Database, name: string, accept: Accep
         where before.task = found.task and before.crawl = found.crawl and before.guard = $guard
           and before.accepted_by is not null
       )`,
-    { guard, accepted: accept[acceptOf(guard)] },
+    { guard, accepted },
   );
 }

@@ -14,7 +14,8 @@ const bytesPerRow = 160;
  * Makes what the guards `blank` and `stale` look at, of the ready crawls, by job and table:
  * - `blank_count`: columns that would become NULL, in how many rows (`rows`) of those that have them (`total`)
  * - `missing_count`: required columns that no record has
- * - `older_count`: records that are older than what an earlier answer brought
+ * - `older_count`, by crawl: records that are older than what an earlier answer brought, and those of them (`far_rows`) by
+ *   more slots than a replica lags
  *
  * Looks only where something can be wrong: a column without a NULL in the staged files empties nothing, and a row
  * whose hash is the table's is as it was; so is one whose text is known. What changed is then read, not what was confirmed.
@@ -32,7 +33,7 @@ export async function countChanges(
       job varchar, table_name varchar, column_name varchar, rows bigint, examples varchar[]
     );
     create or replace temp table older_count (
-      job varchar, table_name varchar, rows bigint, total bigint, examples varchar[]
+      task varchar, crawl varchar, job varchar, table_name varchar, rows bigint, far_rows bigint, examples varchar[]
     );`);
   for (const spec of readTableSpecs()) {
     const files = listFiles(folder, spec, staged);
@@ -105,7 +106,7 @@ async function compareRows(
   const flags = groups.map(({ name }) => `differs_${name} boolean`);
   await database.run(
     `create or replace temp table compared (
-      job varchar, target bigint, file varchar, file_row_number bigint, older boolean, ${flags.join(', ')}
+      crawl_row bigint, job varchar, target bigint, file varchar, file_row_number bigint, older boolean, slots bigint, ${flags.join(', ')}
     )`,
   );
   const sql = compareSql(spec, groups);
@@ -139,16 +140,17 @@ function compareSql(spec: TableSpec, groups: readonly Group[]): string {
   );
   return `
     insert into compared
-    select r.job, t.target, s.filename, s.file_row_number,
+    select r.crawl_row, r.job, t.target, s.filename, s.file_row_number,
       coalesce(greatest(s.slot_base, r.max_slot) < t.slot_base and s.answered_at > t.seen_base, false)
         and not r.is_unchanged as older,
+      t.slot_base - greatest(s.slot_base, r.max_slot),
       ${differs.join(',\n      ')}
     from (
       select task, crawl, filename, file_row_number, seen_at as answered_at, ${keyHash(spec)} as place, ${spec.texts ? 'row_hash, ' : ''}${staged.join(', ')}
       from read_parquet($files, file_row_number = true, filename = true)
     ) s
     join (
-      select task, crawl, job, max_slot, end_reason is not distinct from 'unchanged' as is_unchanged from ready
+      select rowid as crawl_row, task, crawl, job, max_slot, end_reason is not distinct from 'unchanged' as is_unchanged from ready
     ) r using (task, crawl)
     join (select rowid as target, ${keyHash(spec)} as place, ${known.join(', ')} from ${spec.name}) t using (place)
     where older or ${groups.map(({ name }) => `differs_${name}`).join(' or ')}`;
@@ -159,18 +161,13 @@ async function countOlder(database: Database, spec: TableSpec): Promise<void> {
   if (row === undefined) return;
   await database.run(
     `insert into older_count
-    with received as (
-      select job, sum(records)::bigint as total
-      from ready where end_reason is distinct from 'unchanged' group by job
-    ),
-    older as (
-      select c.job, count(*) as rows, min(t.key, 3) as examples
-      from compared c
-      join (select rowid as target, ${keyText(spec, 't')} as key from ${spec.name} t) t using (target)
-      where c.older
-      group by c.job
-    )
-    select job, $table, rows, total, examples from older join received using (job)`,
+    select r.task, r.crawl, r.job, $table, count(*), count(*) filter (where c.slots > h.lag_slots), min(t.key, 3)
+    from compared c
+    join (select rowid as crawl_row, task, crawl, job from ready) r using (crawl_row)
+    join (select rowid as target, ${keyText(spec, 't')} as key from ${spec.name} t) t using (target)
+    cross join threshold h
+    where c.older
+    group by r.task, r.crawl, r.job`,
     { table: spec.name },
   );
 }
@@ -200,8 +197,8 @@ async function countBlank(
   );
   if (candidates.length === 0) return;
   await withRoom(database, () => database.run(blankSql(spec, candidates, differs), { files }));
-  const found = await database.rows<{ job: string; column_name: string }>(
-    'select distinct job, column_name from blank_found where rows >= $least',
+  const found = await database.rows<{ column_name: string }>(
+    'select column_name from blank_found group by column_name having sum(rows) >= $least',
     { least },
   );
   const columns = candidates.filter(({ column }) => found.some((one) => one.column_name === column));

@@ -35,6 +35,9 @@ export async function judgeCrawls(
     'stale-feed',
   ])
     await applyGuard(database, name, accept);
+  // Many jobs of one target each are one job to what they ask.
+  for (const name of ['quarantined-job', 'vanished-job', 'blank', 'required', 'stale'])
+    await applyGuard(database, name, accept, 'run');
   await database.script(takeRefused);
   return listRefusals(database);
 }

@@ -112,7 +112,9 @@ async function publishReady(
         : await appendRows(database, spec, listFiles(folder, spec, toAppend));
     addCounts(result, spec.name, counts);
   }
-  const gone = await database.transaction(() => commitState(database, folder, staged, toJudge));
+  const gone = await database.transaction(() =>
+    commitState(database, folder, { staged, received: toJudge, accept }),
+  );
   for (const [table, rows] of Object.entries(gone)) addCounts(result, table, { ...noRows, gone: rows });
   await database.run('checkpoint');
   const [row] = await database.rows<{ crawls: bigint }>('select count(*) as crawls from ready');
@@ -172,13 +174,18 @@ export async function readSegments(database: Database, from: string): Promise<Re
 async function commitState(
   database: Database,
   folder: DataFolder,
-  staged: readonly StagedSegment[],
-  received: readonly StagedSegment[],
+  {
+    staged,
+    received,
+    accept,
+  }: { staged: readonly StagedSegment[]; received: readonly StagedSegment[]; accept: Accepted },
 ): Promise<Record<string, number>> {
   await database.script(readSql('publish/checkpoints.sql'));
   await database.script(readSql('publish/refusals.sql'));
   const [feed] = await database.rows('from crawl where is_feed limit 1');
   if (feed !== undefined) await database.script(readSql('publish/coverage.sql'));
+  for (const name of ['closed-before', 'closed'])
+    await database.run(readSql(`publish/${name}.sql`), { accepted: accept.vanished });
   const gone = await settleAbsent(database, folder, staged);
   await quarantineMisfits(database, folder, received);
   await database.script(

@@ -133,7 +133,8 @@ export async function countUnknown(
   staged: readonly StagedSegment[],
 ): Promise<void> {
   await database.run(`create or replace temp table unknown_count (
-    task varchar, crawl varchar, job varchar, table_name varchar, rows bigint, total bigint, examples varchar[])`);
+    task varchar, crawl varchar, job varchar, table_name varchar, rows bigint, closing bigint, before bigint, total bigint,
+    examples varchar[])`);
   const waiting = await database.rows<{ table_name: string }>(
     'select distinct table_name from meta.absent where null_run is not null',
   );

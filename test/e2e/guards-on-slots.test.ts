@@ -88,3 +88,42 @@ test('the night after, a source that caught up takes the place of the one that w
   expect(compareTables(await other.tables(), await one.tables())).toEqual([]);
   expect(await one.rows(covered)).toEqual(await other.rows(covered));
 });
+
+const few = {
+  'jobs/tokens.yaml': `describe: test
+method: getTokenAccounts
+for_each: {owner: {values: [${key('Ann')}]}}
+`,
+};
+
+test('few records are refused when all of them are older by more than a replica lags', async () => {
+  const one = await openInstallation(few);
+  await one.night(ledger(50_000, 1, 16));
+  expect((await one.night(ledger(49_000, 2, 16))).code, 'a lag').toBe(0);
+  const back = await one.night(ledger(40_000, 3, 16));
+  expect([back.code, back.report?.published.refused]).toMatchObject([
+    4,
+    [{ job: 'tokens', guard: 'stale', accept: 'tokens', rows: 4, total: 4 }],
+  ]);
+  expect((await one.publish({ rollback: ['tokens'] })).refused).toEqual([]);
+  expect(await one.rows(accounts)).toEqual([{ n: '4', amount: '3', slot: '40000' }]);
+});
+
+test('two records that stay as they are: the target is not "all data up to", check says what to type', async () => {
+  const one = await openInstallation(few);
+  await one.night(ledger(50_000, 1, 18));
+  expect((await one.night(ledger(40_000, 2, 18))).code).toBe(0);
+  const { complete_as_of, stale } = await one.target('tokens');
+  expect([complete_as_of, stale]).toEqual([null, 2n]);
+  expect(await one.check()).toMatchObject([
+    {
+      kind: 'stale',
+      job: 'tokens',
+      message: expect.stringMatching(/^2 records .*--accept-rollback tokens$/),
+    },
+  ]);
+  expect((await one.night(ledger(40_100, 3, 18), { accept: { rollback: ['tokens'] } })).code).toBe(0);
+  expect(await one.rows(accounts)).toEqual([{ n: '2', amount: '3', slot: '40100' }]);
+  expect((await one.target('tokens')).complete_as_of).toBe(40_100n);
+  expect(await one.check()).toEqual([]);
+});

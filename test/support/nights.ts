@@ -5,13 +5,17 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { readApiKey } from '../../src/api/api-key.ts';
+import { readJobFiles } from '../../src/commands/job-files.ts';
 import { type Config, readConfig } from '../../src/config.ts';
 import { type DataFolder, dataFolder } from '../../src/data-folder.ts';
 import { LedgerlakeError } from '../../src/errors.ts';
 import { readJobs } from '../../src/jobs/job-file.ts';
+import { checkHeld, checkJobs, type FreshnessFinding } from '../../src/pipeline/check-freshness.ts';
 import { rebuild } from '../../src/pipeline/mend-build.ts';
 import { withSession } from '../../src/pipeline/open-session.ts';
 import { publishLoaded } from '../../src/pipeline/publish-stage.ts';
+import type { PublishedTarget } from '../../src/pipeline/published-status.ts';
+import { readStatus, type Status } from '../../src/pipeline/read-status.ts';
 import { type RunReport, runPipeline } from '../../src/pipeline/run-pipeline.ts';
 import { type Accepted, nothingAccepted } from '../../src/warehouse/accepted.ts';
 import type { Published } from '../../src/warehouse/published.ts';
@@ -53,6 +57,10 @@ export interface Installation {
   publish(accept: Partial<Accepted>): Promise<Published>;
   /** `ledgerlake rebuild --from-archive`. @returns its exit code */
   rebuild(): Promise<number>;
+  /** What `ledgerlake check` finds. */
+  check(): Promise<FreshnessFinding[]>;
+  /** The only target of a job, as `ledgerlake status <job>` reads it. */
+  target(job: string): Promise<PublishedTarget>;
   /** Rows of the snapshot: 64-bit numbers and times as text. */
   rows<T = Record<string, unknown>>(sql: string): Promise<T[]>;
   /** All tables and histories of the snapshot; see `readAllTables`. */
@@ -101,6 +109,11 @@ export async function openInstallation(files: Readonly<Record<string, string>>):
     publish: (accept) =>
       aheadBy(hours * 3_600_000, () => publishAll(folder, config, { ...nothingAccepted, ...accept })),
     rebuild: () => aheadBy(hours * 3_600_000, () => rebuildAll(folder, config)),
+    check: () => aheadBy(hours * 3_600_000, () => checkAll(root, folder, config)),
+    target: async (job) => {
+      const { targets } = await statusOf(root, folder, config, job);
+      return (targets ?? [])[0] as PublishedTarget;
+    },
     rows: (sql) => readRows(folder.snapshot, sql),
     tables: (besides) => readAllTables(folder.snapshot, besides),
   };
@@ -157,6 +170,19 @@ async function rebuildAll(folder: DataFolder, config: Config): Promise<number> {
     return { exitCode, stopped: null };
   });
   return exitCode;
+}
+
+async function statusOf(root: string, folder: DataFolder, config: Config, job: string): Promise<Status> {
+  const files = await readJobFiles(join(root, 'jobs'));
+  return readStatus(folder, config, job, files, new AbortController().signal);
+}
+
+async function checkAll(root: string, folder: DataFolder, config: Config): Promise<FreshnessFinding[]> {
+  const names = (await readJobs(join(root, 'jobs'), [])).map(({ name }) => name);
+  const statuses: Status[] = [];
+  for (const name of names) statuses.push(await statusOf(root, folder, config, name));
+  const held = statuses.flatMap((status) => status.held);
+  return [...checkJobs(statuses, 26 * 3_600_000, Date.now()), ...checkHeld(held, names, () => '')];
 }
 
 /** Rows of a database file. */

@@ -1,0 +1,10 @@
+-- Forgets what earlier crawls closed: lists, as a later one of the target is in; look-ups, when it was long ago, or
+-- somebody said that it was right.
+-- $accepted: jobs
+delete from meta.closed
+where (not by_look_up and exists (
+    from ready as r
+    where r.kind = 'full' and r.job = meta.closed.job and r.target = meta.closed.target and r.range_name = meta.closed.range
+  ))
+  or (by_look_up and list_contains($accepted, job))
+  or closed_at < (select max(finished_at) from ready) - window_of_closed();
