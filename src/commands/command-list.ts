@@ -86,6 +86,7 @@ export const commandList: readonly CommandEntry[] = [
     describe: 'Make the tables again from what was received',
     load: () => import('./rebuild.ts'),
   },
+  { name: 'init', describe: 'Begin a project: config, jobs, targets', load: () => import('./init.ts') },
   { name: 'state', describe: 'Begin a job anew: state reset', load: () => import('./state.ts') },
   { name: 'jobs', describe: 'Validate the job files: jobs check', load: () => import('./jobs.ts') },
   { name: 'sandbox', describe: 'Serve the sample API', load: () => import('./sandbox.ts') },

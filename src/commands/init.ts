@@ -1,0 +1,154 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { fileURLToPath } from 'node:url';
+import { address } from '../api/param-schemas.ts';
+import { UsageError } from '../errors.ts';
+import { packageRoot } from '../package-root.ts';
+import { type Followed, type Schedule, schedules } from '../project/project.ts';
+import { projectFiles } from '../project/project-files.ts';
+import { type Written, writeProject } from '../project/write-project.ts';
+import { quoteForShell } from '../shell-words.ts';
+import { createPrint, type GlobalArgs } from './context.ts';
+import { readVersion } from './program.ts';
+import type { Usage } from './usage.ts';
+
+interface InitArgs extends GlobalArgs {
+  dir: string;
+  collection?: string[];
+  creator?: string[];
+  owner?: string[];
+  wallet?: string[];
+  schedule?: Schedule[];
+  yes: boolean;
+}
+
+/** Arguments and options of `ledgerlake init`. */
+export const usage: Usage = {
+  arguments: { '<dir>': 'Folder of the new project; made when it is not there' },
+  options: {
+    '--collection <address>': {
+      describe: 'Follow the assets of this collection; may be repeated',
+      repeat: true,
+    },
+    '--creator <address>': { describe: 'Follow the assets of this creator; may be repeated', repeat: true },
+    '--owner <address>': {
+      describe: 'Follow the token accounts of this owner; may be repeated',
+      repeat: true,
+    },
+    '--wallet <address>': {
+      describe: 'Follow balances and transfers of this wallet; may be repeated',
+      repeat: true,
+    },
+    '--schedule <kind>': {
+      describe: 'Write what runs it every night, too; may be repeated',
+      choices: schedules,
+      repeat: true,
+    },
+    '--yes': 'Ask nothing: with no address given, the sample collections of the sandbox',
+  },
+  examples: {
+    'ledgerlake init my-lake': 'Asks what to follow',
+    'ledgerlake init my-lake --collection <address> --schedule cron --yes': 'From a script',
+  },
+  notes:
+    'Writes a commented ledgerlake.yaml, jobs and their target files, .env.example and .gitignore. A file that is there stays as it is. It asks the API nothing.',
+};
+
+const kinds = ['collections', 'creators', 'owners', 'wallets'] as const;
+
+/** `ledgerlake init <dir>`. */
+export async function execute(args: InitArgs): Promise<number> {
+  const given: Followed = {
+    collections: readAddresses(args.collection ?? [], '--collection'),
+    creators: readAddresses(args.creator ?? [], '--creator'),
+    owners: readAddresses(args.owner ?? [], '--owner'),
+    wallets: readAddresses(args.wallet ?? [], '--wallet'),
+  };
+  const isGiven = hasAny(given);
+  const asked = isGiven || args.yes ? null : await ask(args);
+  const followed = asked?.followed ?? given;
+  const isSample = !hasAny(followed);
+  const folder = resolve(args.dir);
+  const files = projectFiles({
+    followed: isSample ? { ...followed, collections: readSample() } : followed,
+    isSample,
+    schedules: args.schedule ?? asked?.schedules ?? [],
+    folder,
+    program: programWords(),
+    version: readVersion(),
+  });
+  const result = await writeProject(folder, files);
+  createPrint(args)(renderResult(args.dir, result, isSample), { folder, ...result });
+  return 0;
+}
+
+function hasAny(followed: Followed): boolean {
+  return kinds.some((kind) => followed[kind].length > 0);
+}
+
+/** @param place where they come from, for the message @throws UsageError */
+function readAddresses(words: readonly string[], place: string): string[] {
+  const addresses = words.flatMap((word) => word.split(/[\s,]+/)).filter((word) => word !== '');
+  for (const word of addresses)
+    if (!address.safeParse(word).success)
+      throw new UsageError(
+        `${place} takes base58 addresses of 32 to 44 characters, not "${word}"`,
+        'Copy the address again: it has no 0, O, I or l.',
+      );
+  return [...new Set(addresses)];
+}
+
+/** Asks on the terminal. @throws UsageError where nobody is there to answer */
+async function ask({ schedule }: InitArgs): Promise<{ followed: Followed; schedules: Schedule[] }> {
+  if (!process.stdin.isTTY)
+    throw new UsageError(
+      'what is to be followed? Nobody is there to be asked',
+      'Give --collection, --creator, --owner or --wallet, or --yes for the sample collections.',
+    );
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const answers: Record<string, string[]> = {};
+  try {
+    process.stderr.write('What is to be followed? Addresses, separated by spaces; Enter for none.\n');
+    for (const kind of kinds) answers[kind] = readAddresses([await terminal.question(`  ${kind}: `)], kind);
+    const list = schedules.join(', ');
+    const words =
+      schedule === undefined ? await terminal.question(`Every night by (${list}; Enter: none): `) : '';
+    return { followed: answers as never, schedules: schedule ?? readSchedules(words) };
+  } finally {
+    terminal.close();
+  }
+}
+
+/** @throws UsageError */
+function readSchedules(text: string): Schedule[] {
+  const words = text.split(/[\s,]+/).filter((word) => word !== '');
+  for (const word of words)
+    if (!(schedules as readonly string[]).includes(word))
+      throw new UsageError(`"${word}" is no schedule`, `Schedules are ${schedules.join(', ')}.`);
+  return words as Schedule[];
+}
+
+/** Collections of the sample API, as the bundled jobs have them. */
+function readSample(): string[] {
+  const text = readFileSync(new URL('jobs/targets/collections.txt', packageRoot), 'utf8');
+  return text.split('\n').filter((line) => address.safeParse(line).success);
+}
+
+/** Starts this program from anywhere: a scheduler has another PATH. */
+function programWords(): string[] {
+  return [process.execPath, fileURLToPath(new URL('dist/cli.js', packageRoot))];
+}
+
+/** What was written, and what to type next. Pure. */
+function renderResult(dir: string, { written, kept }: Written, isSample: boolean): string {
+  const lines = written.map((path) => `wrote ${path}`);
+  lines.push(...kept.map((path) => `kept ${path}, which was there`), '', 'Next:');
+  lines.push(`  cd ${quoteForShell(dir)}`);
+  lines.push(
+    '  cp .env.example .env && chmod 600 .env   # then put the URL and the key of your provider into it',
+  );
+  if (isSample) lines.push('  # or leave that out, for the sample API that ledgerlake brings along');
+  for (const command of ['jobs check', 'doctor', 'plan', 'run']) lines.push(`  ledgerlake ${command}`);
+  return lines.join('\n');
+}

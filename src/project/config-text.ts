@@ -1,0 +1,64 @@
+import type { Followed } from './project.ts';
+
+/** `ledgerlake.yaml` of a new project: everything commented, because every default is a good one. Pure. */
+export function configText({ wallets }: Followed): string {
+  const wallet = wallets.length > 0 ? '' : '# ';
+  return `# yaml-language-server: $schema=./config.schema.json
+# Configuration of ledgerlake. Every key is optional; \`ledgerlake doctor\` says what is in force.
+# The API key never stands here: it is LEDGERLAKE_API_KEY in the environment, or in .env (see .env.example).
+
+api:
+  # Where the API answers. LEDGERLAKE_RPC_URL and LEDGERLAKE_WALLET_URL win. Without any URL sample data is crawled.
+  # rpc_url: https://rpc.example.com
+  # wallet_url: https://wallet.example.com
+
+  # Where the provider wants the key: query, query:<name>, header:<name>, bearer or path.
+  # auth: { rpc: query, wallet: "header:x-api-key" }
+
+  # What your plan allows. What is left out is found out, which takes a while.
+  limits:
+    # das: { rps: 10 }
+    # compression: { rps: 10 }
+    ${wallet}wallet: { rps: 2 }
+
+  # A run stops, resumably, when the month has cost this much.
+  # monthly_credits: 500000
+  # billing_day: 1
+
+warehouse:
+  # Memory of DuckDB. Raise it for tables of tens of millions of rows.
+  # memory_limit: 1GB
+  # Days that the raw answers are kept: a mapping can be mended from them without asking again.
+  # keep_raw_days: 30
+
+lake:
+  # Where the Parquet goes; left out, lake/ in the data folder. Left out, all tables are exported.
+  # uri: /srv/lake
+  # tables: [assets, token_accounts]
+  # partition_by: { assets: [collection] }
+
+# Several environments: what is different in each. Choose one with --env or LEDGERLAKE_ENV.
+# environments:
+#   prod: { api: { rpc_url: https://rpc.example.com, limits: { das: { rps: 50 } } } }
+#   dev: { api: { rpc_url: https://devnet.example.com } }
+`;
+}
+
+/** `.env.example`, to be copied. Pure. */
+export function envExampleText({ wallets }: Followed): string {
+  const wallet = wallets.length > 0 ? '' : '# ';
+  return `# cp .env.example .env && chmod 600 .env, then fill it in. The environment wins over .env.
+LEDGERLAKE_RPC_URL=https://rpc.example.com
+${wallet}LEDGERLAKE_WALLET_URL=https://wallet.example.com
+# One of the two:
+LEDGERLAKE_API_KEY=
+# LEDGERLAKE_API_KEY_FILE=/run/secrets/ledgerlake-key
+`;
+}
+
+/** What of a project is nobody else's. */
+export const gitignoreText = `data/
+.env
+.env.*
+!.env.example
+`;

@@ -1,0 +1,28 @@
+/** Addresses that a new project follows, by kind. */
+export interface Followed {
+  collections: readonly string[];
+  creators: readonly string[];
+  owners: readonly string[];
+  wallets: readonly string[];
+}
+
+export const schedules = ['cron', 'systemd', 'github', 'kubernetes', 'airflow', 'dagster'] as const;
+export type Schedule = (typeof schedules)[number];
+
+export interface ProjectOptions {
+  followed: Followed;
+  /** The addresses are the sample API's, because none was given. */
+  isSample: boolean;
+  schedules: readonly Schedule[];
+  /** Absolute path of the project's folder. */
+  folder: string;
+  /** The words of a command line that starts this program from anywhere. */
+  program: readonly string[];
+  version: string;
+}
+
+/** A file of the project: its path from the folder, and its text. */
+export interface ProjectFile {
+  path: string;
+  text: string;
+}
