@@ -1,12 +1,12 @@
 import { constants } from 'node:fs';
-import { access, open, readdir, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { access, readFile, stat } from 'node:fs/promises';
 import type { Config } from '../config.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { DamagedFile, LedgerlakeError } from '../errors.ts';
 import { bootTime, describeDamage } from '../landing/recover-landing.ts';
 import { type LandingRepair, planLandingRepair } from '../landing/repair-landing.ts';
 import { exists } from '../landing/segment-files.ts';
+import { listDamagedArchive } from '../warehouse/archive-checksums.ts';
 import { checkVersion, schemaVersion } from '../warehouse/build.ts';
 import { isLockConflict, openDatabase } from '../warehouse/database.ts';
 import { listDamagedStaging } from '../warehouse/load.ts';
@@ -39,7 +39,7 @@ export interface Finding {
 export interface Examination {
   findings: Finding[];
   landing: LandingRepair | null;
-  /** Archived files that are no Parquet files any more. */
+  /** Archived files that are not as they were written. */
   archive: string[];
   staging: number[];
   /** Logs with lines that are none, by path. */
@@ -51,7 +51,8 @@ const repair = 'ledgerlake doctor --repair';
 /**
  * Looks at a data folder: rights, versions, and whether its files are as they were written. Changes nothing; takes no lock.
  * While a run is at work only what it does not write is looked at.
- * @param config of the databases, every byte of which is read; null: they are not looked at
+ * @param config of the databases and the archive, every byte of which is read; null: no database is looked at, and only the
+ *   sizes and ends of archived files
  */
 export async function examineFolder(
   folder: DataFolder,
@@ -70,7 +71,7 @@ export async function examineFolder(
     return seen;
   }
   await examineLanding(folder, seen);
-  await examineRaw(folder, seen);
+  await examineRaw(folder, config, seen);
   if (config !== null) seen.findings.push(...(await examineDatabases(folder, config)));
   return seen;
 }
@@ -84,7 +85,11 @@ async function examineLanding({ landing }: DataFolder, seen: Examination): Promi
   }
 }
 
-async function examineRaw(folder: DataFolder, seen: Examination): Promise<void> {
+async function examineRaw(
+  folder: DataFolder,
+  config: Pick<Config, 'warehouse'> | null,
+  seen: Examination,
+): Promise<void> {
   if (await exists(folder.staging)) seen.staging = await listDamagedStaging(folder);
   for (const segment of seen.staging)
     seen.findings.push({
@@ -94,30 +99,22 @@ async function examineRaw(folder: DataFolder, seen: Examination): Promise<void> 
       exitCode: 0,
     });
   if (!(await exists(folder.archive))) return;
-  for (const name of (await readdir(folder.archive)).filter((one) => /^\d+(\.pages)?\.parquet$/.test(one))) {
-    const path = join(folder.archive, name);
-    if (await isParquet(path)) continue;
+  const options =
+    config === null
+      ? null
+      : {
+          memoryLimit: config.warehouse.memoryLimit,
+          threads: config.warehouse.threads,
+          tempDir: folder.temp,
+        };
+  for (const path of await listDamagedArchive(folder.archive, options)) {
     seen.archive.push(path);
     seen.findings.push({
       about: 'archive',
-      message: `${path} is no Parquet file any more`,
+      message: `${path} is not as it was written`,
       mend: `${repair} (rows that were published stay)`,
       exitCode: 74,
     });
-  }
-}
-
-/** Only its ends are looked at: what is in between, a rebuild checks as it reads it. */
-async function isParquet(path: string): Promise<boolean> {
-  const file = await open(path, 'r');
-  try {
-    const { size } = await file.stat();
-    const [first, last] = [Buffer.alloc(4), Buffer.alloc(4)];
-    await file.read(first, 0, 4, 0);
-    await file.read(last, 0, 4, Math.max(0, size - 4));
-    return size >= 12 && first.toString() === 'PAR1' && last.toString() === 'PAR1';
-  } finally {
-    await file.close();
   }
 }
 

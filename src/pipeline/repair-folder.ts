@@ -129,7 +129,12 @@ async function repairLog(_: DataFolder, { logs }: Examination, aside: string): P
 
 async function repairArchive(folder: DataFolder, { archive }: Examination, aside: string): Promise<string[]> {
   const done: string[] = [];
-  for (const path of archive) {
+  // Page lines say nothing without the records that stood beside them.
+  const pages = archive
+    .filter((path) => /\/\d+\.parquet$/.test(path))
+    .map((path) => path.replace(/\.parquet$/, '.pages.parquet'));
+  for (const path of new Set([...archive, ...pages])) {
+    if (!(await exists(path))) continue;
     await mkdir(aside, { recursive: true, mode: 0o700 });
     await rename(path, join(aside, basename(path)));
     done.push(`${path} was moved to ${aside}: rows that were published stay`);

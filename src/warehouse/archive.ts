@@ -3,6 +3,7 @@ import type { DataFolder } from '../data-folder.ts';
 import { DiskError } from '../errors.ts';
 import { describeSegment, verifySegment } from '../landing/reader.ts';
 import { longestPageLine, pageFile, recordFile, syncDirectory, syncFile } from '../landing/segment-files.ts';
+import { noteChecksum } from './archive-checksums.ts';
 import { archivedPages, archivedRecords, isOfArchive, listArchived, listTexts } from './archive-files.ts';
 import type { Database, SqlParams } from './database.ts';
 import { removeStaged } from './load.ts';
@@ -70,7 +71,7 @@ async function readKnown(
     if (error instanceof DiskError || !isOfArchive(error)) throw error;
     throw new DiskError(
       `the archive cannot be read: ${(error as Error).message}`,
-      `Restore ${archive} from a backup, or move the damaged file out of it: rows that were published stay. What was received now waits in the landing log.`,
+      `Restore ${archive} from a backup, or set the damaged file aside with \`ledgerlake doctor --repair\`: rows that were published stay. What was received now waits in the landing log.`,
       { cause: error },
     );
   }
@@ -142,5 +143,6 @@ export async function writeArchive(
   );
   await chmod(temporary, 0o600);
   await syncFile(temporary);
+  await noteChecksum(file, temporary);
   await rename(temporary, file);
 }

@@ -39,7 +39,7 @@ export async function restoreSegment(
     if (!isOfArchive(error)) throw error;
     throw new DiskError(
       `archived segment ${segment} cannot be read: ${(error as Error).message}`,
-      `Restore ${archive} from a backup, or move ${segment}.parquet and ${segment}.pages.parquet out of it: what only they hold is crawled again.`,
+      `Restore ${archive} from a backup; or set damaged files aside with \`ledgerlake doctor --repair\`, or move ${segment}.parquet and ${segment}.pages.parquet out of it: what only they hold is crawled again.`,
       { cause: error },
     );
   }

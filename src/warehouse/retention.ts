@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
 import { crawlKey, readLanding } from '../landing/reader.ts';
 import { listSegments, syncDirectory } from '../landing/segment-files.ts';
+import { forgetChecksums } from './archive-checksums.ts';
 import {
   archivedPages,
   listArchived,
@@ -117,6 +118,7 @@ export async function removeArchived(
     await syncDirectory(archive);
   }
   if (sweep !== null) await sweepTexts(archive, options, sweep);
+  if (segments.length > 0 || sweep !== null) await forgetChecksums(archive);
 }
 
 /** The newest segment that was ever removed from the archive; null when it holds all there was. */

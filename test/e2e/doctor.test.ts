@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/server.ts';
@@ -124,18 +124,51 @@ test('lines of the logs that are none: named, and taken out with a copy', async 
   expect(await listFiles(place, 'damaged')).toHaveLength(1);
 });
 
-test('an archived segment that is no Parquet file: named, and moved aside', async () => {
-  const { sandbox, place, cli } = await openLanded(['run']);
+const archiveDamages: [string, RegExp, (path: string) => Promise<void>, { check: number }][] = [
+  ['a byte in the middle of its records', /^\d+\.parquet$/, flipMiddle, { check: 0 }],
+  ['a byte in the middle of its pages', /\.pages\.parquet$/, flipMiddle, { check: 0 }],
+  ['its pages cut short', /\.pages\.parquet$/, cutMiddle, { check: 5 }],
+];
+
+async function flipMiddle(path: string): Promise<void> {
+  const { size } = await stat(path);
+  await changeByte(path, Math.floor(size / 2));
+}
+
+/** Both ends stay. */
+async function cutMiddle(path: string): Promise<void> {
+  const bytes = await readFile(path);
+  await writeFile(path, Buffer.concat([bytes.subarray(0, 100), bytes.subarray(120)]));
+}
+
+test.for(archiveDamages)(
+  'an archived segment, %s: doctor names it, and sets it aside; the next run goes on',
+  async ([, pattern, damage, { check }]) => {
+    const { sandbox, place, cli } = await openLanded(['run']);
+    const archive = join(place.data, 'archive');
+    const name = (await readdir(archive)).find((file) => pattern.test(file))!;
+    await damage(join(archive, name));
+    expect((await cli('check')).code).toBe(check);
+    expect(await cli('doctor')).toMatchObject({
+      code: 74,
+      stdout: expect.stringMatching(
+        new RegExp(`archive: .*${name} is not as it was written\\n.*doctor --repair`),
+      ),
+    });
+    expect((await cli('doctor', '--repair')).code).toBe(0);
+    expect((await cli('run')).code).toBe(0);
+    await compareIds(sandbox, cli);
+  },
+);
+
+test('an archive that an older version wrote, without checksums: every value of it is read', async () => {
+  const { place, cli } = await openLanded(['run']);
   const archive = join(place.data, 'archive');
+  await rm(join(archive, 'checksums.ndjson'));
+  expect((await cli('doctor')).code).toBe(0);
   const name = (await readdir(archive)).find((file) => file.endsWith('.pages.parquet'))!;
-  await writeFile(join(archive, name), Buffer.alloc(5000));
-  expect(await cli('doctor')).toMatchObject({
-    code: 74,
-    stdout: expect.stringContaining(`${name} is no Parquet file`),
-  });
-  expect((await cli('doctor', '--repair')).code).toBe(0);
-  expect((await cli('run')).code).toBe(0);
-  await compareIds(sandbox, cli);
+  await flipMiddle(join(archive, name));
+  expect((await cli('doctor')).code).toBe(74);
 });
 
 test('config, rights and databases: each finding with what mends it', async () => {
