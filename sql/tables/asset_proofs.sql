@@ -2,6 +2,7 @@
 -- grain: one row a compressed asset (id)
 -- key: id
 -- publish: merge
+-- record bytes: 1000
 -- steady: tree, leaf, node_index, root, proof
 -- required: tree, root, proof
 create table if not exists asset_proofs (

@@ -2,6 +2,7 @@
 -- grain: one row an asset (id)
 -- key: id
 -- publish: merge
+-- record bytes: 2200
 -- final: burnt
 -- history: yes
 -- texts: yes

@@ -2,6 +2,7 @@
 -- grain: one row a compressed account (hash)
 -- key: hash
 -- publish: merge
+-- record bytes: 1550
 -- steady: tree, leaf_index, root, proof
 -- required: tree, root, proof
 create table if not exists compressed_account_proofs (

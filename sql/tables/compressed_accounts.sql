@@ -2,6 +2,8 @@
 -- grain: one row a compressed account (hash)
 -- key: hash
 -- publish: merge
+-- record bytes: 580
+-- spent by: compression_transaction
 -- history: yes
 -- steady: owner, lamports, tree, leaf_index
 -- required: owner, lamports, tree

@@ -2,6 +2,8 @@
 -- grain: one row a compressed token account (hash)
 -- key: hash
 -- publish: merge
+-- record bytes: 790
+-- spent by: compression_transaction
 -- history: yes
 -- steady: owner, mint, amount
 -- required: owner, mint, amount

@@ -2,6 +2,7 @@
 -- grain: one row a transaction signature
 -- key: signature
 -- publish: append
+-- record bytes: 220
 -- feed slot: tx_slot
 -- required: tx_slot
 create table if not exists compression_signatures (

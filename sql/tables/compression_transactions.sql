@@ -2,6 +2,7 @@
 -- grain: one row a transaction (signature)
 -- key: signature
 -- publish: append
+-- record bytes: 3300
 -- required: tx_slot
 create table if not exists compression_transactions (
   signature varchar not null,

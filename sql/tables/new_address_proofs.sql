@@ -2,6 +2,7 @@
 -- grain: one row an address and tree
 -- key: tree, address
 -- publish: merge
+-- record bytes: 1700
 -- steady: root, proof
 -- required: root, proof
 create table if not exists new_address_proofs (

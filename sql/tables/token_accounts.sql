@@ -2,6 +2,7 @@
 -- grain: one row a token account (address)
 -- key: address
 -- publish: merge
+-- record bytes: 330
 -- history: yes
 -- steady: mint, owner, amount
 -- required: mint, owner, amount

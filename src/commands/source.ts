@@ -1,5 +1,4 @@
 import { rm } from 'node:fs/promises';
-import { createInterface } from 'node:readline/promises';
 import { urlFault } from '../config-urls.ts';
 import { UsageError } from '../errors.ts';
 import { exists } from '../landing/segment-files.ts';
@@ -9,6 +8,7 @@ import { publishLoaded } from '../pipeline/publish-stage.ts';
 import { readRunLog } from '../pipeline/run-log.ts';
 import { readSource } from '../warehouse/build.ts';
 import { openDatabase } from '../warehouse/database.ts';
+import { askYes } from './ask-yes.ts';
 import { type Context, type GlobalArgs, openContext } from './context.ts';
 import type { Usage } from './usage.ts';
 
@@ -70,10 +70,15 @@ async function move(args: SourceArgs, context: Context, bound: Map<string, strin
   const origin = readOrigin(args.url);
   const moved = chooseMoved(args, bound, origin);
   const former = [...new Set(Object.keys(moved).map((name) => bound.get(name)))].join(', ');
-  await confirm(
-    args,
-    `${origin} takes over the data of ${former} in ${context.folder.root} (${Object.keys(moved).join(', ')})`,
-  );
+  const what = `${origin} takes over the data of ${former} in ${context.folder.root} (${Object.keys(moved).join(', ')})`;
+  if (!args.yes)
+    await askYes(`${what}.\nIs it the same ledger?`, {
+      unattended: new UsageError(
+        `${what}: nobody is there to say yes`,
+        'Give --yes when it is the same ledger.',
+      ),
+      declined: new UsageError('not moved', 'Nothing was changed.'),
+    });
   const session = { ...context, verb: 'source', jobs: [], origins: {}, moved };
   const { exitCode } = await withSession(session, async (session) => {
     // The rates that held are another provider's.
@@ -126,15 +131,4 @@ function chooseMoved(
       throw new UsageError(`${one} is bound to ${origin} already`, 'Nothing has to be done.');
   }
   return Object.fromEntries(names.map((one) => [one, origin]));
-}
-
-async function confirm({ yes }: SourceArgs, what: string): Promise<void> {
-  if (yes) return;
-  if (!process.stdin.isTTY)
-    throw new UsageError(`${what}: nobody is there to say yes`, 'Give --yes when it is the same ledger.');
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await terminal
-    .question(`${what}.\nIs it the same ledger? [y/N] `)
-    .finally(() => terminal.close());
-  if (!/^y(es)?$/i.test(answer.trim())) throw new UsageError('not moved', 'Nothing was changed.');
 }

@@ -1,6 +1,6 @@
-import { createInterface } from 'node:readline/promises';
 import { StoppedEarly, UsageError } from '../errors.ts';
 import { findReset, type Reset, resetState } from '../pipeline/reset-state.ts';
+import { askYes } from './ask-yes.ts';
 import type { GlobalArgs } from './context.ts';
 import { runOffline } from './offline.ts';
 import type { Usage } from './usage.ts';
@@ -31,7 +31,11 @@ export async function execute(args: StateArgs): Promise<number> {
   return runOffline('state', args, async (session, context) => {
     const reset = await findReset(session, name);
     const what = describeReset(name, reset);
-    if (!args.yes) await askFirst(what);
+    if (!args.yes)
+      await askYes(`Forget ${what}?`, {
+        unattended: new UsageError(`this would forget ${what}`, 'Add --yes.'),
+        declined: new StoppedEarly('nothing was forgotten', 'Answer y, or add --yes.'),
+      });
     await resetState(session, [name]);
     context.print(`forgot ${what}; the next run begins anew`, { reset: name, ...reset });
     return 0;
@@ -41,17 +45,4 @@ export async function execute(args: StateArgs): Promise<number> {
 function describeReset(name: string, { targets, open }: Reset): string {
   const crawls = open === 0 ? '' : `, ${open} open crawl${open === 1 ? '' : 's'} among them`;
   return `how far ${name} is: ${targets} target${targets === 1 ? '' : 's'}${crawls}`;
-}
-
-/** @throws UsageError where nobody can be asked; StoppedEarly when the answer is no */
-async function askFirst(what: string): Promise<void> {
-  if (process.stdin.isTTY !== true) throw new UsageError(`this would forget ${what}`, 'Add --yes.');
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const answer = await terminal.question(`Forget ${what}? [y/N] `);
-    if (!/^y(es)?$/i.test(answer.trim()))
-      throw new StoppedEarly('nothing was forgotten', 'Answer y, or add --yes.');
-  } finally {
-    terminal.close();
-  }
 }

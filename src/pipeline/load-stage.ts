@@ -2,13 +2,8 @@ import PQueue from 'p-queue';
 import { recordFile } from '../landing/segment-files.ts';
 import { openDatabase } from '../warehouse/database.ts';
 import { createLoader, listUnloaded } from '../warehouse/load.ts';
+import { memoryLimits } from '../warehouse/memory.ts';
 import type { Session } from './session.ts';
-
-/**
- * Memory that the loader's own in-memory database may take. On one thread it takes 250 MB, on two 330; records of
- * megabytes, which every function that reads them holds several times, take the rest (docs/performance.md).
- */
-export const loaderMemory = '512MB';
 
 export interface LoadStage {
   /** Queues a whole segment. */
@@ -31,7 +26,7 @@ export async function startLoading(
   // On one thread, as it is in memory: the crawl has the other core.
   const database = await openDatabase(':memory:', {
     ...session.databaseOptions,
-    memoryLimit: loaderMemory,
+    memoryLimit: memoryLimits.loader,
   });
   const loader = await createLoader(database, folder, { expected, build: folder.build }).catch((error) => {
     database.close();

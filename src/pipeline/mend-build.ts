@@ -5,11 +5,12 @@ import { listArchived } from '../warehouse/archive-files.ts';
 import { openBuild } from '../warehouse/build.ts';
 import { type Database, openDatabase } from '../warehouse/database.ts';
 import { stillHeld } from '../warehouse/guards.ts';
+import { memoryLimits } from '../warehouse/memory.ts';
 import { publish, readSegments } from '../warehouse/publish.ts';
 import { beginEmptyBuild, judgeSnapshot, putBack, recoverBuild } from '../warehouse/recover-build.ts';
 import { closeReplay, openReplay, planBatches } from '../warehouse/replay.ts';
 import { readRemoved } from '../warehouse/retention.ts';
-import { loaderMemory, startLoading } from './load-stage.ts';
+import { startLoading } from './load-stage.ts';
 import { publishOptions } from './publish-options.ts';
 import { reloadRemapped } from './reload-stage.ts';
 import { readAcceptedBy } from './run-log.ts';
@@ -118,7 +119,7 @@ async function replaySegments(
   const acceptedBy = await readAcceptedBy(folder.runs);
   const startedAt = performance.now();
   for (const batch of await planReplay(context, missing)) {
-    const replay = await openReplay(folder, batch, { ...databaseOptions, memoryLimit: loaderMemory });
+    const replay = await openReplay(folder, batch, { ...databaseOptions, memoryLimit: memoryLimits.loader });
     const { tables, refused } = await withBuild(async (build) => {
       const published = await publish(build, replay, { ...publishOptions(context), acceptedBy });
       await settleArchived(build, batch, archived);

@@ -8,6 +8,7 @@ import { readLanding } from '../landing/reader.ts';
 import { requireSchema } from '../warehouse/build.ts';
 import { openDatabase } from '../warehouse/database.ts';
 import { openForJobSql, runJobSql } from '../warehouse/job-sql.ts';
+import { readTableSpec } from '../warehouse/table-spec.ts';
 import type { Problem } from '../yaml-file.ts';
 import { type CrawlState, type PlannedStart, planNamed, planStarts } from './plan-starts.ts';
 import { groupByTask, readCrawlState } from './read-state.ts';
@@ -39,19 +40,6 @@ export interface JobPlan {
   /** The jobs planned before it that may bring its SQL more targets than there are now. */
   growsWith: string[];
 }
-
-/** Bytes of a landed record, for the estimate of disk: what the shapes' records come to in practice. */
-const recordBytes: Readonly<Record<string, number>> = {
-  asset: 2200,
-  asset_proof: 1000,
-  token_account: 330,
-  signature: 220,
-  compressed_account: 580,
-  compressed_token_account: 790,
-  compression_transaction: 3300,
-  compressed_account_proof: 1550,
-  new_address_proof: 1700,
-};
 
 /**
  * Plans jobs from the snapshot, as a run would from the build; takes no lock.
@@ -148,6 +136,7 @@ function emptyPlan(job: Job, config: Config): JobPlan {
 
 function sumStarts(job: Job, config: Config, starts: readonly PlannedStart[]): JobPlan {
   const plan = emptyPlan(job, config);
+  const recordBytes = readTableSpec(job.operation.table).recordBytes;
   const price = config.credits[job.operation.name] ?? job.operation.credits;
   for (const { task, resume, expected } of starts) {
     plan.tasks += 1;
@@ -157,7 +146,7 @@ function sumStarts(job: Job, config: Config, starts: readonly PlannedStart[]): J
     // A list ends with an empty page, which a range of it may begin with.
     const fewest = job.operation.paging === 'keyset' && task.range === null ? 2 : 1;
     plan.requests += Math.max(1, (expected?.pages ?? fewest) - (resume?.pages.size ?? 0));
-    plan.diskBytes += (expected?.records ?? 0) * (recordBytes[job.operation.shape] ?? 500);
+    plan.diskBytes += (expected?.records ?? 0) * recordBytes;
   }
   plan.credits = plan.requests * price;
   plan.seconds = plan.rps === null ? null : Math.round((1000 * plan.requests) / plan.rps) / 1000;

@@ -4,12 +4,12 @@ import { listArchived } from '../warehouse/archive-files.ts';
 import { type Database, openDatabase } from '../warehouse/database.ts';
 import { listStaged, removeStaged } from '../warehouse/load.ts';
 import { listRemapped, noteMapping } from '../warehouse/mapping.ts';
+import { memoryLimits } from '../warehouse/memory.ts';
 import { addPublished, nothingPublished, type Published } from '../warehouse/published.ts';
 import { type Reloaded, reload } from '../warehouse/reload.ts';
 import { closeReplay, openReplay, planBatches } from '../warehouse/replay.ts';
 import { readTableSpecs } from '../warehouse/table-spec.ts';
 import { forgetTextsSql } from '../warehouse/text-sql.ts';
-import { loaderMemory } from './load-stage.ts';
 import { publishOptions } from './publish-options.ts';
 import type { MendContext, Session } from './session.ts';
 
@@ -93,7 +93,10 @@ async function reloadBatches(
     if (segments.length === 0) continue;
     // Typing needs the memory.
     session.closeBuild();
-    const replay = await openReplay(folder, segments, { ...databaseOptions, memoryLimit: loaderMemory });
+    const replay = await openReplay(folder, segments, {
+      ...databaseOptions,
+      memoryLimit: memoryLimits.loader,
+    });
     const one = await session.withBuild((build) => reload(build, replay, publishOptions(session)));
     await closeReplay(folder);
     addReloaded(total, one, segments.length);

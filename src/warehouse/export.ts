@@ -25,7 +25,7 @@ import {
   readTableFacts,
   type TableFacts,
 } from './lake-table.ts';
-import { limitBeside, withRoom } from './memory.ts';
+import { limitBeside, memoryLimits, withRoom } from './memory.ts';
 import { describeModel } from './model.ts';
 import { requireSnapshot } from './open-snapshot.ts';
 import { readTableSpecs } from './table-spec.ts';
@@ -72,12 +72,6 @@ export interface ExportResult {
 }
 
 const defaultFileBytes = 128_000_000;
-
-/**
- * For a look at every row once: blocks that were looked at would stay in all the memory there is, with which a run over
- * two million records took 533 MB at most, there.
- */
-const scanMemory = '96MB';
 
 /**
  * Writes tables of the snapshot as Parquet datasets, each `<lake>/<table>/<export id>/` with a manifest, and points
@@ -175,7 +169,8 @@ async function exportTable(
   };
   const earlier = await openTableFolder(lake, table);
   const readFacts = () => readTableFacts(database, lakeTable, layout);
-  const facts = lakeTable.rows === 0 ? await readFacts() : await withRoom(database, readFacts, scanMemory);
+  const facts =
+    lakeTable.rows === 0 ? await readFacts() : await withRoom(database, readFacts, memoryLimits.exportScan);
   checkPartitionColumns(table, facts.columns, {
     partitionBy: layout.partitionBy,
     place: options.places.partitionBy,

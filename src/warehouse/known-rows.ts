@@ -6,6 +6,7 @@ import type { LandingRecord } from '../landing/landing-record.ts';
 import { type NewPage, renderLine, renderPage, type SegmentForms } from '../landing/render-page.ts';
 import { longestPageLine } from '../landing/segment-files.ts';
 import { type Database, listColumns, openDatabase } from './database.ts';
+import { memoryLimits } from './memory.ts';
 import { type Group, listGroups, stagedHash } from './row-groups.ts';
 import { blamingMapping, createShapeMacros, readingOf, shapeQuery } from './shape-query.ts';
 import { quoteName, quoteText } from './sql-text.ts';
@@ -32,9 +33,6 @@ export interface KnownRows {
  */
 const maxQuestionBytes = 4 << 20;
 const maxBatchBytes = 8 << 20;
-
-/** Enough for that and for the pages of the table it looks through. */
-const memoryLimit = '256MB';
 
 interface Question extends Received {
   bytes: number;
@@ -134,7 +132,7 @@ function takeBatch(waiting: Question[]): Question[] {
 }
 
 async function openBuildToRead(folder: DataFolder): Promise<Database> {
-  const options = { memoryLimit, threads: 1, tempDir: folder.temp, readOnly: true };
+  const options = { memoryLimit: memoryLimits.knownRows, threads: 1, tempDir: folder.temp, readOnly: true };
   const database = await openDatabase(folder.build, options);
   await createShapeMacros(database);
   return database;

@@ -13,7 +13,7 @@ import {
 } from '../landing/segment-files.ts';
 import { type Database, listColumns, openDatabase, type SqlParams } from './database.ts';
 import { attachTexts, findKnownTexts, knownRowsSql } from './known-texts.ts';
-import { withRoom } from './memory.ts';
+import { memoryLimits, withRoom } from './memory.ts';
 import { blamingMapping, checkMappings, createShapeMacros, readingOf, shapeQuery } from './shape-query.ts';
 import { quoteName } from './sql-text.ts';
 import { isStagedWhole, writeChecksums } from './staging-checksums.ts';
@@ -132,16 +132,13 @@ export async function createLoader(
   };
 }
 
-/** Memory for the loader of `loadAgain`: it works beside a build that is open. */
-const againMemory = '256MB';
-
 /**
  * Makes staged segments anew from all of their texts, also those that were known when they were staged: what their rows were
  * read from is not what it was.
  * @param files a staging file of each
  */
 export async function loadAgain(folder: DataFolder, files: readonly string[]): Promise<void> {
-  const options = { memoryLimit: againMemory, threads: 1, tempDir: folder.temp };
+  const options = { memoryLimit: memoryLimits.loaderBesideBuild, threads: 1, tempDir: folder.temp };
   const database = await openDatabase(':memory:', options);
   try {
     const loader = await createLoader(database, folder);

@@ -4,6 +4,47 @@ import { isOutOfMemory } from '../errors.ts';
 import type { Database } from './database.ts';
 
 /**
+ * What each of our databases may take besides the build and the snapshot, which have `warehouse.memory_limit`
+ * (src/config-schema.ts says the least). Bodies of answers have a bound of their own (src/api/http.ts).
+ */
+export const memoryLimits = {
+  /**
+   * The loader, which works in memory while the crawl goes on. On one thread it takes 250 MB, on two 330; records of
+   * megabytes, which every function that reads them holds several times, take the rest (docs/performance.md).
+   */
+  loader: '512MB',
+  /** The loader of segments that are typed again, beside a build that is open. */
+  loaderBesideBuild: '256MB',
+  /** Looks received records up in the build: 8 MB of records, held ten times, and the pages of the table. */
+  knownRows: '256MB',
+  /**
+   * Reads every row of an export once. Blocks that were read would stay in all the memory there is: a run over two million
+   * records took 533 MB at most, there.
+   */
+  exportScan: '96MB',
+  /** Every table without rows. */
+  emptyTables: '64MB',
+  /** The lock file, which holds nothing. */
+  lock: '32MB',
+} as const;
+
+/**
+ * Memory to plan for a slice of a publish, bytes: what it takes whatever its rows are (the blocks that every column is written
+ * to), … With less, DuckDB does not fail: an insert takes three times as long.
+ */
+export const bytesPerSlice = 128e6;
+
+/**
+ * … and for each row, by what becomes of it: every row has narrow copies in `seen`, `known` and `verdict`; an inserted one
+ * is held until its row group is full; a changed one costs the table's row group its delete marks besides, and its
+ * former version is written again. Measured with bench/publish.ts at 256MB, and over 12 million rows at 192MB.
+ */
+export const bytesPerRow = { seen: 1000, inserted: 1000, changed: 4000, past: 2000 };
+
+/** Memory to plan for a row whose place is looked up, bytes: two numbers, held twice. */
+export const bytesPerPlace = 100;
+
+/**
  * What DuckDB knows of the row groups and blocks it has read does not count for its memory limit: about a fifteenth of
  * the file. Measured: 1.9 MB for each 100,000 records, which take 29 MB of it.
  */

@@ -1,5 +1,5 @@
 import { type Database, listColumns } from './database.ts';
-import { withRoom } from './memory.ts';
+import { bytesPerRow, bytesPerSlice, withRoom } from './memory.ts';
 import { mergeSql } from './merge-sql.ts';
 import { createPlaces } from './places.ts';
 import { countRows, namesOf, sumRows, takeSlice } from './slices.ts';
@@ -25,19 +25,6 @@ export const noRows: MergeCounts = {
   ...{ seen: 0, inserted: 0, changed: 0, amended: 0, confirmed: 0, stale: 0 },
   ...{ late: 0, gone: 0 },
 };
-
-/**
- * Memory to plan for a slice, bytes: what it takes whatever its rows are (the blocks that every column is written to), …
- * With less, DuckDB does not fail: an insert takes three times as long.
- */
-const bytesPerSlice = 128e6;
-
-/**
- * … and for each row, by what becomes of it: every row has narrow copies in `seen`, `known` and `verdict`; an inserted one
- * is held until its row group is full; a changed one costs the table's row group its delete marks besides, and its
- * former version is written again. Measured with bench/publish.ts at 256MB, and over 12 million rows at 192MB.
- */
-const bytesPerRow = { seen: 1000, inserted: 1000, changed: 4000, past: 2000 };
 
 /**
  * Applies the ready rows of some staging files to one merge table, slice by slice.

@@ -1,5 +1,6 @@
 import { createSchema } from './build.ts';
 import { type Database, openDatabase } from './database.ts';
+import { memoryLimits } from './memory.ts';
 import { listSql, readSql } from './sql-text.ts';
 import { readTableSpecs } from './table-spec.ts';
 
@@ -33,7 +34,11 @@ export function describeModel(): Promise<TableDescription[]> {
 
 /** A database with every table and no rows, which needs no data folder. */
 export async function withEmptyTables<T>(work: (database: Database) => Promise<T>): Promise<T> {
-  const database = await openDatabase(':memory:', { memoryLimit: '64MB', threads: 1, tempDir: '' });
+  const database = await openDatabase(':memory:', {
+    memoryLimit: memoryLimits.emptyTables,
+    threads: 1,
+    tempDir: '',
+  });
   try {
     await createSchema(database);
     return await work(database);

@@ -1,10 +1,7 @@
 import type { Database } from './database.ts';
-import { withRoom } from './memory.ts';
+import { bytesPerPlace, withRoom } from './memory.ts';
 import type { MergeSql } from './merge-sql.ts';
 import { namesOf, type StagedFile, takeSlice } from './slices.ts';
-
-/** Memory to plan for a row whose place is looked up, bytes: two numbers, held twice. */
-const bytesPerPlace = 100;
 
 /** How many rows a slice writes. */
 type Written = Record<'inserted' | 'changed' | 'amended', number>;

@@ -1,6 +1,7 @@
 import { chmod, rm } from 'node:fs/promises';
 import { asDiskError, isDamaged, StoppedEarly } from '../errors.ts';
 import { type Database, isLockConflict, openDatabase } from './database.ts';
+import { memoryLimits } from './memory.ts';
 
 /**
  * One run at a time in a data folder. The lock is the one DuckDB takes on a file it has open: the system frees it
@@ -28,7 +29,7 @@ export async function takeRunLock(path: string, tempDir: string): Promise<{ rele
 
 /** The file holds nothing: one that a full disk left torn is made again. */
 async function openLockFile(path: string, tempDir: string): Promise<Database> {
-  const open = () => openDatabase(path, { memoryLimit: '32MB', threads: 1, tempDir });
+  const open = () => openDatabase(path, { memoryLimit: memoryLimits.lock, threads: 1, tempDir });
   try {
     return await open();
   } catch (error) {

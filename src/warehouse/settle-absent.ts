@@ -6,9 +6,6 @@ import { quoteText, readSql } from './sql-text.ts';
 import { listFiles, type StagedSegment } from './staged-segments.ts';
 import { readTableSpecs, type TableSpec } from './table-spec.ts';
 
-/** Tables of accounts that transactions close. */
-const spentTables = ['compressed_accounts', 'compressed_token_accounts'];
-
 /**
  * After the rows are in: closes what vanished and cannot be looked up, what two answers under its key, hours apart, said
  * to be unknown, and what was spent; queues the rest in `meta.absent`. In the caller's transaction.
@@ -41,8 +38,8 @@ export async function settleAbsent(
     if (isAnswered) await noteAnswers(database, table);
     await queueMissed(database, table);
   }
-  const spendable = readTableSpecs().filter(({ name }) => spentTables.includes(name));
-  const shapes = new Set(['compression_transaction', ...spendable.flatMap((spec) => spec.shapes)]);
+  const spendable = readTableSpecs().filter(({ spentBy }) => spentBy !== null);
+  const shapes = new Set(spendable.flatMap(({ spentBy, shapes }) => [spentBy, ...shapes]));
   if (staged.some(({ shape }) => shapes.has(shape))) {
     await database.run(readSql('publish/spent.sql'));
     for (const spec of spendable) await close(spec, 'from spent');

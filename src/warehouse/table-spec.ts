@@ -12,6 +12,10 @@ export interface TableSpec {
   history: boolean;
   /** Whether the texts that rows were read from are known by their digests (sql/texts.sql). */
   texts: boolean;
+  /** The shape whose records say which of its rows are spent; null: no row is. */
+  spentBy: string | null;
+  /** What a record of it takes in the landing log, bytes: measured, for estimates. */
+  recordBytes: number;
   /** Columns by group, besides the base group of all others; each group has a slot of its own. */
   groups: ReadonlyMap<string, readonly string[]>;
   /** JSON objects put together from text columns that each hold some of their members, `"name":value,…`. */
@@ -51,6 +55,13 @@ export function readTableSpecs(): readonly TableSpec[] {
   return specs;
 }
 
+/** The spec of a table of the model. */
+export function readTableSpec(table: string): TableSpec {
+  const spec = readTableSpecs().find(({ name }) => name === table);
+  if (spec === undefined) throw new Error(`sql/tables has no ${table}.sql`);
+  return spec;
+}
+
 /** Reads a table's header: `-- word: value` lines before the first statement. */
 export function parseTableSpec(text: string): TableSpec {
   const groups = new Map<string, readonly string[]>();
@@ -82,6 +93,8 @@ export function parseTableSpec(text: string): TableSpec {
     publish,
     history: fields.get('history') === 'yes',
     texts: fields.get('texts') === 'yes',
+    spentBy: fields.get('spent by') ?? null,
+    recordBytes: Number(fields.get('record bytes') ?? 500),
     groups,
     joined,
     volatile: [...splitList(fields.get('volatile') ?? ''), 'extra', ...[...joined.values()].flat()],
