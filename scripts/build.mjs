@@ -1,13 +1,14 @@
 // Builds dist/ from src/: the program with its packages in a few files. A command that would read four hundred files
 // of packages one by one reads some thirty (docs/adr/0005-bundle.md).
-import { rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const dist = 'dist';
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 rmSync(dist, { recursive: true, force: true });
-await build({
+const { metafile } = await build({
+  metafile: true,
   // DuckDB's package is a file that tests and bench/ can find, to see what is asked of it.
   entryPoints: ['src/cli.ts', { in: 'src/warehouse/duckdb.ts', out: 'duckdb' }],
   outdir: dist,
@@ -32,3 +33,18 @@ await build({
   sourcesContent: false,
   logLevel: 'warning',
 });
+
+// The licences of what is in it ask to be handed on with it.
+const packages = Object.keys(metafile.inputs).flatMap(
+  (path) => /^.*node_modules\/((?:@[^/]+\/)?[^/]+)(?=\/)/.exec(path)?.[0] ?? [],
+);
+const texts = [...new Set(packages)].sort().flatMap((folder) => {
+  const files = existsSync(folder)
+    ? readdirSync(folder).filter((file) => /^(licen[cs]e|notice)(-\w+)?(\.\w+)?$/i.test(file))
+    : [];
+  return files.map(
+    (file) =>
+      `${folder.replace(/^.*node_modules\//, '')}: ${file}\n\n${readFileSync(`${folder}/${file}`, 'utf8')}`,
+  );
+});
+writeFileSync(`${dist}/LICENSES.txt`, texts.join(`\n${'-'.repeat(80)}\n`));

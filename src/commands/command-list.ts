@@ -38,6 +38,7 @@ export const commandList: readonly CommandEntry[] = [
     describe: 'The API that a data folder is bound to, or another URL that takes over',
     load: () => import('./source.ts'),
   },
+  { name: 'report', describe: 'One HTML page of a run, or of many', load: () => import('./report.ts') },
   { name: 'runs', describe: 'The runs so far and what they cost', load: () => import('./runs.ts') },
   { name: 'sql', describe: 'Query the snapshot, read-only', load: () => import('./sql.ts') },
   {

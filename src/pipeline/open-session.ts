@@ -19,7 +19,7 @@ import { takeIncomingPages } from './incoming-pages.ts';
 import { holdsArchive, mendBuild } from './mend-build.ts';
 import { endMovedCrawls, listMoves } from './moved-source.ts';
 import { mendRequestLog } from './request-log.ts';
-import { appendRunLog, type Found, makeRunId, readRunLog } from './run-log.ts';
+import { appendRunLog, makeRunId, type Noted, readRunLog } from './run-log.ts';
 import { writeRunState } from './run-state.ts';
 import type { Ended, MendContext, Replayed, Session } from './session.ts';
 
@@ -52,10 +52,10 @@ export async function withSession<T extends Ended>(
   const session = await openSession(options);
   let exitCode = 1;
   let stoppedBy: string | null = null;
-  let found: Found | undefined;
+  let noted: Noted = {};
   try {
     const ended = await work(session);
-    found = findWrong(ended);
+    noted = { ...findWrong(ended), ...tellDone(ended) };
     exitCode = ended.exitCode;
     stoppedBy = ended.stopped?.message ?? null;
     return ended;
@@ -66,21 +66,31 @@ export async function withSession<T extends Ended>(
     stoppedBy = error instanceof Error ? error.message : String(error);
     throw failure;
   } finally {
-    await session.end(exitCode, stoppedBy, found);
+    await session.end(exitCode, stoppedBy, noted);
   }
 }
 
-/** What was wrong with what a run published, or did not; undefined where nothing was. Pure. */
-function findWrong({ published, leftOut = [] }: Ended): Found | undefined {
-  if (published === undefined) return undefined;
+/** What was wrong with what a run published, or did not; nothing where nothing was. Pure. */
+function findWrong({ published, leftOut = [] }: Ended): Noted {
+  if (published === undefined) return {};
   const quarantined = published.quarantined.reduce((sum, { records }) => sum + records, 0);
   const stale = Object.values(published.tables).reduce((sum, counts) => sum + counts.stale, 0);
   const refused = published.refused.map(
     ({ job, target, reason }) =>
       `${target === '' || job.startsWith('_') ? jobTitle(job) : `${job}/${target}`}: ${reason}`,
   );
-  if (quarantined + stale + refused.length + leftOut.length === 0) return undefined;
-  return { quarantined, stale, refused, ...(leftOut.length === 0 ? {} : { leftOut }) };
+  if (quarantined + stale + refused.length + leftOut.length === 0) return {};
+  return { found: { quarantined, stale, refused, ...(leftOut.length === 0 ? {} : { leftOut }) } };
+}
+
+/** What a run asked for and published. Pure. */
+function tellDone({ published, jobs = {} }: Ended): Noted {
+  if (published === undefined) return {};
+  const counts = Object.entries(jobs).map(([job, { tasks, done, failed, pages, records }]) => [
+    job,
+    { tasks, done, failed, pages, records },
+  ]);
+  return { did: { jobs: Object.fromEntries(counts), tables: published.tables } };
 }
 
 /** A session whose end is the caller's. @throws as withSession */
@@ -130,12 +140,12 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       ...{ run, config, folder, log, databaseOptions, stop, now: Date.now },
       ...{ withBuild: build.withBuild, closeBuild: build.closeBuild, mending: build.mending },
       mended: build.mended(),
-      async end(exitCode, stoppedBy, found) {
+      async end(exitCode, stoppedBy, noted = {}) {
         build.closeBuild();
         const finished_at = new Date().toISOString();
         await appendRunLog(folder.runs, {
           ...{ run, finished_at, exit_code: exitCode, stopped_by: stoppedBy },
-          ...(found === undefined ? {} : { found }),
+          ...noted,
         });
         release();
       },

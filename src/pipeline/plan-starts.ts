@@ -26,9 +26,9 @@ export interface CrawlState {
   complete: ReadonlyMap<string, CompleteCheckpoint>;
   /** Failed checkpoints: the run that last failed, by task id. */
   failed: ReadonlyMap<string, string>;
-  /** Covered intervals by task id. */
+  /** Covered intervals by `job/target`. */
   coverage: ReadonlyMap<string, readonly CoveredInterval[]>;
-  /** Gaps by task id, newest first. */
+  /** Gaps by `job/target`, newest first. */
   gaps: ReadonlyMap<string, readonly FeedGap[]>;
   /** Crawls in the landing log, by task id. */
   landed: ReadonlyMap<string, readonly LandedCrawl[]>;

@@ -1,7 +1,7 @@
 import type { DataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
 import { type Spent, sumRequestsByRun } from './request-log.ts';
-import { type Found, type RunEntry, readRunLog } from './run-log.ts';
+import { type Did, type Found, type RunEntry, readRunLog } from './run-log.ts';
 import { readRunning } from './run-state.ts';
 
 /** One run and what it cost. */
@@ -20,6 +20,8 @@ export interface RunSummary extends Spent {
   stoppedBy: string | null;
   /** What was wrong with what it received, where something was. */
   found?: Found;
+  /** What it did, where it noted that. */
+  did?: Did;
 }
 
 /**

@@ -140,7 +140,7 @@ function addEntry(spent: Spent, entry: RequestEntry): void {
  * Every line, oldest first; none when there is no log. A line that is none, on a damaged disk, is passed over as a torn
  * one is: what it cost is not known, and no reason to stop every run.
  */
-async function* readRequestLog(path: string): AsyncGenerator<RequestEntry> {
+export async function* readRequestLog(path: string): AsyncGenerator<RequestEntry> {
   const lines = createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY });
   try {
     let before: string | null = null;

@@ -3,6 +3,7 @@ import { open, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncDirectory } from '../landing/segment-files.ts';
 import type { Accepted } from '../warehouse/accepted.ts';
+import type { MergeCounts } from '../warehouse/merge-table.ts';
 
 /** One run as `data/runs.ndjson` tells it; without `finishedAt` it was killed or is still running. */
 export interface RunEntry {
@@ -26,6 +27,29 @@ export interface RunEntry {
   stoppedBy: string | null;
   /** What was wrong with what it received, where something was. */
   found?: Found;
+  /** What it did; runs of older versions, and those that were killed, did not note it. */
+  did?: Did;
+}
+
+/** How far a job came in a run. */
+export interface DoneJob {
+  tasks: number;
+  done: number;
+  failed: number;
+  pages: number;
+  records: number;
+}
+
+/** What a run asked for and published, by job and by table. */
+export interface Did {
+  jobs: Readonly<Record<string, DoneJob>>;
+  tables: Readonly<Record<string, MergeCounts>>;
+}
+
+/** What a run notes of itself as it ends. */
+export interface Noted {
+  found?: Found;
+  did?: Did;
 }
 
 /** A job, or a line of its target file, that a run left out. */
@@ -60,7 +84,14 @@ type Line =
     }
   | { run: string; begins: string[] }
   | { run: string; reset: string[] }
-  | { run: string; finished_at: string; exit_code: number; stopped_by: string | null; found?: Found };
+  | {
+      run: string;
+      finished_at: string;
+      exit_code: number;
+      stopped_by: string | null;
+      found?: Found;
+      did?: Did;
+    };
 
 /**
  * A run's name: its start in UTC to the millisecond and a random part. It sorts behind the last run's whatever the
@@ -115,6 +146,7 @@ export async function readRunLog(path: string): Promise<RunEntry[]> {
           exitCode: entry.exit_code,
           stoppedBy: entry.stopped_by,
           ...(entry.found === undefined ? {} : { found: entry.found }),
+          ...(entry.did === undefined ? {} : { did: entry.did }),
         });
     }
   }

@@ -5,7 +5,7 @@ import type { LedgerlakeError } from '../errors.ts';
 import type { SignalStop } from '../stop-signals.ts';
 import type { Database, DatabaseOptions } from '../warehouse/database.ts';
 import type { Published } from '../warehouse/published.ts';
-import type { Found, LeftOut } from './run-log.ts';
+import type { DoneJob, LeftOut, Noted } from './run-log.ts';
 
 /** A data folder that this process alone works on, and the run it works for. */
 export interface Session {
@@ -30,7 +30,7 @@ export interface Session {
   /** What opening the folder put into a build that was damaged or missing; null when it was whole. */
   readonly mended: Replayed | null;
   /** Notes the run's end in `data/runs.ndjson` and frees the folder. */
-  end(exitCode: number, stoppedBy: string | null, found?: Found): Promise<void>;
+  end(exitCode: number, stoppedBy: string | null, noted?: Noted): Promise<void>;
 }
 
 /** How the work of a session ended. */
@@ -42,6 +42,8 @@ export interface Ended {
   published?: Published;
   /** Jobs, and lines of target files, that it could not read. */
   leftOut?: readonly LeftOut[];
+  /** How far its jobs came, where it asked for something. */
+  jobs?: Readonly<Record<string, DoneJob>>;
 }
 
 /** What making a build again needs of the session it happens in. */

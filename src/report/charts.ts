@@ -1,0 +1,114 @@
+import { BarChart, LineChart } from 'echarts/charts';
+import { GridComponent, LegendComponent } from 'echarts/components';
+import { type EChartsCoreOption, init, use } from 'echarts/core';
+import { SVGRenderer } from 'echarts/renderers';
+import { type Html, html, raw } from './html.ts';
+
+use([BarChart, LineChart, GridComponent, LegendComponent, SVGRenderer]);
+
+/** Colours of the page's style sheet, so that a chart follows the theme without a script. */
+const colours = ['var(--c1)', 'var(--c2)', 'var(--c3)', 'var(--c4)'];
+const ink = 'var(--muted)';
+const font = 'system-ui, sans-serif';
+
+/** A drawing each for wide and narrow screens: text in an SVG shrinks with it. */
+const sizes = [
+  { name: 'wide', width: 560, height: 230, ticks: 6 },
+  { name: 'narrow', width: 330, height: 220, ticks: 3 },
+] as const;
+
+export interface Series {
+  name: string;
+  /** One for each label. */
+  values: readonly number[];
+  line?: boolean;
+  /** Drawn against an axis of its own, on the right. */
+  right?: boolean;
+  /** Which colour of the style sheet, from 0. Default: by its place. */
+  colour?: number;
+}
+
+export interface ChartOptions {
+  title: string;
+  /** What the chart shows, for those who do not see it. */
+  summary: string;
+  /** Below the axis; our own text or times, never names from the data. */
+  labels: readonly string[];
+  series: readonly Series[];
+}
+
+/** Bars stand on each other; lines go through them. Pure. */
+export function drawChart(options: ChartOptions): Html {
+  const drawings = sizes.map((size) => {
+    const chart = init(null, null, { renderer: 'svg', ssr: true, width: size.width, height: size.height });
+    try {
+      chart.setOption(describeChart(options, size.ticks));
+      return html`<div class="${size.name}" aria-hidden="true">${raw(chart.renderToSVGString())}</div>`;
+    } finally {
+      // Its clock would keep the process alive.
+      chart.dispose();
+    }
+  });
+  return html`<figure role="img" aria-label="${options.summary}"><figcaption>${options.title}</figcaption>${drawings}</figure>`;
+}
+
+function describeChart({ labels, series }: ChartOptions, ticks: number): EChartsCoreOption {
+  const shown = series.filter(({ values }) => values.some((value) => value > 0));
+  const hasRight = shown.some(({ right }) => right);
+  const every = Math.max(1, Math.ceil(labels.length / ticks));
+  const axis = (name: 'left' | 'right') => ({
+    type: 'value',
+    position: name,
+    minInterval: 1,
+    splitNumber: 4,
+    axisLabel: { color: ink, fontFamily: font, formatter: shortNumber },
+    splitLine: { show: name === 'left', lineStyle: { color: 'var(--line)' } },
+  });
+  return {
+    animation: false,
+    color: colours,
+    textStyle: { fontFamily: font },
+    grid: { left: 48, right: hasRight ? 48 : 12, top: 34, bottom: 26 },
+    legend: { top: 0, left: 0, itemWidth: 12, itemHeight: 8, textStyle: { color: ink, fontFamily: font } },
+    xAxis: {
+      type: 'category',
+      data: [...labels],
+      axisLabel: {
+        color: ink,
+        fontFamily: font,
+        hideOverlap: true,
+        interval: (index: number) => index % every === 0,
+      },
+      axisLine: { lineStyle: { color: 'var(--line)' } },
+      axisTick: { show: false },
+    },
+    yAxis: hasRight ? [axis('left'), axis('right')] : [axis('left')],
+    series: shown.map(({ name, values, line, right, colour }) => {
+      const own = colours[colour ?? series.findIndex((one) => one.name === name)];
+      return {
+        name,
+        type: line ? 'line' : 'bar',
+        data: [...values],
+        yAxisIndex: right && hasRight ? 1 : 0,
+        ...(line
+          ? { symbol: labels.length > 1 ? 'none' : 'circle', lineStyle: { width: 2, color: own } }
+          : { stack: 'all', barMaxWidth: 36 }),
+        itemStyle: { color: own },
+        emphasis: { disabled: true },
+        silent: true,
+      };
+    }),
+  };
+}
+
+/** `950`, `1.2k`, `3M`. Pure. */
+export function shortNumber(value: number): string {
+  const units = ['', 'k', 'M', 'G', 'T'];
+  let size = value;
+  let unit = 0;
+  while (Math.abs(size) >= 1000 && unit < units.length - 1) {
+    size /= 1000;
+    unit += 1;
+  }
+  return `${Number(size.toPrecision(3))}${units[unit]}`;
+}
