@@ -92,16 +92,22 @@ create table if not exists meta.coverage (
   high_slot bigint not null,
   state varchar not null,
   cursor varchar,
-  run_id varchar not null
+  run_id varchar not null,
+  task varchar,
+  unit varchar,
+  cursor_group varchar
 );
-comment on table meta.coverage is 'Slots of each newest-first feed that are in, and the gaps between them.';
+comment on table meta.coverage is 'Slots, or times, of each newest-first feed that are in, and the gaps between them.';
 comment on column meta.coverage.job is 'Name of the job.';
 comment on column meta.coverage.target is 'What it ran for.';
-comment on column meta.coverage.low_slot is 'First slot of the interval, inclusive.';
-comment on column meta.coverage.high_slot is 'Last slot of the interval, inclusive.';
+comment on column meta.coverage.low_slot is 'First slot of the interval, inclusive; a Unix time in seconds where `unit` is second.';
+comment on column meta.coverage.high_slot is 'Last slot of the interval, inclusive; a Unix time in seconds where `unit` is second.';
 comment on column meta.coverage.state is 'covered or gap.';
 comment on column meta.coverage.cursor is 'Where a gap goes on.';
 comment on column meta.coverage.run_id is 'Run that last moved it.';
+comment on column meta.coverage.task is 'Identity of the task: with other parameters, a feed begins anew.';
+comment on column meta.coverage.unit is 'What the feed goes by: slot, or second (wallets, whose answers say no slot).';
+comment on column meta.coverage.cursor_group is 'How the page before the cursor ends, where its records stand in groups (transfers of one signature); JSON.';
 
 create table if not exists meta.absent (
   table_name varchar not null,

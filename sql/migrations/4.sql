@@ -37,3 +37,13 @@ alter table meta.checkpoints add column if not exists rolls_back boolean;
 
 -- How many records of a crawl did not move the rows they are of.
 alter table meta.checkpoints add column if not exists stale bigint;
+
+-- Feeds of wallets go by time, and a feed with other parameters begins anew. So far a job's parameters never changed a feed.
+alter table meta.coverage add column if not exists task varchar;
+alter table meta.coverage add column if not exists unit varchar;
+alter table meta.coverage add column if not exists cursor_group varchar;
+update meta.coverage set unit = 'slot', task = (
+  select max_by(c.task, c.crawl)
+  from meta.checkpoints as c
+  where c.job = meta.coverage.job and c.target = meta.coverage.target and c.kind = 'feed'
+);

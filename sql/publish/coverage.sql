@@ -8,6 +8,8 @@
 -- A feed that ends covers down to slot 0, unless that end is doubtful: what an earlier run covered, with records, lies
 -- below its last record. Then it covers down to that record, an empty page nothing; nor does the end that another crawl
 -- of the feed came to in the same run.
+-- Answers of feeds that go by time say no slot: a head covers up to its newest record, other pages what they show.
+-- A feed whose parameters changed is another task's, and begins anew.
 -- Cursors that were received before the source moved are forgotten; a gap that only they led to is begun at the head.
 create or replace temp table coverage as
 with rolled_back as (
@@ -24,7 +26,22 @@ went_back as (
   from meta.checkpoints
   where kind = 'feed' and rolls_back
 ),
-page as (
+-- The task that a feed is crawled by now.
+current as (
+  select job, target, max_by(task, crawl) as task
+  from crawl
+  where is_feed
+  group by
+    job,
+    target
+),
+before as (
+  select c.*
+  from meta.coverage as c
+  left join current as n using (job, target)
+  where c.task = n.task or n.task is null
+),
+landed_page as (
   select
     job,
     target,
@@ -35,9 +52,11 @@ page as (
     records,
     cursor,
     next_cursor,
+    cursor_group,
     end_reason,
     from_slot,
     slot,
+    coalesce(by_time, false) as by_time,
     coalesce(descends, true) and coalesce(lead(descends) over (partition by task, crawl order by page), true) as is_in_order,
     last_slot,
     (
@@ -46,30 +65,40 @@ page as (
       where b.job = landed.job and b.target = landed.target and b.crawl > landed.run
     ) as most_slot,
     case
-      when cursor is null then slot
+      when cursor is null then if(by_time, first_time, slot)
       when page = 1 then from_slot
-      else lag(last_slot) over (partition by task, crawl order by page)
+      -- By time, pages at the head may have had no record.
+      else coalesce(lag(last_slot) over (partition by task, crawl order by page), if(by_time, first_time, null))
     end as high_slot
   from landed
+  semi join current using (job, target, task)
   where kind = 'page'
     and exists (
       from crawl as c
       where c.task = landed.task and c.crawl = landed.crawl and c.is_feed and c.state not in ('refused', 'held', 'replaced')
     )
 ),
+page as (
+  select * replace (if(by_time, high_slot, slot) as slot)
+  from landed_page
+),
 -- What an end can be held against: `slot` is the highest of an interval. Pages count from the run after theirs on, so that
 -- a replay, which has all of them at once, decides the same.
 earlier as (
   select job, target, high_slot as slot, '' as run
-  from meta.coverage
+  from before
   where state = 'covered'
   union all
   select job, target, least(high_slot, most_slot), run
   from page
   where is_in_order and slot >= high_slot and last_slot <= high_slot
 ),
--- Where a feed is known to have had records: at or below `slot`.
+-- Where a feed is known to have had records: at or below `slot`. What goes by time is covered up to a record.
 filled as (
+  select job, target, high_slot as slot, '' as run
+  from before
+  where state = 'covered' and unit = 'second'
+  union all
   select job, target, min_slot as slot, crawl as run
   from meta.checkpoints
   where kind = 'feed' and records > 0
@@ -122,21 +151,21 @@ followed as (
   from judged
 ),
 told as (
-  select job, target, low_slot, least(high_slot, most_slot) as high_slot, run
+  select job, target, task, by_time, low_slot, least(high_slot, most_slot) as high_slot, run
   from followed
   -- A page that stays within the slot it was asked for in covers none: an island of no slots would split a gap.
   where covers and low_slot <= least(high_slot, most_slot)
   union all
   -- Of a source that went back, what stood above its slot then is to come again.
-  select c.job, c.target, c.low_slot, least(c.high_slot, b.slot) as high_slot, c.run_id
-  from meta.coverage as c
+  select c.job, c.target, c.task, c.unit = 'second', c.low_slot, least(c.high_slot, b.slot) as high_slot, c.run_id
+  from before as c
   left join rolled_back as b using (job, target)
   where c.state = 'covered' and c.low_slot <= least(c.high_slot, b.slot)
 ),
 -- Each interval once: of two equal ones it would be chance which begins an island, and the other would join the
 -- island below.
 covering as (
-  select job, target, low_slot, high_slot, max(run) as run
+  select job, target, any_value(task) as task, any_value(by_time) as by_time, low_slot, high_slot, max(run) as run
   from told
   group by
     job,
@@ -161,7 +190,14 @@ numbered as (
   from marked
 ),
 covered as (
-  select job, target, min(low_slot) as low_slot, max(high_slot) as high_slot, max(run) as run
+  select
+    job,
+    target,
+    any_value(task) as task,
+    any_value(by_time) as by_time,
+    min(low_slot) as low_slot,
+    max(high_slot) as high_slot,
+    max(run) as run
   from numbered
   group by
     job,
@@ -170,20 +206,29 @@ covered as (
 ),
 -- Where something is still to be asked for, and how: after every page whose cursor was not answered.
 cursors as (
-  select job, target, low_slot - 1 as high_slot, max_by(cursor, (run, page)) as cursor, max(run) as run
+  select job, target, low_slot - 1 as high_slot, max_by(way, (run, page)) as way, max(run) as run
   from (
     select
       job,
       target,
       low_slot,
-      case when run >= coalesce((select max(moved_by) from meta.source), '') then next_cursor end as cursor,
+      case
+        when run >= coalesce((select max(moved_by) from meta.source), '')
+          then {'cursor': next_cursor, 'ends': cursor_group}
+      end as way,
       run,
       page
     from followed
     where next_cursor is not null and low_slot is not null and not is_answered
     union all
-    select job, target, high_slot + 1, cursor, run_id, 0
-    from meta.coverage
+    select
+      job,
+      target,
+      high_slot + 1,
+      if(cursor is null, null, {'cursor': cursor, 'ends': cursor_group}),
+      run_id,
+      0
+    from before
     where state = 'gap'
   )
   group by
@@ -200,9 +245,16 @@ between_islands as (
     run
   from covered
 ),
+feed as (
+  select job, target, task, if(by_time, 'second', 'slot') as unit
+  from page
+  union
+  select job, target, task, unit
+  from before
+),
 gap as (
   -- The cursor that stands nearest above a gap leads into it.
-  select b.job, b.target, b.low_slot, b.high_slot, min_by(c.cursor, c.high_slot) as cursor, max(b.run) as run
+  select b.job, b.target, b.low_slot, b.high_slot, min_by(c.way, c.high_slot) as way, max(b.run) as run
   from between_islands as b
   left join cursors as c on c.job = b.job and c.target = b.target and c.high_slot >= b.high_slot
   where b.low_slot is not null and b.low_slot <= b.high_slot
@@ -213,7 +265,7 @@ gap as (
     b.high_slot
   union all
   -- Below everything covered, where a crawl was stopped on its way down.
-  select c.job, c.target, 0, max(c.high_slot), max_by(c.cursor, c.high_slot), max(c.run)
+  select c.job, c.target, 0, max(c.high_slot), max_by(c.way, c.high_slot), max(c.run)
   from cursors as c
   where c.high_slot >= 0
     and not exists (
@@ -229,14 +281,37 @@ gap as (
     c.job,
     c.target
 )
-select job, target, low_slot, high_slot, 'covered' as state, null as cursor, run as run_id
+select
+  job,
+  target,
+  low_slot,
+  high_slot,
+  'covered' as state,
+  null as cursor,
+  run as run_id,
+  task,
+  if(by_time, 'second', 'slot') as unit,
+  null as cursor_group
 from covered
 union all
-select job, target, low_slot, high_slot, 'gap', cursor, run
-from gap;
+select
+  g.job,
+  g.target,
+  g.low_slot,
+  g.high_slot,
+  'gap',
+  g.way.cursor,
+  g.run,
+  o.task,
+  o.unit,
+  g.way.ends
+from gap as g
+join feed as o using (job, target);
 
 delete from meta.coverage;
 
-insert into meta.coverage (job, target, low_slot, high_slot, state, cursor, run_id)
-select job, target, low_slot, high_slot, state, cursor, run_id
+insert into meta.coverage (
+  job, target, low_slot, high_slot, state, cursor, run_id, task, unit, cursor_group
+)
+select job, target, low_slot, high_slot, state, cursor, run_id, task, unit, cursor_group
 from coverage;

@@ -50,7 +50,11 @@ select
   case when slices > 0 then frozen and pages = slices else end_reason is not null end as ended,
   case
     when failure is not null then 'failed'
-    -- The crawls of a feed follow each other down; none takes another's place.
+    -- The crawls of a feed follow each other down; none takes another's place, but for those of other parameters.
+    when is_feed and not ended and exists (
+      from grouped as later
+      where later.job = g.job and later.target = g.target and later.task <> g.task and later.crawl > g.crawl
+    ) then 'superseded'
     when is_feed and not ended then 'open'
     when refused_run is not null and not is_held then 'replaced'
     when refused_run is not null and coalesce(accepted_run <= refused_run, true) then 'held'

@@ -1,7 +1,7 @@
 -- Rows just added to a feed's table whose slots were covered already: they were indexed after the feed was read there.
 -- grain: one row
 -- $files: the slice's staging files. $end: number of the first row added. {table}, {keys}, {slot}: the table, its key, and
--- its column of the ledger's slot. Table `landed`: sql/publish/landed.sql
+-- what the feed goes by. Table `landed`: sql/publish/landed.sql
 select count(distinct added.rowid) as n
 from {table} as added
 join read_parquet($files) as staged using ({keys})
@@ -14,5 +14,6 @@ join meta.coverage as c
   on c.state = 'covered'
   and c.job = landed.job
   and c.target = landed.target
-  and added.{slot} between c.low_slot and c.high_slot
+  and c.task = landed.task
+  and {slot} between c.low_slot and c.high_slot
 where added.rowid >= $end

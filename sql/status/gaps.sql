@@ -1,4 +1,4 @@
--- Slots of the feeds that are not in yet; those of former targets never will be.
+-- Slots (Unix times where `unit` is second) of the feeds that are not in yet; those of former targets never will be.
 -- grain: one row a gap
 -- $job: name of the job, or NULL for all
 select
@@ -6,6 +6,7 @@ select
   target,
   low_slot,
   high_slot,
+  unit,
   cursor
 from meta.coverage
 anti join former using (job, target)

@@ -7,7 +7,8 @@
 -- empty: of the complete ones, those whose last full crawl brought no record: the address may be none
 -- keyless: targets with records that mention no key
 -- stale: targets with records that are older than their rows by more than a replica lags
--- covered_from, covered_to: of feeds, the slots that each of its targets covers, gaps between them aside
+-- covered_from, covered_to: of feeds, the slots that each of its targets covers, gaps between them aside; of wallets, of
+--   which each is covered up to its newest record, NULL
 select
   job,
   count(*) as targets,
@@ -23,9 +24,9 @@ select
   sum(quarantined)::bigint as quarantined,
   count(*) filter (where keyless > 0) as keyless,
   count(*) filter (where stale > 0) as stale,
-  case when bool_and(covered_to is not null) and max(covered_from) <= min(covered_to) then max(covered_from) end
+  case when bool_and(covered_unit is not distinct from 'slot') and max(covered_from) <= min(covered_to) then max(covered_from) end
     as covered_from,
-  case when bool_and(covered_to is not null) and max(covered_from) <= min(covered_to) then min(covered_to) end
+  case when bool_and(covered_unit is not distinct from 'slot') and max(covered_from) <= min(covered_to) then min(covered_to) end
     as covered_to
 from target_status
 anti join former using (job, target)

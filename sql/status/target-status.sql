@@ -10,7 +10,8 @@
 -- stale: records of the latest crawl that are older than their rows by more than a replica lags
 -- last_full: when its last full crawl ended
 -- last_run: the last run that received something of it, or failed to
--- covered_from, covered_to: a feed's lowest and highest slot that are in; gaps may stand between them
+-- covered_from, covered_to: a feed's lowest and highest slot that are in; gaps may stand between them. Unix times where
+--   covered_unit is second, which says nothing of slots
 create or replace temp table target_status as
 with part as (
   select
@@ -109,7 +110,8 @@ covered as (
     target,
     min(low_slot) as covered_from,
     max(high_slot) as covered_to,
-    max(high_slot) filter (where low_slot = 0) as complete_to
+    max(high_slot) filter (where low_slot = 0 and unit = 'slot') as complete_to,
+    any_value(unit) as covered_unit
   from meta.coverage
   where state = 'covered'
   group by
@@ -169,7 +171,8 @@ select
   n.reason,
   r.last_run,
   k.covered_from,
-  k.covered_to
+  k.covered_to,
+  k.covered_unit
 from now as n
 join last_run as r using (job, target)
 left join covered as k on n.is_feed and k.job = n.job and k.target = n.target

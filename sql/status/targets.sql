@@ -10,6 +10,7 @@ select
   case when is_incremental then changes_slot end as changes_seen_to,
   covered_from,
   covered_to,
+  covered_unit,
   last_full,
   pages,
   records,

@@ -3,7 +3,7 @@
 -- key: signature
 -- publish: append
 -- record bytes: 220
--- feed slot: tx_slot
+-- feed slot: added.tx_slot
 -- required: tx_slot
 create table if not exists compression_signatures (
   signature varchar not null,

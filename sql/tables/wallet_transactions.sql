@@ -2,6 +2,7 @@
 -- grain: one row a wallet and transaction (wallet, signature)
 -- key: wallet, signature
 -- publish: append
+-- feed slot: epoch(added.timestamp)::bigint
 -- required: timestamp
 create table if not exists wallet_transactions (
   wallet varchar not null,

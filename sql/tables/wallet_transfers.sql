@@ -2,6 +2,7 @@
 -- grain: one row a transfer (wallet, signature, position)
 -- key: wallet, signature, position
 -- publish: append
+-- feed slot: epoch(added.timestamp)::bigint
 -- required: mint, amount
 create table if not exists wallet_transfers (
   wallet varchar not null,

@@ -28,6 +28,7 @@ const list = {
 const signatureList = {
   ...list,
   paging: 'feed',
+  feed: { by: 'slot', timeMember: 'blockTime', since: '1d' },
   shape: 'signature',
   table: 'compression_signatures',
 } as const;

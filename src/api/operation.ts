@@ -26,6 +26,20 @@ export interface RecordsAt {
   form: 'array' | 'keyed' | 'single';
 }
 
+/** What the records of a feed descend by, newest first. */
+export interface FeedOrder {
+  /**
+   * `slot`: their `slot`; an answer covers up to the slot that it says it reflects.
+   * `time`: their Unix time in seconds, because neither answers nor all records say a slot; an answer covers up to its
+   * newest record.
+   */
+  readonly by: 'slot' | 'time';
+  /** The member of a record that is its Unix time. */
+  readonly timeMember: string;
+  /** How far back a first crawl goes when the job does not say. */
+  readonly since: '1d' | 'all';
+}
+
 /** One operation of the API: everything the crawl, the client and the loader need to know about it. */
 export interface Operation {
   /** The JSON-RPC method, or the name given to a REST endpoint. */
@@ -44,6 +58,8 @@ export interface Operation {
   /** True: only one of them may be given. */
   readonly onlyOne?: boolean;
   readonly paging: Paging;
+  /** `feed` only. */
+  readonly feed?: FeedOrder;
   /** `batch` only: the parameter that takes the ids. */
   readonly batchParam?: string;
   /** Largest page (or batch) the API takes; null when it has no such parameter. */

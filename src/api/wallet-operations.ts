@@ -19,10 +19,15 @@ const single = {
   mayBeUnknown: true,
 } as const;
 
-/** History and transfers: newest first, an opaque cursor, a flag that says whether there are more. */
+/**
+ * History and transfers: newest first, an opaque cursor, a flag that says whether there are more. Records of the history say
+ * a slot, those of transfers none, both a time, so both go by time. A wallet's whole history is asked for when a job does
+ * not say `since`.
+ */
 const walletList = {
   ...walletLookup,
-  paging: 'cursor',
+  paging: 'feed',
+  feed: { by: 'time', timeMember: 'timestamp', since: 'all' },
   limit: 100,
   records: { path: ['data'], form: 'array' },
   cursorAt: ['pagination', 'nextCursor'],

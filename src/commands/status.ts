@@ -1,5 +1,5 @@
 import type { DataFolder } from '../data-folder.ts';
-import type { Gap } from '../pipeline/published-status.ts';
+import { describeRange, type Gap } from '../pipeline/published-status.ts';
 import { type JobStatus, readStatus, type Status, type TargetStatus } from '../pipeline/read-status.ts';
 import type { RunState } from '../pipeline/run-state.ts';
 import { untilStopped } from '../stop-signals.ts';
@@ -46,7 +46,7 @@ export function renderStatus(status: Status, folder: Pick<DataFolder, 'root'>): 
     const goesOn = gap.cursor === null ? 'from the head' : `at cursor ${gap.cursor}`;
     const isGone = status.jobs.some(({ job, has_file }) => job === gap.job && has_file === false);
     lines.push(
-      `gap: ${nameOf(gap)} slots ${gap.low_slot} to ${gap.high_slot} are not in${isGone ? '' : `; the next run goes on ${goesOn}`}`,
+      `gap: ${nameOf(gap)} ${describeRange(gap.unit, gap.low_slot, gap.high_slot)} are not in${isGone ? '' : `; the next run goes on ${goesOn}`}`,
     );
   }
   for (const { job, target, targets, reason } of status.held) {
@@ -143,7 +143,8 @@ function nameOf({ job, target }: Gap): string {
 type Slots = Pick<
   JobStatus,
   'complete_as_of' | 'changes_seen_to' | 'next_full_due' | 'covered_from' | 'covered_to'
->;
+> &
+  Partial<Pick<TargetStatus, 'covered_unit'>>;
 
 /** Which slots of a job or target are in. @param gaps its own */
 function describeSlots(of: Slots, gaps: readonly Gap[]): string[] {
@@ -151,7 +152,7 @@ function describeSlots(of: Slots, gaps: readonly Gap[]): string[] {
   if (from !== null && to !== null) {
     const within = gaps.filter((gap) => gap.high_slot >= from && gap.low_slot <= to).length;
     const but = within === 0 ? '' : ` but for ${within} gap${within === 1 ? '' : 's'}`;
-    return [`covers slots ${from} to ${to}${but}`];
+    return [`covers ${describeRange(of.covered_unit ?? 'slot', from, to)}${but}`];
   }
   if (of.complete_as_of === null) return [];
   if (of.changes_seen_to === null) return [`all data up to slot ${of.complete_as_of} is in`];

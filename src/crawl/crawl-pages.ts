@@ -29,7 +29,13 @@ const maxAsked = 3;
 const askAgainMs = 600;
 
 /** Lists that are no feeds have no order of slots. */
-const noPlace: FeedPage = { lastSlot: null, lastTime: null, descends: true, coveredTime: null };
+const noPlace: FeedPage = {
+  firstTime: null,
+  lastSlot: null,
+  lastTime: null,
+  descends: true,
+  coveredTime: null,
+};
 
 /** So many pages of a feed in a row that are in no order show that it has none: going on would buy all of it each night. */
 const maxDisordered = 2;
@@ -78,8 +84,9 @@ async function crawlPage(
   for (let asked = 1; ; asked += 1) {
     const after = await sendPage(start, deps, ask, async (page, receivedAt) => {
       const position = place.asked;
-      const facts = readFacts(start, walk, position, page);
-      const aims = { since: task.since, ascending: isAscending(task.params), now: receivedAt.getTime() };
+      const now = receivedAt.getTime();
+      const facts = readFacts(start, walk, position, page, now);
+      const aims = { since: task.since, ascending: isAscending(task.params), now };
       const same = nextStep(task.operation, position, facts, { ...goal, ...aims });
       const { step, trust } = askForMore(same, task, walk.trust);
       const moved = { ...moveOn(task, walk, page, facts, step), trust };
@@ -89,6 +96,9 @@ async function crawlPage(
         ...describeStep(task, walk, position, moved),
         ...step,
         last_slot: facts.lastSlot,
+        ...(task.operation.feed?.by === 'time'
+          ? { by_time: true as const, first_time: facts.firstTime }
+          : {}),
         ...(facts.descends ? {} : { descends: false }),
       };
       const known = await countKnown(start, { ...walk, position }, listed, page, deps);
@@ -147,10 +157,17 @@ function endAsKnown(line: NewPage): NewPage {
   return { ...line, next: null, end: 'known' };
 }
 
-function readFacts({ task, goal }: TaskStart, walk: Walk, position: Position, page: ReceivedPage): PageFacts {
+function readFacts(
+  { task, goal }: TaskStart,
+  walk: Walk,
+  position: Position,
+  page: ReceivedPage,
+  now: number,
+): PageFacts {
   const { cursor, more, slot, records, nulls } = page;
-  const isFeed = task.operation.paging === 'feed';
-  const place = isFeed ? readFeedPage(page, walk.reachedSlot, goal.coveredSlot) : noPlace;
+  const { feed } = task.operation;
+  const at = { reached: walk.reachedSlot, coveredSlot: goal.coveredSlot, now };
+  const place = feed === undefined ? noPlace : readFeedPage(feed, page, at);
   return {
     ...{ records: records.length, nulls, cursor, more, slot, ...place },
     coveredTime: walk.coveredTime ?? place.coveredTime,
@@ -250,7 +267,8 @@ function refuseDisorder({ disordered }: Walk): void {
 /** More records, and no way to ask for them: taken for the end, they would be missing without a word. */
 function refuseDeadEnd({ operation }: Task, page: ReceivedPage, { next, end }: NextStep): void {
   const { more, cursor, records } = page;
-  if (operation.paging === 'cursor' && more === true && cursor === null && records.length > 0)
+  const walksByCursor = operation.paging === 'cursor' || operation.paging === 'feed';
+  if (walksByCursor && more === true && cursor === null && records.length > 0)
     throw new PagingLoop('the API says that there are more records, but not how to ask for them');
   if (next === null && end === null)
     throw new PagingLoop('the page has no id that the list could be asked for after');

@@ -2,7 +2,7 @@ import type { ApiClient } from '../api/client.ts';
 import type { Timing } from '../api/timing.ts';
 import type { Task } from '../jobs/task.ts';
 import type { LandingRecord } from '../landing/landing-record.ts';
-import type { EndReason, Position } from '../landing/page-line.ts';
+import type { EndReason, PageGroup, Position } from '../landing/page-line.ts';
 import type { LandedCrawl } from '../landing/reader.ts';
 import type { NewPage } from '../landing/render-page.ts';
 import type { LandingLog } from '../landing/writer.ts';
@@ -18,7 +18,7 @@ export interface TaskStart {
   /** Its pages that have landed, when an earlier run was stopped in the middle. */
   resume: LandedCrawl | null;
   /** Feeds: the gap this crawl is for, and where it begins: at the gap, or at the head where nothing leads there. */
-  from?: { slot: number; position: Position };
+  from?: { slot: number; position: Position; group?: PageGroup };
   goal: Pick<PagingGoal, 'lastCompleteSlot' | 'firstContent' | 'seenSlot' | 'coveredSlot' | 'overlap'>;
   /** Batch operations: the ids to ask for; not looked at when a list is frozen already. */
   ids?: readonly string[];

@@ -1,8 +1,11 @@
+import type { FeedOrder } from '../api/operation.ts';
 import type { LandingRecord } from '../landing/landing-record.ts';
 import { type ReceivedPage, readSlotNumber, readWhole } from './page.ts';
 
-/** What the records of a feed's page say of their place in the ledger. */
+/** What the records of a feed's page say of their place in the ledger. In feeds that go by time, slots are Unix times. */
 export interface FeedPage {
+  /** By time: of its newest record; null where none is known, and in other feeds. */
+  firstTime: number | null;
   /** Slot and Unix time of the record that the page reaches down to; null where none is known, or the page does not descend. */
   lastSlot: number | null;
   lastTime: number | null;
@@ -20,54 +23,79 @@ interface FeedRecord {
 /** With fewer records, one that lies apart says nothing of the others. */
 const fewRecords = 4;
 
+/** By time: how many seconds a time may be above one before it, since those of old blocks are estimates that went back, … */
+const maxRise = 3600;
+/** … and ahead of the answer. */
+const maxAhead = 3600;
+
+/** What is known where a feed's page came. */
+export interface FeedPlace {
+  /** The lowest slot that the crawl has come down to; null at the head. */
+  reached: number | null;
+  /** Newest slot that is covered, or null. */
+  coveredSlot: number | null;
+  /** When the page came, Unix ms. */
+  now: number;
+}
+
 /**
- * Reads the slots of a newest-first page. A record that is not indexed yet (slot 0, or none), or says a slot that cannot be
- * right yet, has no place in the order.
- * @param reached the lowest slot that the crawl has come down to; null at the head
- * @param coveredSlot newest slot that is covered, or null
+ * Reads the places of a newest-first page. A record that is not indexed yet (slot 0, or none), or says what cannot be right
+ * yet, has no place in the order. By time, records that say none are usual, and a page of nothing else reaches as far down
+ * as the one above it.
  */
 export function readFeedPage(
+  order: FeedOrder,
   { records, slotCeiling }: Pick<ReceivedPage, 'records' | 'slotCeiling'>,
-  reached: number | null,
-  coveredSlot: number | null,
+  { reached, coveredSlot, now }: FeedPlace,
 ): FeedPage {
+  const byTime = order.by === 'time';
   const readable = records.filter((record) => record.refusal === undefined);
-  const placed = readable.flatMap((record) => readRecord(record, slotCeiling) ?? []);
-  const last = lastOf(placed);
-  const descends = readable.length === 0 || (last !== null && isDescending(placed, reached));
+  const ceiling = byTime ? now / 1000 + maxAhead : slotCeiling;
+  const placed = readable.flatMap((record) => readRecord(record, order, ceiling) ?? []);
+  const mayHaveNone = byTime || readable.length === 0;
+  const descends = (placed.length > 0 || mayHaveNone) && isDescending(placed, reached, byTime ? maxRise : 0);
+  const above = byTime && reached !== null ? { slot: reached, time: reached } : null;
+  const last = descends ? lowestOf(withoutApart(placed), above) : null;
   const covered = placed.find(
     ({ slot, time }) => time !== null && coveredSlot !== null && slot <= coveredSlot,
   );
   return {
-    lastSlot: descends && last !== null ? last.slot : null,
-    lastTime: descends && last !== null ? last.time : null,
+    firstTime: byTime && descends ? (lowestOf(placed.slice(0, 1), above)?.time ?? null) : null,
+    lastSlot: last?.slot ?? null,
+    lastTime: last?.time ?? null,
     descends,
     coveredTime: covered?.time ?? null,
   };
 }
 
-function isDescending(records: readonly FeedRecord[], reached: number | null): boolean {
-  let above = reached ?? Number.POSITIVE_INFINITY;
+function isDescending(records: readonly FeedRecord[], reached: number | null, maxRise: number): boolean {
+  let lowest = reached ?? Number.POSITIVE_INFINITY;
   for (const { slot } of records) {
-    if (slot > above) return false;
-    above = slot;
+    if (slot > lowest + maxRise) return false;
+    lowest = Math.min(lowest, slot);
   }
   return true;
 }
 
-/**
- * The record that a page reaches down to: its last, unless that lies further below the others than these are apart. One
- * old slot at a page's end would end the feed there, and all that is left out would count as covered.
- */
-function lastOf(records: readonly FeedRecord[]): FeedRecord | null {
-  const [first, before, last] = [records[0], records.at(-2), records.at(-1)];
-  if (first === undefined || before === undefined || last === undefined) return last ?? null;
-  const isApart = records.length >= fewRecords && before.slot - last.slot > first.slot - before.slot + 1;
-  return isApart ? before : last;
+/** Of equal ones the last. @param above what stands above all of them */
+function lowestOf(records: readonly FeedRecord[], above: FeedRecord | null): FeedRecord | null {
+  return records.reduce((lowest, one) => (lowest === null || one.slot <= lowest.slot ? one : lowest), above);
 }
 
-function readRecord({ bytes }: LandingRecord, slotCeiling: number): FeedRecord | null {
-  const record = JSON.parse(bytes.toString('utf8')) as { slot?: unknown; blockTime?: unknown } | null;
-  const slot = readSlotNumber(record?.slot);
-  return slot === null || slot > slotCeiling ? null : { slot, time: readWhole(record?.blockTime) };
+/**
+ * Without the last record, where it lies further below the others than these are apart. One old slot at a page's end would
+ * end the feed there, and all that is left out would count as covered.
+ */
+function withoutApart(records: readonly FeedRecord[]): readonly FeedRecord[] {
+  const [first, before, last] = [records[0], records.at(-2), records.at(-1)];
+  if (first === undefined || before === undefined || last === undefined) return records;
+  const isApart = records.length >= fewRecords && before.slot - last.slot > first.slot - before.slot + 1;
+  return isApart ? records.slice(0, -1) : records;
+}
+
+function readRecord({ bytes }: LandingRecord, order: FeedOrder, ceiling: number): FeedRecord | null {
+  const record = JSON.parse(bytes.toString('utf8')) as Record<string, unknown> | null;
+  const time = readWhole(record?.[order.timeMember]);
+  const slot = order.by === 'time' ? time || null : readSlotNumber(record?.slot);
+  return slot === null || slot > ceiling ? null : { slot, time };
 }

@@ -15,6 +15,7 @@ export interface PageFacts {
   /** Digest of its records. Asked for only where it may decide. */
   content(): string;
   /** Feeds: what its records say of their place (`readFeedPage`), `coveredTime` with what the pages before it said. */
+  firstTime: number | null;
   lastSlot: number | null;
   lastTime: number | null;
   descends: boolean;
@@ -156,8 +157,13 @@ function isUnchanged(
 }
 
 /** A feed's head from below what is covered has nothing new; going down from there would leave what lies between. */
-function isHeadBehind(position: Position, { slot }: PageFacts, { coveredSlot }: PagingGoal): boolean {
-  return position.cursor === undefined && slot !== null && coveredSlot !== null && slot < coveredSlot;
+function isHeadBehind(
+  position: Position,
+  { slot, firstTime }: PageFacts,
+  { coveredSlot }: PagingGoal,
+): boolean {
+  const head = slot ?? firstTime;
+  return position.cursor === undefined && head !== null && coveredSlot !== null && head < coveredSlot;
 }
 
 /**
@@ -211,8 +217,9 @@ export function isBehind(
   end: EndReason | null,
   { seenSlot, cursorSlot, lowestSlot }: SlotBounds & Pick<PagingGoal, 'seenSlot'>,
 ): boolean {
+  if (paging === 'feed' && end === 'unchanged') return true;
   if (slot === null) return false;
-  if (paging === 'feed') return end === 'unchanged' || (cursorSlot !== null && slot < cursorSlot);
+  if (paging === 'feed') return cursorSlot !== null && slot < cursorSlot;
   if (page === 1) return seenSlot !== null && slot < seenSlot;
   return (end !== null || incremental) && lowestSlot !== null && slot < lowestSlot;
 }

@@ -51,7 +51,7 @@ export function beginWalk({ task, resume, from }: TaskStart): Walk {
   return {
     page: depth + 1,
     position: last?.next ?? from?.position ?? startOf(task),
-    group: last?.group ?? null,
+    group: last === null ? (from?.group ?? null) : (last.group ?? null),
     lastKey: last?.last_key ?? null,
     cursorSlot: last === null ? (from?.slot ?? null) : last.last_slot,
     lowestSlot: resume?.minSlot ?? null,

@@ -44,8 +44,8 @@ export function checkJob(draft: JobDraft): Checked<Job> {
       mode: fields.mode,
       fullEveryMs: incremental ? durationMs(fields.full_every ?? '7d') : null,
       after: [...new Set(fields.after)],
-      since: operation.paging === 'feed' ? readSince(fields.since) : null,
-      overlapMs: operation.paging === 'feed' ? readOverlap(fields.overlap ?? '1h') : null,
+      since: operation.feed === undefined ? null : readSince(fields.since ?? operation.feed.since),
+      overlapMs: operation.feed === undefined ? null : readOverlap(fields.overlap ?? '1h'),
       pageSize: fields.page_size ?? operation.limit ?? 1,
       partitions: fields.partitions,
     },
@@ -141,10 +141,12 @@ function checkModes({ yaml, fields }: JobDraft, operation: Operation): Problem[]
   if (fields.full_every !== undefined && !incremental) {
     refuse(['full_every'], 'only for mode: incremental; a full job is a full crawl every time');
   }
-  if (fields.since !== undefined && operation.paging !== 'feed') {
+  if (fields.since !== undefined && operation.feed === undefined) {
     refuse(['since'], `only for feeds; ${operation.name} is crawled whole`);
+  } else if (operation.feed?.by === 'time' && isSlot(fields.since)) {
+    refuse(['since'], `${operation.name} goes by time, not by slots; expected an age, {pages: n} or all`);
   }
-  if (fields.overlap !== undefined && operation.paging !== 'feed') {
+  if (fields.overlap !== undefined && operation.feed === undefined) {
     refuse(['overlap'], `only for feeds; ${operation.name} is crawled whole`);
   }
   return problems;
@@ -212,9 +214,13 @@ function sortsById(sort: unknown): boolean {
   return sortBy === 'id' && sortDirection === 'asc';
 }
 
-function readSince(since: JobFile['since']): Since {
+function isSlot(since: JobFile['since']): boolean {
+  return typeof since === 'object' && 'slot' in since;
+}
+
+function readSince(since: NonNullable<JobFile['since']>): Since {
   if (since === 'all') return { kind: 'all' };
-  if (since === undefined || typeof since === 'string') return { kind: 'age', ms: durationMs(since ?? '1d') };
+  if (typeof since === 'string') return { kind: 'age', ms: durationMs(since) };
   return 'slot' in since ? { kind: 'slot', slot: since.slot } : { kind: 'pages', pages: since.pages };
 }
 

@@ -65,7 +65,7 @@ const since = z
     ],
     { error: sinceForms },
   )
-  .describe('Feeds only: how far back the first crawl goes, 1d if not said');
+  .describe('Feeds only: how far back the first crawl goes; 1d if not said, all for a wallet');
 
 /** `jobs/<name>.yaml`. */
 export const jobSchema = z
@@ -94,7 +94,7 @@ export const jobSchema = z
     overlap: overlapText
       .optional()
       .describe(
-        'Feeds only: how much below the newest covered slot each crawl reads again, for what is indexed late; 1h if not said, 0s for none',
+        'Feeds only: how much below the newest covered slot (or time) each crawl reads again, for what is indexed late; 1h if not said, 0s for none',
       ),
     page_size: z.int().min(1).optional().describe("Records a request; the operation's limit if not said"),
     partitions: z

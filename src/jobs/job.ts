@@ -19,7 +19,7 @@ export interface Job {
   fullEveryMs: number | null;
   /** Names of jobs that must have published before this one's targets are read. */
   after: string[];
-  /** Feeds: how far back to go (1 day when the file does not say); null for everything else. */
+  /** Feeds: how far back to go (the operation's own when the file does not say); null for everything else. */
   since: Since | null;
   /** Feeds: how much below the newest covered slot is read again (1 hour when the file does not say); null for everything else. */
   overlapMs: number | null;

@@ -62,6 +62,10 @@ export interface PageLine {
   from_slot?: number | null;
   /** Feeds: slot that the page reaches down to (`readFeedPage`); null where its records do not say. */
   last_slot: number | null;
+  /** Feeds that go by time: true. Their `last_slot` and `from_slot` are Unix times in seconds, … */
+  by_time?: true;
+  /** … and the page covers up to this one, its newest record's, where it is a head; null where no record says a time. */
+  first_time?: number | null;
   /** Feeds: false where the page's slots do not go down from those of the page before it: it covers nothing. */
   descends?: boolean;
   /** Keyset operations: the id that the walk goes on after when its cursor is refused; null where none is in order. */

@@ -1,5 +1,5 @@
 import { quoteForShell } from '../shell-words.ts';
-import type { Held } from './published-status.ts';
+import { describeRange, type Held } from './published-status.ts';
 import type { JobStatus, Status, TargetStatus } from './read-status.ts';
 import type { LeftOut, RunEntry } from './run-log.ts';
 
@@ -39,8 +39,8 @@ export function checkJobs(checked: readonly CheckedJob[], maxAgeMs: number, now:
           .filter(({ former }) => !former)
           .flatMap((target) => checkTarget(job, target, held, maxAgeMs, now)),
         ...tellLeftOut(leftOut),
-        ...gaps.map(({ target, low_slot, high_slot }) => {
-          const message = `slots ${low_slot} to ${high_slot} are not in`;
+        ...gaps.map(({ target, unit, low_slot, high_slot }) => {
+          const message = `${describeRange(unit, low_slot, high_slot)} are not in`;
           return { kind: 'gap' as const, job: job.job, target, message };
         }),
       ]),

@@ -1,6 +1,7 @@
 import type { Task } from '../jobs/task.ts';
+import type { PageGroup } from '../landing/page-line.ts';
 import { isEnded, type LandedCrawl } from '../landing/reader.ts';
-import { type CrawlState, type PlannedStart, targetKey } from './plan-starts.ts';
+import type { CrawlState, PlannedStart } from './plan-starts.ts';
 
 /** An interval of slots that a feed has covered, inclusive. */
 export interface CoveredInterval {
@@ -12,6 +13,8 @@ export interface CoveredInterval {
 export interface FeedGap {
   highSlot: number;
   cursor: string | null;
+  /** Where its records stand in groups: how the page before the cursor ends. */
+  group: PageGroup | null;
 }
 
 /**
@@ -22,7 +25,7 @@ export interface FeedGap {
 export function planFeed(task: Task, state: CrawlState, run: string, headFinished: boolean): PlannedStart[] {
   const overlap = overlapOf(task, state);
   const landed = (state.landed.get(task.id) ?? []).filter((crawl) => crawl.failed === null);
-  const covered = state.coverage.get(targetKey(task)) ?? [];
+  const covered = state.coverage.get(task.id) ?? [];
   const hadRecords = (state.complete.get(task.id)?.records ?? 0) > 0;
   const start = (crawl: string, below: number, more: Partial<PlannedStart> = {}): PlannedStart => ({
     ...{
@@ -48,28 +51,34 @@ export function planFeed(task: Task, state: CrawlState, run: string, headFinishe
   const known = covered.length > 0 || landed.length > 0;
   const isUnderWay = ({ highSlot, cursor }: FeedGap) =>
     open.some((crawl) => crawl.last?.next?.cursor === cursor || lowestReach(crawl) === highSlot);
-  const gaps = (state.gaps.get(targetKey(task)) ?? []).filter((gap) => !isUnderWay(gap));
+  const gaps = (state.gaps.get(task.id) ?? []).filter((gap) => !isUnderWay(gap));
   return [
     ...(headFinished
       ? []
       : [start(run, Number.POSITIVE_INFINITY, { expected: known ? { pages: 1, records: 0 } : null })]),
     ...open.map((crawl) => start(crawl.crawl, lowestReach(crawl), { resume: crawl })),
-    ...gaps.map(({ highSlot, cursor }) =>
-      start(`${run}-gap-${highSlot}`, highSlot, fromGap(task, highSlot, cursor)),
-    ),
+    ...gaps.map((gap) => start(`${run}-gap-${gap.highSlot}`, gap.highSlot, fromGap(task, gap))),
   ];
 }
 
 /** What a head reads again below what is covered. */
-function overlapOf({ overlapMs }: Task, { slots }: CrawlState): Pick<PlannedStart['goal'], 'overlap'> {
+function overlapOf(
+  { overlapMs, operation }: Task,
+  { slots }: CrawlState,
+): Pick<PlannedStart['goal'], 'overlap'> {
   if (overlapMs === null || overlapMs === 0) return {};
   const seconds = overlapMs / 1000;
-  return { overlap: { seconds, slots: Math.ceil(seconds * slots.perSecond) } };
+  const perSecond = operation.feed?.by === 'time' ? 1 : slots.perSecond;
+  return { overlap: { seconds, slots: Math.ceil(seconds * perSecond) } };
 }
 
 /** Only the head leads to a gap without a cursor. */
-function fromGap({ pageSize }: Task, slot: number, cursor: string | null): Pick<PlannedStart, 'from'> {
-  return { from: { slot, position: { limit: pageSize, ...(cursor === null ? {} : { cursor }) } } };
+function fromGap({ pageSize }: Task, { highSlot, cursor, group }: FeedGap): Pick<PlannedStart, 'from'> {
+  const position = { limit: pageSize };
+  if (cursor === null) return { from: { slot: highSlot, position } };
+  return {
+    from: { slot: highSlot, position: { ...position, cursor }, ...(group === null ? {} : { group }) },
+  };
 }
 
 /** How far down a crawl has come, or had to begin: after a restart at the head its last page says less. */
@@ -103,9 +112,10 @@ function listBegun(crawl: LandedCrawl): number[] {
   if (first === null || last?.end === 'unchanged') return [];
   // An empty head may have been wrong (sql/publish/coverage.sql); what is covered tells.
   if (isEnded(crawl) && reachedSlot === null) return [];
-  const began = first.from_slot ?? first.slot;
+  const answered = first.by_time ? Number.POSITIVE_INFINITY : (first.slot ?? 0);
+  const began = first.from_slot ?? (first.by_time ? first.first_time : first.slot) ?? null;
   return [
-    ...(began === null || (first.slot ?? 0) < began ? [] : [began]),
+    ...(began === null || answered < began ? [] : [began]),
     ...(isEnded(crawl) || reachedSlot === null ? [] : [reachedSlot]),
   ];
 }

@@ -26,9 +26,9 @@ export interface CrawlState {
   complete: ReadonlyMap<string, CompleteCheckpoint>;
   /** Failed checkpoints: the run that last failed, by task id. */
   failed: ReadonlyMap<string, string>;
-  /** Covered intervals by `job/target`. */
+  /** Covered intervals by task id. */
   coverage: ReadonlyMap<string, readonly CoveredInterval[]>;
-  /** Gaps by `job/target`, newest first. */
+  /** Gaps by task id, newest first. */
   gaps: ReadonlyMap<string, readonly FeedGap[]>;
   /** Crawls in the landing log, by task id. */
   landed: ReadonlyMap<string, readonly LandedCrawl[]>;

@@ -41,6 +41,8 @@ export interface PublishedJob extends Covered {
 }
 
 export interface PublishedTarget extends Covered {
+  /** `second`: what it covers are Unix times. */
+  covered_unit: 'slot' | 'second' | null;
   target: string;
   /** Whether its job does not have it any more. */
   former: boolean;
@@ -64,8 +66,17 @@ export interface Gap {
   target: string;
   low_slot: bigint;
   high_slot: bigint;
+  /** `second`: they are Unix times. */
+  unit: 'slot' | 'second';
   /** Where the next run asks again; null where only the head leads there. */
   cursor: string | null;
+}
+
+/** Slots, or times from the first record on. */
+export function describeRange(unit: Gap['unit'], from: bigint, to: bigint): string {
+  if (unit === 'slot') return `slots ${from} to ${to}`;
+  const time = (seconds: bigint) => new Date(Number(seconds) * 1000).toISOString().replace('.000Z', 'Z');
+  return `${from === 0n ? 'times' : `times ${time(from)}`} to ${time(to)}`;
 }
 
 /** What a guard holds back (`meta.held`). */

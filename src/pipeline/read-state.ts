@@ -1,11 +1,11 @@
 import { type SlotHistory, usualPerSecond } from '../crawl/slot-ceiling.ts';
 import type { DataFolder } from '../data-folder.ts';
+import type { PageGroup } from '../landing/page-line.ts';
 import { crawlKey, isEnded, type LandedCrawl, readLanding } from '../landing/reader.ts';
 import type { Database } from '../warehouse/database.ts';
 import { readSql } from '../warehouse/sql-text.ts';
 import type { CoveredInterval, FeedGap } from './plan-feed.ts';
 import type { CompleteCheckpoint, CrawlState } from './plan-starts.ts';
-import { targetKey } from './plan-starts.ts';
 import { type IsForgotten, readResets } from './reset-state.ts';
 import { readRunLog } from './run-log.ts';
 
@@ -87,7 +87,7 @@ const newestSlot = `
   from (
     select max_slot as slot, epoch_ms(finished_at)::double as seen_ms from meta.checkpoints where max_slot is not null
     union all
-    select high_slot, null from meta.coverage where state = 'covered'
+    select high_slot, null from meta.coverage where state = 'covered' and unit = 'slot'
   )`;
 
 async function readComplete(
@@ -139,42 +139,47 @@ async function readCoverage(
   database: Database,
   isForgotten: IsForgotten,
 ): Promise<Map<string, CoveredInterval[]>> {
-  const rows = await database.rows<{
-    job: string;
-    target: string;
-    low: bigint;
-    high: bigint;
-    run_id: string;
-  }>(
-    `select job, target, low_slot as low, high_slot as high, run_id from meta.coverage where state = 'covered'`,
-  );
-  const coverage = new Map<string, CoveredInterval[]>();
-  for (const { job, target, low, high, run_id } of rows) {
-    if (isForgotten({ job, target }, run_id)) continue;
-    const key = targetKey({ job, target });
-    coverage.set(key, [...(coverage.get(key) ?? []), { lowSlot: Number(low), highSlot: Number(high) }]);
-  }
-  return coverage;
+  const rows = await readIntervals(database, 'covered', isForgotten);
+  return groupBy(rows, ({ low, high }) => ({ lowSlot: Number(low), highSlot: Number(high) }));
 }
 
 async function readGaps(database: Database, isForgotten: IsForgotten): Promise<Map<string, FeedGap[]>> {
-  const rows = await database.rows<{
-    job: string;
-    target: string;
-    high: bigint;
-    cursor: string | null;
-    run_id: string;
-  }>(
-    `select job, target, high_slot as high, cursor, run_id from meta.coverage
-    where state = 'gap' order by high_slot desc`,
+  const rows = await readIntervals(database, 'gap', isForgotten);
+  return groupBy(rows, ({ high, cursor, cursor_group }) => ({
+    highSlot: Number(high),
+    cursor,
+    group: cursor_group === null ? null : (JSON.parse(cursor_group) as PageGroup),
+  }));
+}
+
+interface Interval {
+  job: string;
+  target: string;
+  task: string | null;
+  low: bigint;
+  high: bigint;
+  cursor: string | null;
+  cursor_group: string | null;
+  run_id: string;
+}
+
+async function readIntervals(
+  database: Database,
+  state: 'covered' | 'gap',
+  isForgotten: IsForgotten,
+): Promise<Interval[]> {
+  const rows = await database.rows<Interval>(
+    `select job, target, task, low_slot as low, high_slot as high, cursor, cursor_group, run_id from meta.coverage
+    where state = $state order by high_slot desc`,
+    { state },
   );
-  const gaps = new Map<string, FeedGap[]>();
-  for (const { job, target, high, cursor, run_id } of rows) {
-    if (isForgotten({ job, target }, run_id)) continue;
-    const key = targetKey({ job, target });
-    gaps.set(key, [...(gaps.get(key) ?? []), { highSlot: Number(high), cursor }]);
-  }
-  return gaps;
+  return rows.filter((row) => !isForgotten(row, row.run_id));
+}
+
+function groupBy<T>(rows: readonly Interval[], read: (row: Interval) => T): Map<string, T[]> {
+  const byTask = new Map<string, T[]>();
+  for (const row of rows) byTask.set(row.task ?? '', [...(byTask.get(row.task ?? '') ?? []), read(row)]);
+  return byTask;
 }
 
 /** Landed crawls by task, oldest first. */

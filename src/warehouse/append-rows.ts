@@ -70,7 +70,7 @@ async function countLate(
   const sql = readSql('publish/late.sql')
     .replaceAll('{table}', name)
     .replaceAll('{keys}', key.map(quoteName).join(', '))
-    .replaceAll('{slot}', quoteName(feedSlot));
+    .replaceAll('{slot}', feedSlot);
   const [row] = await database.rows<{ n: bigint }>(sql, { files, end });
   return Number(row?.n ?? 0n);
 }

@@ -27,7 +27,7 @@ export interface TableSpec {
   volatile: readonly string[];
   /** The flag of a row that, once true, stays true; null: none does. */
   final: string | null;
-  /** Tables of feeds: the column of the slot by which a feed covers them; null for others. */
+  /** Tables of feeds: what a feed covers their rows by, an expression of slots or Unix times over `added`; null for others. */
   feedSlot: string | null;
   /** Lists whose order means nothing. */
   unordered: readonly string[];

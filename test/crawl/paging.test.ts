@@ -11,7 +11,7 @@ const cursorOnly = { ...keyset, paging: 'cursor' as const };
 const page = (facts: Partial<PageFacts> = {}): PageFacts => ({
   ...{ records: 10, nulls: 0, cursor: null, more: null, slot: 100, lastSlot: null, lastTime: null },
   ...{ lastKey: null, page: 1, depth: facts.page ?? 1, content: () => 'same' },
-  ...{ descends: true, coveredTime: null },
+  ...{ descends: true, coveredTime: null, firstTime: null },
   ...facts,
 });
 const now = Date.UTC(2026, 0, 10);

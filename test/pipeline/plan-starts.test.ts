@@ -193,7 +193,7 @@ describe('a batch', () => {
 });
 
 describe('a feed', () => {
-  const coverage = new Map([['feed/', [{ lowSlot: 0, highSlot: 40 }]]]);
+  const coverage = new Map([[idOf(feed, one[0]!), [{ lowSlot: 0, highSlot: 40 }]]]);
   const head = (crawl: string, fields: object) => landed(feed, one[0]!, crawl, fields);
 
   test('the head, down to the newest covered slot', () =>
@@ -230,7 +230,7 @@ describe('a feed', () => {
 
 describe('a feed whose parts touch', () => {
   const open = {};
-  const key = 'feed/';
+  const key = idOf(feed, one[0]!);
 
   test('an open crawl that stopped exactly at a covered slot ends there', () => {
     const [task, crawls] = landed(feed, one[0]!, 'r1', open);
@@ -256,7 +256,7 @@ describe('a feed whose parts touch', () => {
         ],
       ],
     ]);
-    const gaps = new Map([[key, [{ highSlot: 200, cursor: 'there' }]]]);
+    const gaps = new Map([[key, [{ highSlot: 200, cursor: 'there', group: null }]]]);
     const state = newState({ coverage, gaps });
     expect(plan(feed, state)).toEqual([
       { target: '', ...fresh, coveredSlot: 300 },
@@ -268,7 +268,7 @@ describe('a feed whose parts touch', () => {
 });
 
 describe('a feed whose crawls begin again or share slots', () => {
-  const key = 'feed/';
+  const key = idOf(feed, one[0]!);
   const pageAt = (fields: Partial<PageLine>) =>
     ({ page: 2, end: null, last_slot: 50, slot: 90, ...fields }) as unknown as PageLine;
   const openAt = (crawl: string, fields: Partial<LandedCrawl>) => landed(feed, one[0]!, crawl, fields)[1][0];
@@ -292,14 +292,14 @@ describe('a feed whose crawls begin again or share slots', () => {
   test('a gap that a crawl from the head is under way to is not begun again', () => {
     const first = pageAt({ page: 1, from_slot: 40 });
     const underWay = openAt('r1-gap-40', { first, reachedSlot: 80, last: pageAt({ last_slot: 80 }) });
-    const gaps = new Map([[key, [{ highSlot: 40, cursor: 'gone' }]]]);
+    const gaps = new Map([[key, [{ highSlot: 40, cursor: 'gone', group: null }]]]);
     expect(planOf([underWay], { gaps })).toMatchObject([{ crawl: 'r1-gap-40' }]);
     const passed = { ...underWay, reachedSlot: 30, last: pageAt({ last_slot: 30 }) };
     expect(planOf([passed], { gaps })).toMatchObject([{ crawl: 'r1-gap-40' }, { crawl: 'r9-gap-40' }]);
   });
 
   test('a gap that no cursor leads to is looked for from the head', () => {
-    const gaps = new Map([[key, [{ highSlot: 40, cursor: null }]]]);
+    const gaps = new Map([[key, [{ highSlot: 40, cursor: null, group: null }]]]);
     const state = newState({ gaps, coverage: new Map([[key, [{ lowSlot: 0, highSlot: 30 }]]]) });
     const [, gap] = planStarts(feed, one, null, state, 'r9');
     expect(gap).toMatchObject({ crawl: 'r9-gap-40', from: { slot: 40, position: { limit: 2 } } });

@@ -53,6 +53,8 @@ export interface Installation {
   data: string;
   /** One `ledgerlake run` against the script, without the export. Its clock runs 20 times as fast. */
   night(script: Script, options?: NightOptions): Promise<NightEnded>;
+  /** Writes one of its files anew. */
+  write(path: string, text: string): Promise<void>;
   /** `ledgerlake publish --accept-…`. */
   publish(accept: Partial<Accepted>): Promise<Published>;
   /** `ledgerlake rebuild --from-archive`. @returns its exit code */
@@ -106,6 +108,7 @@ export async function openInstallation(files: Readonly<Record<string, string>>):
       );
       return { ...ended, calls: api.calls };
     },
+    write: (path, text) => writeFile(join(root, path), text),
     publish: (accept) =>
       aheadBy(hours * 3_600_000, () => publishAll(folder, config, { ...nothingAccepted, ...accept })),
     rebuild: () => aheadBy(hours * 3_600_000, () => rebuildAll(folder, config)),
