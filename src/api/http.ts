@@ -20,9 +20,11 @@ export interface HttpRequest {
 /** An answer as received: any status, the whole decoded body. */
 export interface HttpAnswer {
   status: number;
-  /** The headers Retry-After and Date as sent, the only ones that are passed on. */
+  /** The headers Retry-After and Date as sent. No others are passed on but those of `limits`. */
   retryAfter: string | null;
   date: string | null;
+  /** Headers that say something of rate limits (`x-ratelimit-remaining`, …), as sent: they may repeat the key. */
+  limits?: Readonly<Record<string, string>>;
   /** Decoded. UTF-8 is not checked here: the splitter validates every byte it keeps. */
   body: Buffer;
   /** Bytes on the wire, before decoding. */
@@ -133,7 +135,16 @@ async function exchange(
     const headerOf = (name: string) => [answer.headers[name] ?? []].flat()[0] ?? null;
     const [retryAfter, date] = [headerOf('retry-after'), headerOf('date')];
     const release = () => place?.release();
-    return { status: answer.statusCode, retryAfter, date, body: decoded, bytes: wire.bytes, release };
+    const { statusCode: status } = answer;
+    return {
+      status,
+      retryAfter,
+      date,
+      ...pickLimits(answer.headers),
+      body: decoded,
+      bytes: wire.bytes,
+      release,
+    };
   } catch (error) {
     if (deadline.hasPassed()) {
       throw new HttpFailure('timeout', `no complete answer in ${options.timeoutMs} ms`, wire.bytes);
@@ -143,6 +154,14 @@ async function exchange(
   } finally {
     deadline.clear();
   }
+}
+
+function pickLimits(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+): Pick<HttpAnswer, 'limits'> {
+  const names = Object.keys(headers).filter((name) => /^(x-)?rate-?limit/.test(name));
+  if (names.length === 0) return {};
+  return { limits: Object.fromEntries(names.map((name) => [name, [headers[name] ?? []].flat().join(', ')])) };
 }
 
 /** A signal that aborts with the caller's or after timeoutMs, whichever is first; `hold` stops the time, and lets it go on. */

@@ -1,43 +1,69 @@
+import { readApiKey } from '../api/api-key.ts';
 import type { Config } from '../config.ts';
 import { UsageError } from '../errors.ts';
+import { readJobs } from '../jobs/job-file.ts';
 import { exists } from '../landing/segment-files.ts';
+import { askOnce, chooseProbes, describeProbe, judgeProbe } from '../pipeline/examine-api.ts';
 import { examineFolder, type Finding } from '../pipeline/examine-folder.ts';
-import { type Repaired, repairFolder } from '../pipeline/repair-folder.ts';
+import { examineNeeds, type Fact } from '../pipeline/examine-needs.ts';
+import type { Probe } from '../pipeline/probe-api.ts';
+import { repairFolder } from '../pipeline/repair-folder.ts';
+import { untilStopped } from '../stop-signals.ts';
 import { chooseFolder, createLog, createPrint, type GlobalArgs, openConfig } from './context.ts';
+import { askMethods, openProber } from './doctor-methods.ts';
+import { describeSettings, renderDiagnosis } from './doctor-text.ts';
+import { requireUrls, urlsOf } from './endpoints.ts';
 import { readVersion } from './program.ts';
 import type { Usage } from './usage.ts';
 
 interface DoctorArgs extends GlobalArgs {
   repair: boolean;
+  methods: boolean;
+  offline: boolean;
+  yes: boolean;
 }
 
 /** Options of `ledgerlake doctor`. */
 export const usage: Usage = {
-  options: { '--repair': 'Set damaged pages and files aside, keep all others' },
+  options: {
+    '--repair': 'Set damaged pages and files aside, keep all others',
+    '--methods': 'Ask every method once whether the provider has it; says the credits first',
+    '--offline': 'Do not ask the API',
+    '--yes': '--methods: do not ask before credits are spent',
+  },
   examples: {
-    'ledgerlake doctor': 'Every finding with what mends it; asks nothing, changes nothing',
+    'ledgerlake doctor': 'Every finding with what mends it; one request an interface, changes nothing',
+    'ledgerlake doctor --methods': 'What the provider has, before jobs are written',
     'ledgerlake doctor --repair': 'When a command ended with 74 because of a damaged file',
   },
   notes:
-    'Ends with 0 when nothing is wrong, or all of it is mended; else with 74 (files, rights) or 2 (config, versions). What is set aside stays in damaged/ in the data folder.',
+    'Ends with 0 when nothing is wrong, or all of it is mended; else with 77 (key), 74 (files, rights, disk), 2 (config, versions) or 69 (API). What is set aside stays in damaged/ in the data folder.',
 };
 
-/** `ledgerlake doctor`: looks at program, config and data folder. */
+/** `ledgerlake doctor`: looks at program, config, data folder and API. */
 export async function execute(args: DoctorArgs): Promise<number> {
   const { config, findings } = await examineProgram(args);
+  if (args.methods && config !== null) return askMethods(args, config);
   const folder = chooseFolder(args, config?.environment ?? null);
   const hasFolder = await exists(folder.root);
   const settings = config ?? { warehouse: defaultWarehouse };
   const repaired =
     args.repair && hasFolder ? await repairFolder(folder, settings, createLog(args), new Date()) : null;
   if (hasFolder) findings.push(...(await examineFolder(folder, settings)).findings);
+  const facts: Fact[] = [];
+  const probes: Probe[] = [];
+  if (config !== null) {
+    facts.push(...(await describeSettings(args, config)));
+    const needs = await untilStopped((signal) => findNeeds(args, config, folder, signal));
+    const api = args.offline || config.sandbox ? null : await probeApi(config, folder);
+    facts.push(...needs.facts, ...(api?.facts ?? []));
+    findings.push(...needs.findings, ...(api?.findings ?? []));
+    probes.push(...(api?.probes ?? []));
+  }
   const exitCode = decideExitCode(findings);
   const versions = { ledgerlake: readVersion(), node: process.versions.node };
-  createPrint(args)(renderFindings(findings, repaired, folder.root, hasFolder), {
-    exitCode,
-    versions,
-    findings,
-    repaired,
+  createPrint(args)(renderDiagnosis({ versions, facts, findings, repaired, root: folder.root, hasFolder }), {
+    ...{ exitCode, versions, facts, findings, probes, repaired },
   });
   return exitCode;
 }
@@ -45,44 +71,82 @@ export async function execute(args: DoctorArgs): Promise<number> {
 /** Enough to look at the folder where the config cannot be read. */
 const defaultWarehouse = { memoryLimit: '512MB', threads: 1 } as Config['warehouse'];
 
+type Folder = ReturnType<typeof chooseFolder>;
+interface Found {
+  facts: Fact[];
+  findings: Finding[];
+}
+
 /** Node and config. */
 async function examineProgram(args: GlobalArgs): Promise<{ config: Config | null; findings: Finding[] }> {
   const findings: Finding[] = [];
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major < 20 || (major === 20 && minor < 19)) {
     const message = `Node ${process.versions.node} is older than 20.19`;
-    findings.push({ about: 'node', message, mend: 'Install Node 20.19 or newer.', exitCode: 2 });
+    findings.push({ about: 'node', message, mend: 'nvm install 20', exitCode: 2 });
   }
   try {
     return { config: await openConfig(args, true), findings };
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    findings.push({ about: 'config', message: error.message, mend: error.hint, exitCode: 2 });
+    findings.push(asFinding('config', error));
     return { config: null, findings };
+  }
+}
+
+/** @throws what is no mistake of the user */
+function asFinding(about: 'config' | 'jobs', error: unknown): Finding {
+  if (!(error instanceof UsageError)) throw error;
+  return { about, message: error.message, mend: error.hint, exitCode: 2 };
+}
+
+/** What the next run needs, where there are jobs and tables that can be read. */
+async function findNeeds(
+  args: GlobalArgs,
+  config: Config,
+  folder: Folder,
+  signal: AbortSignal,
+): Promise<Found> {
+  if (!(await exists(args.jobsDir))) {
+    const text = `there is no folder ${args.jobsDir}: ledgerlake init . makes it`;
+    return { facts: [{ about: 'jobs', text }], findings: [] };
+  }
+  try {
+    const jobs = await readJobs(args.jobsDir);
+    requireUrls(config, jobs);
+    return await examineNeeds(jobs, config, folder, signal);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    // What is wrong with the tables was found before.
+    if (!(error instanceof UsageError)) return { facts: [], findings: [] };
+    return { facts: [], findings: [asFinding('jobs', error)] };
+  }
+}
+
+/** One request an interface. */
+async function probeApi(config: Config, folder: Folder): Promise<Found & { probes: Probe[] }> {
+  const urls = urlsOf(config);
+  const endpoints = Object.fromEntries(Object.entries(urls).filter(([, url]) => url !== undefined));
+  const { envFiles, keyPlaces: places } = config;
+  const key = readApiKey(process.env, { envFiles, places });
+  const prober = openProber({ endpoints, key, config }, folder);
+  try {
+    const probes = await untilStopped((signal) =>
+      askOnce(prober, chooseProbes(endpoints), config.limits, signal),
+    );
+    return {
+      probes,
+      facts: probes.map((probe) => ({
+        about: probe.transport,
+        text: `${probe.origin}: ${describeProbe(probe)}`,
+      })),
+      findings: probes.flatMap((probe) => judgeProbe(probe, config, 'LEDGERLAKE_API_KEY')),
+    };
+  } finally {
+    await prober.close();
   }
 }
 
 /** The code of a run that would meet all of this. Pure. */
 function decideExitCode(findings: readonly Finding[]): number {
-  return [74, 2, 75].find((code) => findings.some(({ exitCode }) => exitCode === code)) ?? 0;
-}
-
-/** What a person reads. Pure. */
-function renderFindings(
-  findings: readonly Finding[],
-  repaired: Repaired | null,
-  root: string,
-  hasFolder: boolean,
-): string {
-  const lines = [...(repaired?.done ?? [])];
-  if (repaired !== null && repaired.pages.setAside > 0)
-    lines.push(`${repaired.pages.setAside} pages set aside, ${repaired.pages.kept} kept`);
-  for (const { job, target, fromPage } of repaired?.askedAgain ?? [])
-    lines.push(
-      `asked again by the next run: ${job}${target === '' ? '' : ` ${target}`}, from page ${fromPage} on`,
-    );
-  for (const { about, message, mend } of findings) lines.push(`${about}: ${message}`, `  ${mend}`);
-  if (!hasFolder) lines.push(`there is no data folder ${root} yet: ledgerlake run makes it`);
-  else if (findings.length === 0) lines.push('nothing is wrong');
-  return lines.join('\n');
+  return [77, 74, 2, 69, 75].find((code) => findings.some(({ exitCode }) => exitCode === code)) ?? 0;
 }

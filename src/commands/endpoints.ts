@@ -70,7 +70,8 @@ export async function openEndpoints(context: Context, options: EndpointsOptions 
   };
 }
 
-function urlsOf({ rpcUrl, walletUrl, webhookUrl }: Config): Record<Transport, string | undefined> {
+/** The URLs of the config, by interface. */
+export function urlsOf({ rpcUrl, walletUrl, webhookUrl }: Config): Record<Transport, string | undefined> {
   return { rpc: rpcUrl, wallet: walletUrl, webhook: webhookUrl };
 }
 

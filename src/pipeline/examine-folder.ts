@@ -20,6 +20,11 @@ export interface Finding {
   about:
     | 'node'
     | 'config'
+    | 'jobs'
+    | 'api'
+    | 'clock'
+    | 'credits'
+    | 'disk'
     | 'permissions'
     | 'version'
     | 'lock'

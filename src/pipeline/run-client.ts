@@ -56,7 +56,7 @@ export async function openClient(
 type Rates = Partial<Record<Pool, number>>;
 
 /** Rates that held in earlier runs; none when the file is missing or was torn: they are found again. */
-async function readRates(path: string): Promise<Rates> {
+export async function readRates(path: string): Promise<Rates> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as Rates;
   } catch {

@@ -1,0 +1,81 @@
+import { readApiKey } from '../api/api-key.ts';
+import { listOperations } from '../api/catalogue.ts';
+import { harmlessParams } from '../api/harmless-params.ts';
+import type { Config } from '../config.ts';
+import type { DataFolder } from '../data-folder.ts';
+import { UsageError } from '../errors.ts';
+import { askOnce, describeMethod } from '../pipeline/examine-api.ts';
+import { createProber, type ProbePlace, type Prober } from '../pipeline/probe-api.ts';
+import { openRequestLog } from '../pipeline/request-log.ts';
+import { readMonthlyLeft } from '../pipeline/run-client.ts';
+import { untilStopped } from '../stop-signals.ts';
+import { formatCount } from '../words.ts';
+import { confirmOrRefuse } from './confirm.ts';
+import { chooseFolder, createPrint, type GlobalArgs } from './context.ts';
+import { urlsOf } from './endpoints.ts';
+import { formatTable } from './text-table.ts';
+
+/** A prober whose requests the data folder's budget knows of, where there is a data folder. */
+export function openProber(place: Omit<ProbePlace, 'onAttempt'>, folder: DataFolder): Prober {
+  const log = (() => {
+    try {
+      return openRequestLog(folder.requests, 'doctor');
+    } catch {
+      return null;
+    }
+  })();
+  const prober = createProber({ ...place, onAttempt: (entry) => log?.add(entry) });
+  return {
+    ask: prober.ask,
+    async close() {
+      await prober.close();
+      log?.close();
+    },
+  };
+}
+
+/**
+ * `ledgerlake doctor --methods`: asks every method that only reads, of the interfaces that have a URL, once.
+ * @throws UsageError without a URL, without enough credits, and where nobody says yes
+ */
+export async function askMethods(args: GlobalArgs & { yes: boolean }, config: Config): Promise<number> {
+  const endpoints = Object.fromEntries(Object.entries(urlsOf(config)).filter(([, url]) => url !== undefined));
+  if (config.sandbox)
+    throw new UsageError(
+      'no URL is set, so there is nobody to ask: the embedded sandbox has every method',
+      'Set LEDGERLAKE_RPC_URL and LEDGERLAKE_API_KEY, in the environment or in .env.',
+    );
+  const operations = listOperations().filter(
+    (operation) => operation.transport in endpoints && harmlessParams(operation) !== null,
+  );
+  const folder = chooseFolder(args, config.environment);
+  const credits = operations.reduce((sum, { name, credits }) => sum + (config.credits[name] ?? credits), 0);
+  const left = await readMonthlyLeft({ config, folder });
+  if (left !== null && left < credits)
+    throw new UsageError(
+      `asking ${operations.length} methods costs ${formatCount(credits)} credits, and this month has ${formatCount(left)} left`,
+      'Raise api.monthly_credits, or ask one with `ledgerlake call`.',
+    );
+  const what = `${operations.length} methods are asked once, which costs ${formatCount(credits)} credits`;
+  await confirmOrRefuse(args.yes || !process.stdin.isTTY, `${what}.`, 'Ask them?');
+  process.stderr.write(`ledgerlake: ${what}\n`);
+  const { envFiles, keyPlaces: places } = config;
+  const key = readApiKey(process.env, { envFiles, places });
+  const prober = openProber({ endpoints, key, config }, folder);
+  const probes = await untilStopped((signal) => askOnce(prober, operations, config.limits, signal)).finally(
+    () => prober.close(),
+  );
+  const columns = [{ name: 'method' }, { name: 'there' }, { name: 'ms', right: true }, { name: 'it said' }];
+  const rows = probes.map((probe) => [
+    probe.operation,
+    describeMethod(probe),
+    `${probe.latencyMs}`,
+    probe.said,
+  ]);
+  const width = process.stdout.isTTY ? { width: process.stdout.columns } : {};
+  createPrint(args)(
+    formatTable(columns, rows, width),
+    probes.map((probe) => ({ ...probe, there: describeMethod(probe) })),
+  );
+  return probes.some(({ outcome }) => outcome === 'key_refused') ? 77 : 0;
+}
