@@ -4,6 +4,7 @@ import { type Config, readConfig } from '../config.ts';
 import { type DataFolder, dataFolder, refuseOddPath } from '../data-folder.ts';
 import { readSurroundings } from '../env-file.ts';
 import { noteResult } from '../json-output.ts';
+import { asCalled } from './as-called.ts';
 
 /** Options that every command takes. */
 export interface GlobalArgs {
@@ -77,10 +78,10 @@ export function chooseFolder(
   return dataFolder(dataDir ?? (environment === null ? 'data' : join('data', environment)));
 }
 
-/** Prints a result, for commands that need neither config nor environment. */
-export function createPrint({ json }: Pick<GlobalArgs, 'json'>): Context['print'] {
+/** Prints a result, for commands that need neither config nor environment. @param show makes text ready to be pasted from */
+export function createPrint({ json }: Pick<GlobalArgs, 'json'>, show = asCalled): Context['print'] {
   return (text, document) => {
-    const output = json ? toJson(document) : text;
+    const output = json ? toJson(document) : show(text);
     noteResult();
     process.stdout.write(output.endsWith('\n') ? output : `${output}\n`);
   };

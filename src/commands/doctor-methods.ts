@@ -10,7 +10,8 @@ import { openRequestLog } from '../pipeline/request-log.ts';
 import { readMonthlyLeft } from '../pipeline/run-client.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { formatCount } from '../words.ts';
-import { confirmOrRefuse } from './confirm.ts';
+import { askYes } from './ask-yes.ts';
+import { notSpent } from './confirm-spending.ts';
 import { chooseFolder, createPrint, type GlobalArgs } from './context.ts';
 import { urlsOf } from './endpoints.ts';
 import { formatTable } from './text-table.ts';
@@ -57,8 +58,8 @@ export async function askMethods(args: GlobalArgs & { yes: boolean }, config: Co
       'Raise api.monthly_credits, or ask one with `ledgerlake call`.',
     );
   const what = `${operations.length} methods are asked once, which costs ${formatCount(credits)} credits`;
-  await confirmOrRefuse(args.yes || !process.stdin.isTTY, `${what}.`, 'Ask them?');
-  process.stderr.write(`ledgerlake: ${what}\n`);
+  if (!args.yes && process.stdin.isTTY) await askYes(`${what}. Ask them?`, notSpent);
+  else process.stderr.write(`ledgerlake: ${what}\n`);
   const { envFiles, keyPlaces: places } = config;
   const key = readApiKey(process.env, { envFiles, places });
   const prober = openProber({ endpoints, key, config }, folder);

@@ -1,7 +1,7 @@
 import { readApiKey } from '../api/api-key.ts';
 import type { Config } from '../config.ts';
 import { UsageError } from '../errors.ts';
-import { readJobs } from '../jobs/job-file.ts';
+import { listJobNames, readJobs } from '../jobs/job-file.ts';
 import { exists } from '../landing/segment-files.ts';
 import { askOnce, chooseProbes, describeProbe, judgeProbe } from '../pipeline/examine-api.ts';
 import { examineFolder, type Finding } from '../pipeline/examine-folder.ts';
@@ -106,8 +106,9 @@ async function findNeeds(
   folder: Folder,
   signal: AbortSignal,
 ): Promise<Found> {
-  if (!(await exists(args.jobsDir))) {
-    const text = `there is no folder ${args.jobsDir}: ledgerlake init . makes it`;
+  const names = await listJobNames(args.jobsDir).catch(() => []);
+  if (names.length === 0) {
+    const text = `there are none in ${args.jobsDir}: ledgerlake init . makes some`;
     return { facts: [{ about: 'jobs', text }], findings: [] };
   }
   try {

@@ -1,14 +1,16 @@
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { fileURLToPath } from 'node:url';
 import { address } from '../api/param-schemas.ts';
 import { UsageError } from '../errors.ts';
+import { listJobNames } from '../jobs/job-file.ts';
 import { packageRoot } from '../package-root.ts';
 import { type Followed, type Schedule, schedules } from '../project/project.ts';
 import { projectFiles } from '../project/project-files.ts';
 import { type Written, writeProject } from '../project/write-project.ts';
 import { quoteForShell } from '../shell-words.ts';
+import { isOnPath } from './as-called.ts';
 import { createPrint, type GlobalArgs } from './context.ts';
 import { readVersion } from './program.ts';
 import type { Usage } from './usage.ts';
@@ -45,7 +47,7 @@ export const usage: Usage = {
       choices: schedules,
       repeat: true,
     },
-    '--yes': 'Ask nothing: with no address given, the sample collections of the sandbox',
+    '--yes': 'Ask nothing: with no address given and no job there, the sample collections of the sandbox',
   },
   examples: {
     'ledgerlake init my-lake': 'Asks what to follow',
@@ -65,11 +67,11 @@ export async function execute(args: InitArgs): Promise<number> {
     owners: readAddresses(args.owner ?? [], '--owner'),
     wallets: readAddresses(args.wallet ?? [], '--wallet'),
   };
-  const isGiven = hasAny(given);
-  const asked = isGiven || args.yes ? null : await ask(args);
-  const followed = asked?.followed ?? given;
-  const isSample = !hasAny(followed);
   const folder = resolve(args.dir);
+  const hasJobs = (await listJobNames(join(folder, 'jobs')).catch(() => [])).length > 0;
+  const asked = hasAny(given) || args.yes || hasJobs ? null : await ask(args);
+  const followed = asked?.followed ?? given;
+  const isSample = !hasAny(followed) && !hasJobs;
   const files = projectFiles({
     followed: isSample ? { ...followed, collections: readSample() } : followed,
     isSample,
@@ -79,7 +81,7 @@ export async function execute(args: InitArgs): Promise<number> {
     version: readVersion(),
   });
   const result = await writeProject(folder, files);
-  createPrint(args)(renderResult(args.dir, result, isSample), { folder, ...result });
+  createPrint(args, (text) => text)(renderResult(args.dir, result, isSample), { folder, ...result });
   return 0;
 }
 
@@ -145,6 +147,11 @@ function renderResult(dir: string, { written, kept }: Written, isSample: boolean
   const lines = written.map((path) => `wrote ${path}`);
   lines.push(...kept.map((path) => `kept ${path}, which was there`), '', 'Next:');
   lines.push(`  cd ${quoteForShell(dir)}`);
+  // From here, the commands below are found by their name, outside the clone too.
+  if (!isOnPath())
+    lines.push(
+      `  alias ledgerlake=${quoteForShell(programWords().map(quoteForShell).join(' '))}   # in this shell; npm link in the clone does it for all`,
+    );
   lines.push(
     '  cp .env.example .env && chmod 600 .env   # then put the URL and the key of your provider into it',
   );

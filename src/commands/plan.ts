@@ -1,17 +1,18 @@
 import { readJobs } from '../jobs/job-file.ts';
 import { exists } from '../landing/segment-files.ts';
 import { checkLake } from '../pipeline/export-stage.ts';
-import { type JobPlan, planJobs } from '../pipeline/plan-jobs.ts';
+import { planJobs } from '../pipeline/plan-jobs.ts';
 import { readMonthlyLeft } from '../pipeline/run-client.ts';
 import { readRunLog } from '../pipeline/run-log.ts';
 import { readRunning } from '../pipeline/run-state.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { isSnapshotMissing, requireSnapshot } from '../warehouse/open-snapshot.ts';
-import { type GlobalArgs, openContext } from './context.ts';
+import { type Context, type GlobalArgs, openContext } from './context.ts';
 import { requireUrls } from './endpoints.ts';
+import { type Month, renderPlan, sumPlan } from './plan-text.ts';
 import type { Usage } from './usage.ts';
 
-interface PlanArgs extends GlobalArgs {
+export interface PlanArgs extends GlobalArgs {
   job: string[];
   fullRefresh: boolean;
 }
@@ -20,7 +21,12 @@ interface PlanArgs extends GlobalArgs {
 export const usage: Usage = {
   arguments: { '[job...]': 'Jobs to plan (default: all)' },
   options: { '--full-refresh': 'As run --full-refresh would: everything anew' },
-  examples: { 'ledgerlake plan': 'What the next run would ask for and cost' },
+  examples: {
+    'ledgerlake plan': 'What the next run would ask for and cost',
+    'ledgerlake plan --json | jq .credits': 'For a script',
+  },
+  notes:
+    'A range stands where the last crawl does not tell how much there is: the lines below the table say why.',
 };
 
 /** `ledgerlake plan [job…]`: asks the API nothing and writes nothing. */
@@ -38,55 +44,12 @@ export async function execute(args: PlanArgs): Promise<number> {
   const plan = await untilStopped((signal) =>
     planJobs(jobs, context.config, folder, hasSnapshot, asked, signal),
   );
-  const creditsLeft = await readMonthlyLeft(context);
-  context.print(renderPlan(plan, creditsLeft), { jobs: plan, ...sumPlan(plan), creditsLeft });
+  const month = await readMonth(context);
+  context.print(renderPlan(plan, month), { jobs: plan, ...sumPlan(plan), creditsLeft: month.left });
   return 0;
 }
 
-function sumPlan(plan: readonly JobPlan[]) {
-  const sum = (field: 'tasks' | 'requests' | 'credits' | 'seconds' | 'diskBytes') =>
-    Math.round(1000 * plan.reduce((total, job) => total + (job[field] ?? 0), 0)) / 1000;
-  return {
-    tasks: sum('tasks'),
-    requests: sum('requests'),
-    credits: sum('credits'),
-    seconds: sum('seconds'),
-    diskBytes: sum('diskBytes'),
-    unknown: plan.filter((job) => isLeast(job) || job.waitsFor !== null).map((job) => job.job),
-  };
-}
-
-/** Whether the job may ask for more than its plan says. */
-function isLeast({ unknown, growsWith }: JobPlan): boolean {
-  return unknown > 0 || growsWith.length > 0;
-}
-
-/** What a person reads. Pure. @param creditsLeft of the billing month; null: no limit is configured */
-export function renderPlan(plan: readonly JobPlan[], creditsLeft: number | null): string {
-  const lines = plan.map((job) => {
-    if (job.waitsFor !== null)
-      return `${job.job}: its targets are known when ${job.waitsFor} has been published`;
-    const parts = [`${job.tasks} tasks`];
-    if (job.incremental > 0) parts.push(`${job.incremental} only for what changed`);
-    if (job.open > 0) parts.push(`${job.open} go on`);
-    parts.push(`${isLeast(job) ? 'at least ' : 'about '}${job.requests} requests`, `${job.credits} credits`);
-    if (job.seconds !== null) parts.push(`${Math.ceil(job.seconds)} s at ${job.rps} requests/s`);
-    if (job.diskBytes > 0) parts.push(`${Math.ceil(job.diskBytes / 1e6)} MB landing`);
-    if (job.unknown > 0) parts.push(`${job.unknown} never crawled: their size is unknown`);
-    if (job.targetsLeftOut > 0)
-      parts.push(`${job.targetsLeftOut} lines of its target file are no targets: \`ledgerlake jobs check\``);
-    if (job.growsWith.length > 0)
-      parts.push(`more for new targets that ${job.growsWith.join(', ')} will bring`);
-    return `${job.job}: ${parts.join(', ')}`;
-  });
-  const total = sumPlan(plan);
-  lines.push(
-    `total: ${total.tasks} tasks, ${total.unknown.length > 0 ? 'at least ' : 'about '}${total.requests} requests, ${total.credits} credits`,
-  );
-  if (creditsLeft !== null) {
-    const stops =
-      total.credits > creditsLeft ? ': the run stops when they are spent (exit 75), and goes on later' : '';
-    lines.push(`left of api.monthly_credits in this billing month: ${creditsLeft} credits${stops}`);
-  }
-  return lines.join('\n');
+/** The month's budget, and what of it is left. */
+export async function readMonth({ config, folder }: Pick<Context, 'config' | 'folder'>): Promise<Month> {
+  return { credits: config.monthlyCredits, left: await readMonthlyLeft({ config, folder }) };
 }

@@ -25,7 +25,7 @@ export interface AskArgs {
 export async function askAgain(args: GlobalArgs & AskArgs, filter: QuarantineFilter): Promise<number> {
   const context = await openContext(args);
   const { config, folder, log, showProgress } = context;
-  const limits = readBudget({ ...args, job: [], fullRefresh: false }, Date.now());
+  const limits = readBudget(args, Date.now());
   const read = () =>
     withSnapshot(folder, { ...config.warehouse, tempDir: tmpdir() }, (snapshot) =>
       readQuarantine(snapshot, filter),

@@ -1,5 +1,6 @@
 import { asDiskError, isOutOfMemory, LedgerlakeError } from '../errors.ts';
 import { printFailure } from '../json-output.ts';
+import { asCalled } from './as-called.ts';
 import { visibleLines } from './visible-text.ts';
 
 /** Prints a failure once, with what to do about it, and returns the exit code. */
@@ -14,7 +15,7 @@ export function reportFailure(failure: unknown): number {
 function describeFailure(error: unknown): { text: string; exitCode: number } {
   if (error instanceof LedgerlakeError) {
     const { message, hint, exitCode } = error;
-    return { text: `${visibleLines(message)}\n  ${visibleLines(hint)}`, exitCode };
+    return { text: `${visibleLines(message)}\n  ${asCalled(visibleLines(hint))}`, exitCode };
   }
   if (isOutOfMemory(error)) {
     const hint = 'Raise warehouse.memory_limit in ledgerlake.yaml; nothing received is lost.';

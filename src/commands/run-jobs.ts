@@ -4,7 +4,9 @@ import { exists } from '../landing/segment-files.ts';
 import { checkLake, exportSnapshot } from '../pipeline/export-stage.ts';
 import { runPipeline } from '../pipeline/run-pipeline.ts';
 import { acceptOptions, readAccepted } from './accept-options.ts';
+import { asCalled } from './as-called.ts';
 import type { CommandModule } from './command-module.ts';
+import { confirmSpending } from './confirm-spending.ts';
 import { openContext } from './context.ts';
 import { openEndpoints, originsOf, requireUrls } from './endpoints.ts';
 import { budgetOptions, jobsToRun, type RunArgs, readBudget } from './run-options.ts';
@@ -36,6 +38,7 @@ export const crawlCommand: CommandModule = {
 
 /** Runs the jobs and prints what became of them. @returns the exit code */
 async function runJobs(verb: 'run' | 'crawl', args: RunArgs): Promise<number> {
+  if (args.dryRun) return (await import('./plan.ts')).execute(args);
   const context = await openContext(args);
   const limits = readBudget(args, Date.now());
   const jobs = await readJobs(context.jobsDir, args.job);
@@ -47,6 +50,7 @@ async function runJobs(verb: 'run' | 'crawl', args: RunArgs): Promise<number> {
   if (verb === 'run') await checkLake(context);
   const accept = await readAccepted(args, jobs);
   requireUrls(context.config, jobs);
+  await confirmSpending(context, jobs, { ...args, ...limits });
   const place = await openEndpoints(context);
   try {
     const report = await runPipeline({
@@ -73,7 +77,7 @@ async function runJobs(verb: 'run' | 'crawl', args: RunArgs): Promise<number> {
     context.print(renderRunReport(report, context.folder, hasSnapshot), document);
     if (report.stopped !== null)
       process.stderr.write(
-        `ledgerlake: stopped early: ${report.stopped.message}\n  ${report.stopped.hint}\n`,
+        `ledgerlake: stopped early: ${report.stopped.message}\n  ${asCalled(report.stopped.hint)}\n`,
       );
     return report.exitCode;
   } finally {

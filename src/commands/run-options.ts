@@ -11,6 +11,8 @@ export interface RunArgs extends GlobalArgs, AcceptArgs {
   maxCredits?: string;
   until?: string;
   fullRefresh: boolean;
+  dryRun: boolean;
+  yes: boolean;
 }
 
 export const jobsToRun = { '[job...]': 'Jobs to run (default: all)' };
@@ -21,10 +23,15 @@ export const budgetOptions = {
   '--max-credits <n>': 'Stop, resumably, before more credits than this are spent',
   '--until <duration>': 'Stop, resumably, after this time: 90s, 1h30m, 2d',
   '--full-refresh': 'Ask for everything of the jobs named anew, whatever was crawled before',
+  '--dry-run': 'Only say what it would ask for and cost, as plan does',
+  '--yes': 'Do not ask before it spends more than is left of the month, or ten times what the last run did',
 };
 
 /** @throws UsageError for a budget that cannot be meant */
-export function readBudget(args: RunArgs, now: number): Omit<BudgetLimits, 'monthlyLeft'> {
+export function readBudget(
+  args: Pick<RunArgs, 'maxRequests' | 'maxCredits' | 'until'>,
+  now: number,
+): Omit<BudgetLimits, 'monthlyLeft'> {
   return {
     maxRequests: readCount('--max-requests', args.maxRequests),
     maxCredits: readCount('--max-credits', args.maxCredits),

@@ -13,11 +13,14 @@ import type { Problem } from '../yaml-file.ts';
 import { type CrawlState, type PlannedStart, planNamed, planStarts } from './plan-starts.ts';
 import { groupByTask, readCrawlState } from './read-state.ts';
 import { isInFullRefresh } from './reset-state.ts';
+import { type Rates, readRates } from './run-client.ts';
 import { readRunLog } from './run-log.ts';
 
 /** What a run would ask for one job. */
 export interface JobPlan {
   job: string;
+  /** Targets that it asks something for. */
+  targets: number;
   tasks: number;
   /** Tasks that go on where they stopped. */
   open: number;
@@ -25,10 +28,14 @@ export interface JobPlan {
   unknown: number;
   /** Tasks that only look for what changed since the target was last crawled. */
   incremental: number;
+  /** As many pages as the last crawl had; where that is not known, the fewest. */
   requests: number;
+  /** The most that it may come to; null where nothing bounds it. `why` says what the difference depends on. */
+  requestsMost: number | null;
   credits: number;
-  /** Requests a second that api.limits says, or null. */
+  /** Requests a second that api.limits says, else what held in earlier runs; null when neither is known. */
   rps: number | null;
+  rateFrom: 'config' | 'earlier runs' | null;
   /** Seconds at that rate, or null. */
   seconds: number | null;
   /** Bytes the landing log would take, from the last crawl's records; 0 when unknown. */
@@ -68,10 +75,15 @@ export async function planJobs(
       ? await readCrawlState(database, folder, without)
       : await readUnpublished(folder);
     const plans: JobPlan[] = [];
+    const rates = await readRates(folder.rates);
     for (const job of jobs) {
       const needsTables = job.forEach?.kind === 'sql';
       if (needsTables && !hasSnapshot) {
-        plans.push({ ...emptyPlan(job, config), waitsFor: job.after[0] ?? 'the first run' });
+        plans.push({
+          ...emptyPlan(job, config, rates),
+          requestsMost: null,
+          waitsFor: job.after[0] ?? 'the first run',
+        });
         continue;
       }
       const query = (sql: string) => runJobSql(database, sqlPlace(job), sql);
@@ -85,12 +97,10 @@ export async function planJobs(
         areNamed && !goesOn
           ? planNamed(job, targets, ids, state, 'plan').starts
           : planStarts(job, targets, ids, state, 'plan');
-      const plan = sumStarts(job, config, starts);
-      plans.push({
-        ...plan,
-        targetsLeftOut,
-        growsWith: needsTables ? job.after.filter((name) => mayBring(plans, name)) : [],
-      });
+      const plan = sumStarts(job, config, starts, rates);
+      const growsWith = needsTables ? job.after.filter((name) => mayBring(plans, name)) : [];
+      const requestsMost = growsWith.length > 0 ? null : plan.requestsMost;
+      plans.push({ ...plan, requestsMost, targetsLeftOut, growsWith });
     }
     return plans;
   } finally {
@@ -115,40 +125,51 @@ async function readUnpublished(folder: DataFolder): Promise<CrawlState> {
   };
 }
 
-function emptyPlan(job: Job, config: Config): JobPlan {
-  const rps = config.limits[job.operation.pool]?.rps ?? null;
+function emptyPlan(job: Job, config: Config, rates: Rates): JobPlan {
+  const { pool } = job.operation;
+  const configured = config.limits[pool]?.rps;
+  const rps = configured ?? rates[pool] ?? null;
   return {
-    job: job.name,
-    tasks: 0,
-    open: 0,
-    unknown: 0,
-    incremental: 0,
-    requests: 0,
-    credits: 0,
-    rps,
-    seconds: null,
-    diskBytes: 0,
-    waitsFor: null,
-    targetsLeftOut: 0,
-    growsWith: [],
+    ...{ job: job.name, targets: 0, tasks: 0, open: 0, unknown: 0, incremental: 0 },
+    ...{ requests: 0, requestsMost: 0, credits: 0, rps },
+    rateFrom: configured !== undefined ? 'config' : rps === null ? null : 'earlier runs',
+    ...{ seconds: null, diskBytes: 0, waitsFor: null, targetsLeftOut: 0, growsWith: [] },
   };
 }
 
-function sumStarts(job: Job, config: Config, starts: readonly PlannedStart[]): JobPlan {
-  const plan = emptyPlan(job, config);
-  const recordBytes = readTableSpec(job.operation.table).recordBytes;
+function sumStarts(job: Job, config: Config, starts: readonly PlannedStart[], rates: Rates): JobPlan {
+  const plan = emptyPlan(job, config, rates);
+  const { recordBytes } = readTableSpec(job.operation.table);
   const price = config.credits[job.operation.name] ?? job.operation.credits;
-  for (const { task, resume, expected } of starts) {
+  let most = 0;
+  for (const start of starts) {
+    const { task, resume, expected } = start;
     plan.tasks += 1;
     if (task.incremental) plan.incremental += 1;
     if (resume !== null) plan.open += 1;
     if (expected === null) plan.unknown += 1;
-    // A list ends with an empty page, which a range of it may begin with.
-    const fewest = job.operation.paging === 'keyset' && task.range === null ? 2 : 1;
-    plan.requests += Math.max(1, (expected?.pages ?? fewest) - (resume?.pages.size ?? 0));
+    const requests = fewestRequests(job, start);
+    plan.requests += requests;
+    most += mostRequests(start, requests);
     plan.diskBytes += (expected?.records ?? 0) * recordBytes;
   }
+  plan.targets = new Set(starts.map(({ task }) => task.target)).size;
+  plan.requestsMost = Number.isFinite(most) ? most : null;
   plan.credits = plan.requests * price;
   plan.seconds = plan.rps === null ? null : Math.round((1000 * plan.requests) / plan.rps) / 1000;
   return plan;
+}
+
+/** As the last crawl, or the fewest there can be. */
+function fewestRequests({ operation }: Job, { task, resume, expected }: PlannedStart): number {
+  // A list ends with an empty page, which a range of it may begin with.
+  const fewest = operation.paging === 'keyset' && task.range === null ? 2 : 1;
+  return Math.max(1, (expected?.pages ?? fewest) - (resume?.pages.size ?? 0));
+}
+
+/** Infinite where nothing is known: a first crawl, and a feed, which brings what is new. */
+function mostRequests({ task, expected, fullPages }: PlannedStart, requests: number): number {
+  if (task.operation.paging === 'none') return requests;
+  if (expected === null || task.operation.paging === 'feed') return Number.POSITIVE_INFINITY;
+  return task.incremental ? Math.max(requests, fullPages ?? Number.POSITIVE_INFINITY) : requests;
 }

@@ -53,7 +53,7 @@ export async function openClient(
   );
 }
 
-type Rates = Partial<Record<Pool, number>>;
+export type Rates = Partial<Record<Pool, number>>;
 
 /** Rates that held in earlier runs; none when the file is missing or was torn: they are found again. */
 export async function readRates(path: string): Promise<Rates> {

@@ -134,7 +134,7 @@ test('jobs with a mistake, and none at all', async () => {
   rmSync(join(folder, 'jobs'), { recursive: true });
   expect(await doctorAt(healthy)).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('there is no folder jobs: ledgerlake init . makes it'),
+    stdout: expect.stringContaining('there are none in jobs: ledgerlake init . makes some'),
   });
 });
 

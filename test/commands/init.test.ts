@@ -89,6 +89,13 @@ test('what is there stays as it is, byte for byte; what is missing comes beside 
   });
 });
 
+test('a schedule for a project that is there: nothing is asked, no sample comes beside its jobs', async () => {
+  await init('p', '--wallet', address('w'));
+  const { code, stdout } = await init('p', '--schedule', 'systemd', '--json');
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout).written).toEqual(['schedule/ledgerlake.service', 'schedule/ledgerlake.timer']);
+});
+
 test.each([
   [['p'], 'what is to be followed? Nobody is there to be asked'],
   [['p', '--wallet', 'O0Il'], '--wallet takes base58 addresses of 32 to 44 characters, not "O0Il"'],
