@@ -1,4 +1,4 @@
-import { requireJob } from '../jobs/job-file.ts';
+import { nameTagged, requireJob } from '../jobs/job-file.ts';
 import {
   type CheckedJob,
   checkHeld,
@@ -47,12 +47,13 @@ export async function execute(args: CheckArgs): Promise<number> {
   const findings = await untilStopped(async (signal) => {
     const status = await readStatus(folder, config, null, files, signal);
     const names = status.jobs.map(({ job }) => job);
-    for (const name of args.job) requireJob(name, names);
+    const asked = nameTagged(args.job, files.jobs);
+    for (const name of asked) requireJob(name, names);
     const checked: CheckedJob[] = [];
-    for (const name of args.job.length > 0 ? args.job : names)
+    for (const name of asked.length > 0 ? asked : names)
       checked.push(await readStatus(folder, config, name, files, signal));
     const withFile = status.jobs.filter(({ has_file }) => has_file !== false).map(({ job }) => job);
-    const told = args.job.length > 0 ? args.job : withFile;
+    const told = asked.length > 0 ? asked : withFile;
     const missing = {
       kind: 'damaged' as const,
       job: '',

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { type Cleanable, findCleanable } from '../pipeline/cleanable.ts';
 import { snapshotStage } from '../pipeline/publish-stage.ts';
+import { isError } from '../warehouse/own-views.ts';
 import type { GlobalArgs } from './context.ts';
 import { runOffline } from './offline.ts';
 import type { Usage } from './usage.ts';
@@ -22,14 +23,16 @@ export const usage: Usage = {
 /** `ledgerlake clean`: retention on demand, and what kills and damage left. */
 export function execute(args: CleanArgs): Promise<number> {
   return runOffline('clean', args, async (session, context) => {
+    let exitCode = 0;
     const cleaned = { dryRun: args.dryRun, ...(await findCleanable(session)) };
     if (!args.dryRun) {
       // Retention is part of replacing the snapshot, which must hold what goes from the logs.
-      await snapshotStage(session, { exitCode: 0, stoppedBy: null });
+      const audits = await snapshotStage(session, { exitCode: 0, stoppedBy: null });
+      if (audits.some(isError)) exitCode = 4;
       for (const { path } of cleaned.leftovers) await rm(path, { recursive: true, force: true });
     }
     context.print(renderCleaned(cleaned), cleaned);
-    return 0;
+    return exitCode;
   });
 }
 

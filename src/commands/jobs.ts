@@ -1,15 +1,18 @@
 import type { Job, TargetSource } from '../jobs/job.ts';
 import { listQueries, readJobs } from '../jobs/job-file.ts';
+import { type OwnSql, readOwnSql } from '../jobs/own-sql.ts';
 import { checkQueries, checkTargets } from '../pipeline/check-jobs.ts';
 import { confineToTables } from '../warehouse/job-sql.ts';
 import { withEmptyTables } from '../warehouse/model.ts';
+import { checkOwnSql } from '../warehouse/own-views.ts';
+import { countOf } from '../words.ts';
 import { createPrint, type GlobalArgs } from './context.ts';
 import { formatTable } from './text-table.ts';
 import type { Usage } from './usage.ts';
 
 export const usage: Usage = {
   arguments: {
-    '<action>': { describe: 'check: read every job file, ask nothing', choices: ['check'] },
+    '<action>': { describe: 'check: read every job file, view and audit, ask nothing', choices: ['check'] },
   },
   examples: {
     'ledgerlake jobs check': 'Every problem with its file and line, or the jobs in the order they run',
@@ -20,10 +23,12 @@ export const usage: Usage = {
 export async function execute(args: GlobalArgs): Promise<number> {
   const jobs = await readJobs(args.jobsDir);
   await checkTargets(jobs);
-  if (listQueries(jobs).length > 0)
+  const own = (await readOwnSql(args.jobsDir)) ?? { views: [], audits: [] };
+  if (listQueries(jobs).length + own.views.length + own.audits.length > 0)
     await withEmptyTables(async (database) => {
       await confineToTables(database);
       await checkQueries(database, jobs);
+      await checkOwnSql(database, own.views, own.audits);
     });
   const rows = jobs.map((job) => [
     job.name,
@@ -33,13 +38,19 @@ export async function execute(args: GlobalArgs): Promise<number> {
     job.describe,
   ]);
   const columns = ['job', 'operation', 'mode', 'targets', 'what it brings'].map((name) => ({ name }));
-  const count = jobs.length === 1 ? '1 job, no problems' : `${jobs.length} jobs, no problems`;
-  createPrint(args)(`${formatTable(columns, rows)}\n${count}`, jobs.map(describeJob));
+  createPrint(args)(`${formatTable(columns, rows)}\n${countText(jobs.length, own)}`, jobs.map(describeJob));
   return 0;
 }
 
+function countText(jobs: number, { views, audits }: OwnSql): string {
+  const counts = [countOf(jobs, 'job')];
+  if (views.length > 0) counts.push(countOf(views.length, 'view'));
+  if (audits.length > 0) counts.push(countOf(audits.length, 'audit'));
+  return `${counts.join(', ')}, no problems`;
+}
+
 function describeJob(job: Job) {
-  const { name, file, describe, operation, mode, after, forEach } = job;
+  const { name, file, describe, operation, mode, after, forEach, tags } = job;
   return {
     name,
     file,
@@ -47,6 +58,7 @@ function describeJob(job: Job) {
     operation: operation.name,
     mode,
     after,
+    tags,
     targets: forEach === null && job.ids === null ? null : describeTargets(job),
   };
 }

@@ -4,7 +4,7 @@ import { makeAccepted } from '../warehouse/accepted.ts';
 import { type AcceptArgs, acceptOptions, listArguments } from './accept-options.ts';
 import type { Context, GlobalArgs } from './context.ts';
 import { runOffline } from './offline.ts';
-import { refusalLines } from './refusal-text.ts';
+import { auditLines, refusalLines } from './refusal-text.ts';
 import type { Usage } from './usage.ts';
 
 /** Options of `ledgerlake publish`. */
@@ -26,6 +26,7 @@ export function execute(args: GlobalArgs & AcceptArgs): Promise<number> {
     const lines = [
       `published ${published.crawls} crawls`,
       ...refusalLines(published.refused, context.folder),
+      ...auditLines(published.audits),
     ];
     context.print(lines.join('\n'), published);
     return { exitCode, published };

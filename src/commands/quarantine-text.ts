@@ -2,7 +2,7 @@ import type { DataFolder } from '../data-folder.ts';
 import type { LocatedPage } from '../pipeline/locate-entry.ts';
 import { groupQuarantine, type QuarantineEntry, type QuarantineGroup } from '../pipeline/quarantine.ts';
 import type { RetryReport } from '../pipeline/retry-quarantine.ts';
-import { refusalLines } from './refusal-text.ts';
+import { auditLines, refusalLines } from './refusal-text.ts';
 import { formatTable } from './text-table.ts';
 import { oneLine } from './visible-text.ts';
 
@@ -60,7 +60,7 @@ export function describeEntry(entry: QuarantineEntry & { page_line: LocatedPage 
 
 /** What a retry came to. Pure. */
 export function retryText(report: RetryReport, folder: DataFolder): string {
-  const { tried, left, gone, reloaded, refused } = report;
+  const { tried, left, gone, reloaded, refused, audits } = report;
   if (tried === 0) return 'nothing of that is in quarantine';
   const lines = [
     `${tried} ${tried === 1 ? 'entry' : 'entries'} read again from ${reloaded.segments} segments: ${tried - left} fit now, ${left} do not`,
@@ -69,5 +69,5 @@ export function retryText(report: RetryReport, folder: DataFolder): string {
     lines.push(
       `  the pages of ${gone} are not kept any more (warehouse.keep_raw_days): ledgerlake quarantine retry --ask`,
     );
-  return [...lines, ...refusalLines(refused, folder, 'RELOADED')].join('\n');
+  return [...lines, ...refusalLines(refused, folder, 'RELOADED'), ...auditLines(audits)].join('\n');
 }

@@ -2,7 +2,7 @@ import { rebuild } from '../pipeline/mend-build.ts';
 import { publishLoaded } from '../pipeline/publish-stage.ts';
 import type { GlobalArgs } from './context.ts';
 import { runOffline } from './offline.ts';
-import { refusalLines } from './refusal-text.ts';
+import { auditLines, refusalLines } from './refusal-text.ts';
 import type { Usage } from './usage.ts';
 
 interface RebuildArgs extends GlobalArgs {
@@ -27,8 +27,9 @@ export function execute(args: RebuildArgs): Promise<number> {
     const lines = [
       `replayed ${replayed.segments} segments, ${replayed.rows} rows in ${replayed.seconds.toFixed(1)} s`,
       ...refusalLines(published.refused, context.folder),
+      ...auditLines(published.audits),
     ];
-    context.print(lines.join('\n'), { ...replayed, refused: published.refused });
+    context.print(lines.join('\n'), { ...replayed, refused: published.refused, audits: published.audits });
     return exitCode;
   });
 }

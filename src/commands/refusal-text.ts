@@ -1,6 +1,7 @@
 import type { DataFolder } from '../data-folder.ts';
 import { quoteForShell } from '../shell-words.ts';
 import { acceptOf } from '../warehouse/accepted.ts';
+import { type AuditFinding, describeFinding, isError } from '../warehouse/own-views.ts';
 import type { Refusal } from '../warehouse/published.ts';
 import { countOf, jobTitle } from '../words.ts';
 import { oneLine } from './visible-text.ts';
@@ -29,4 +30,16 @@ export function acceptCommand(
   );
   if (options.length === 0) return null;
   return `ledgerlake publish --data-dir ${quoteForShell(root)} ${[...new Set(options)].join(' ')}`;
+}
+
+/** A line for each audit of the project that returned rows, errors first, and what they kept back. Pure. */
+export function auditLines(audits: readonly AuditFinding[]): string[] {
+  const lines = [...audits.filter(isError), ...audits.filter((audit) => !isError(audit))].map(
+    (finding) => `  ${oneLine(describeFinding(finding))}`,
+  );
+  if (!audits.some(isError)) return lines;
+  return [
+    ...lines,
+    '  the snapshot stays as it was; what was received is kept. Once the audit passes, or says `-- severity: warn`: ledgerlake publish',
+  ];
 }

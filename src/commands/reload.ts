@@ -2,7 +2,7 @@ import { publishLoaded } from '../pipeline/publish-stage.ts';
 import { type ReloadReport, reloadTables } from '../pipeline/reload-stage.ts';
 import type { Context, GlobalArgs } from './context.ts';
 import { runOffline } from './offline.ts';
-import { refusalLines } from './refusal-text.ts';
+import { auditLines, refusalLines } from './refusal-text.ts';
 import type { Usage } from './usage.ts';
 
 interface ReloadArgs extends GlobalArgs {
@@ -23,6 +23,7 @@ export function execute(args: ReloadArgs): Promise<number> {
     const report = await reloadTables(session, args.table);
     const { published, exitCode } = await publishLoaded(session, report.refused);
     report.refused = published.refused;
+    report.audits = published.audits;
     context.print(renderReload(report, context), report);
     return exitCode;
   });
@@ -40,5 +41,7 @@ function renderReload(report: ReloadReport, { folder }: Pick<Context, 'folder'>)
     lines.push(
       `  ${report.gone} segments are not kept any more (warehouse.keep_raw_days): their rows stay as they are`,
     );
-  return [...lines, ...refusalLines(report.refused, folder, 'RELOADED')].join('\n');
+  return [...lines, ...refusalLines(report.refused, folder, 'RELOADED'), ...auditLines(report.audits)].join(
+    '\n',
+  );
 }

@@ -4,7 +4,7 @@ import type { JobProgress } from '../pipeline/run-state.ts';
 import { quoteForShell } from '../shell-words.ts';
 import type { MergeCounts } from '../warehouse/merge-table.ts';
 import { countOf, formatCount, formatSeconds, jobTitle } from '../words.ts';
-import { refusalLines } from './refusal-text.ts';
+import { auditLines, refusalLines } from './refusal-text.ts';
 import { oneLine } from './visible-text.ts';
 
 /** What a run is told by: its report without the errors it holds. */
@@ -24,7 +24,7 @@ export function renderRunReport(
   if (hasSnapshot)
     lines.push(`tables: ledgerlake sql --data-dir ${quoteForShell(folder.root)} "show tables"`);
   const warnings = [...jobs.flatMap(([job, progress]) => warnOfJob(job, progress)), ...warnOfRows(report)];
-  warnings.push(...refusalLines(report.published.refused, folder));
+  warnings.push(...refusalLines(report.published.refused, folder), ...auditLines(report.published.audits));
   return [...lines, ...(warnings.length === 0 ? [] : ['needs attention:', ...warnings])].join('\n');
 }
 

@@ -44,6 +44,7 @@ export function checkJob(draft: JobDraft): Checked<Job> {
       mode: fields.mode,
       fullEveryMs: incremental ? durationMs(fields.full_every ?? '7d') : null,
       after: [...new Set(fields.after)],
+      tags: [...new Set(fields.tags)],
       since: operation.feed === undefined ? null : readSince(fields.since ?? operation.feed.since),
       overlapMs: operation.feed === undefined ? null : readOverlap(fields.overlap ?? '1h'),
       pageSize: fields.page_size ?? operation.limit ?? 1,

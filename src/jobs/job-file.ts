@@ -16,7 +16,7 @@ const jobName = /^[a-z0-9][a-z0-9_-]*$/;
 
 /**
  * Reads the job files of a folder in `after` order. All files are validated whatever `names` says, because jobs
- * are checked against each other; `names` chooses which are returned (none or empty: all).
+ * are checked against each other; `names` (of jobs, or `tag:<tag>`) chooses which are returned (none or empty: all).
  * @throws UsageError naming file, line, field and what was expected, for all problems at once; or listing the
  *   known jobs when an unknown one is asked for
  */
@@ -34,9 +34,33 @@ export async function readJobs(dir: string, names: readonly string[] = []): Prom
   if (problems.length > 0) {
     throw problemsError(problems, 'Correct the job files, then run `ledgerlake jobs check`.');
   }
-  for (const name of names) requireJob(name, known);
-  const asked = new Set(names.length > 0 ? names : known);
-  return orderJobs(read.map(({ job }) => job)).filter(({ name }) => asked.has(name));
+  const jobs = orderJobs(read.map(({ job }) => job));
+  const asked = new Set(names.length > 0 ? nameTagged(names, jobs) : known);
+  for (const name of asked) requireJob(name, known);
+  return jobs.filter(({ name }) => asked.has(name));
+}
+
+/** What `run tag:<tag>` begins with. */
+const tagPrefix = 'tag:';
+
+/**
+ * Names of jobs, with those that have a tag in the place of `tag:<tag>`. Pure.
+ * @throws UsageError for a tag that no job has
+ */
+export function nameTagged(names: readonly string[], jobs: readonly Pick<Job, 'name' | 'tags'>[]): string[] {
+  return names.flatMap((name) => {
+    if (!name.startsWith(tagPrefix)) return name;
+    const tag = name.slice(tagPrefix.length);
+    const tagged = jobs.filter(({ tags }) => tags.includes(tag));
+    if (tagged.length > 0) return tagged.map((job) => job.name);
+    const tags = [...new Set(jobs.flatMap((job) => job.tags))].sort();
+    throw new UsageError(
+      `no job has the tag "${tag}"${suggestion(tag, tags)}`,
+      tags.length === 0
+        ? 'Give jobs one in their files: `tags: [daily]`.'
+        : `The tags here are ${tags.join(', ')}.`,
+    );
+  });
 }
 
 /** Names of the jobs that there are files of, also where these have mistakes. @throws UsageError when there are none */

@@ -103,6 +103,10 @@ export const jobSchema = z
       .max(maxPartitions)
       .default(1)
       .describe('Above 1: split the id space into this many ranges and walk them in parallel'),
+    tags: z
+      .array(z.string().regex(/^[a-z0-9][a-z0-9_-]*$/, 'expected a name of a-z, 0-9, - and _'))
+      .default([])
+      .describe('Groups the job is in: `run tag:daily` runs those of one'),
   })
   .describe('A ledgerlake job: what to crawl');
 

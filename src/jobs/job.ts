@@ -27,6 +27,8 @@ export interface Job {
   pageSize: number;
   /** Ranges the id space is split into. */
   partitions: number;
+  /** Names of groups that it is in: `run tag:<name>`. */
+  tags: string[];
 }
 
 /**

@@ -119,6 +119,8 @@ export function checkLastRun({ lastRun, running }: Pick<Status, 'lastRun' | 'run
   if (lastRun === null || running !== null) return [];
   const found = (message: string) => [{ kind: 'last run' as const, job: '', target: '', message }];
   if (lastRun.exitCode === null) return found(`run ${lastRun.run} was killed`);
+  const audits = lastRun.found?.audits ?? [];
+  if (audits.length > 0) return audits.flatMap((audit) => found(`${audit}; the snapshot stays as it was`));
   return fineEnds.has(lastRun.exitCode) ? [] : found(describeEnd(lastRun));
 }
 

@@ -1,21 +1,25 @@
 import type { Config } from '../config.ts';
 import type { DataFolder } from '../data-folder.ts';
+import { readOwnSql } from '../jobs/own-sql.ts';
 import { checkExport, type ExportResult, exportTables } from '../warehouse/export.ts';
 
 /** What is exported, and how. */
 interface Settings {
   config: Config;
   folder: DataFolder;
+  /** Folder of the jobs, beside which the project's views are. */
+  jobsDir: string;
 }
 
 /** Looks at what the config says of the lake, before anything is asked. @throws UsageError as checkExport */
-export function checkLake({ config: { lake }, folder }: Settings): Promise<void> {
-  return checkExport({ lake: lake.uri ?? folder.lake, ...lake });
+export async function checkLake({ config: { lake }, folder, jobsDir }: Settings): Promise<void> {
+  const views = (await readOwnSql(jobsDir))?.views.map(({ name }) => name) ?? [];
+  return checkExport({ lake: lake.uri ?? folder.lake, ...lake, views });
 }
 
 /** Exports as the config says; the caller holds the run lock. @param tables null: those of the config, else all */
 export function exportSnapshot(
-  { config, folder }: Settings,
+  { config, folder }: Omit<Settings, 'jobsDir'>,
   tables: readonly string[] | null,
   signal?: AbortSignal,
 ): Promise<ExportResult[]> {

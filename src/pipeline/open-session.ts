@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { type DataFolder, makeDataFolder } from '../data-folder.ts';
 import { asDiskError, DamagedFile, LedgerlakeError } from '../errors.ts';
+import { readOwnSql } from '../jobs/own-sql.ts';
 import { recoverLanding } from '../landing/recover-landing.ts';
 import { exists, listSegments } from '../landing/segment-files.ts';
 import { stopOnSignals } from '../stop-signals.ts';
@@ -10,6 +11,7 @@ import { type Accepted, listAccepted, nothingAccepted } from '../warehouse/accep
 import { bindSource, moveSource, openBuild, unbindEmpty } from '../warehouse/build.ts';
 import type { Database } from '../warehouse/database.ts';
 import { listStaged, removeStaged } from '../warehouse/load.ts';
+import { describeFinding, isError } from '../warehouse/own-views.ts';
 import { hasOwnHashes, rehash } from '../warehouse/rehash.ts';
 import { closeReplay } from '../warehouse/replay.ts';
 import { takeRunLock } from '../warehouse/run-lock.ts';
@@ -75,12 +77,19 @@ function findWrong({ published, leftOut = [] }: Ended): Noted {
   if (published === undefined) return {};
   const quarantined = published.quarantined.reduce((sum, { records }) => sum + records, 0);
   const stale = Object.values(published.tables).reduce((sum, counts) => sum + counts.stale, 0);
+  const audits = published.audits.filter(isError).map(describeFinding);
   const refused = published.refused.map(
     ({ job, target, reason }) =>
       `${target === '' || job.startsWith('_') ? jobTitle(job) : `${job}/${target}`}: ${reason}`,
   );
-  if (quarantined + stale + refused.length + leftOut.length === 0) return {};
-  return { found: { quarantined, stale, refused, ...(leftOut.length === 0 ? {} : { leftOut }) } };
+  if (quarantined + stale + refused.length + audits.length + leftOut.length === 0) return {};
+  return {
+    found: {
+      ...{ quarantined, stale, refused },
+      ...(leftOut.length === 0 ? {} : { leftOut }),
+      ...(audits.length === 0 ? {} : { audits }),
+    },
+  };
 }
 
 /** What a run asked for and published. Pure. */
@@ -96,6 +105,7 @@ function tellDone({ published, jobs = {} }: Ended): Noted {
 /** A session whose end is the caller's. @throws as withSession */
 export async function openSession(options: SessionOptions): Promise<Session> {
   const { config, folder, log, verb, jobs, jobsDir, accept = nothingAccepted, moved } = options;
+  const ownSql = jobsDir === undefined ? null : await readOwnSql(jobsDir);
   await makeDataFolder(folder);
   const lock = await takeRunLock(folder.lock, folder.temp);
   const stop = stopOnSignals(options.drainMs ?? 0);
@@ -137,7 +147,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       await build.withBuild((database) => moveSource(database, listMoves(runs)));
     }
     return {
-      ...{ run, config, folder, log, databaseOptions, stop, now: Date.now },
+      ...{ run, config, folder, log, databaseOptions, ownSql, stop, now: Date.now },
       ...{ withBuild: build.withBuild, closeBuild: build.closeBuild, mending: build.mending },
       mended: build.mended(),
       async end(exitCode, stoppedBy, noted = {}) {

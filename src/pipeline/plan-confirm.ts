@@ -53,5 +53,6 @@ function confirmJob(operation: Operation, params: Job['params']): Job {
     overlapMs: null,
     pageSize: operation.limit ?? 1,
     partitions: 1,
+    tags: [],
   };
 }

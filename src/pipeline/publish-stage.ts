@@ -4,6 +4,7 @@ import { archiveSegments, removeLanded } from '../warehouse/archive.ts';
 import { compactTables } from '../warehouse/compact-tables.ts';
 import { openDatabase } from '../warehouse/database.ts';
 import { removeDamagedStaging } from '../warehouse/load.ts';
+import { type AuditFinding, isError } from '../warehouse/own-views.ts';
 import { publish, readSegments } from '../warehouse/publish.ts';
 import { publishRuns } from '../warehouse/publish-runs.ts';
 import type { Published } from '../warehouse/published.ts';
@@ -11,6 +12,7 @@ import { replaceSnapshot } from '../warehouse/snapshot.ts';
 import { acceptReceived } from './accept-stage.ts';
 import { type LoadStage, startLoading } from './load-stage.ts';
 import type { NextSnapshot } from './next-snapshot.ts';
+import { ownSqlStage } from './own-sql-stage.ts';
 import { publishOptions } from './publish-options.ts';
 import { reloadRemapped } from './reload-stage.ts';
 import { findExpired, removeExpired, thinCheckpoints, thinHistory } from './retention-stage.ts';
@@ -60,21 +62,24 @@ export async function publishLoaded(
   const published = await publishStage(session);
   published.refused = [...refused, ...(remapped?.refused ?? []), ...published.refused];
   const exitCode = published.refused.length > 0 ? 4 : 0;
-  await snapshotStage(session, { exitCode, stoppedBy: null });
-  return { published, exitCode };
+  published.audits = await snapshotStage(session, { exitCode, stoppedBy: null });
+  return { published, exitCode: published.audits.some(isError) ? 4 : exitCode };
 }
 
 /**
  * Notes the run in `meta`, replaces the readers' snapshot and archives the segments that it holds and nothing waits for,
  * which then leave the landing log, and removes what is older than `warehouse.keep_raw_days` and not needed.
  * @param next the copy that it begins with
+ * @returns audits of the project that returned rows; where one is an error, the snapshot stays and nothing is archived
  */
 export async function snapshotStage(
   session: Session,
   outcome: { exitCode: number; stoppedBy: string | null },
   next?: NextSnapshot,
-): Promise<void> {
+): Promise<AuditFinding[]> {
   const { folder, log } = session;
+  const audits = await session.mending(() => ownSqlStage(session));
+  if (audits.some(isError)) return audits;
   const runs = (await readRunLog(folder.runs)).map((entry) =>
     entry.run === session.run
       ? {
@@ -109,6 +114,7 @@ export async function snapshotStage(
     log.warn({ file }, 'somebody opened the snapshot for writing: its log was set aside, open it read-only');
   await removeLanded(folder, segments);
   await removeExpired(session, await findExpired(session, settled));
+  return audits;
 }
 
 async function archive(session: Session, segments: readonly number[]): Promise<void> {

@@ -14,6 +14,7 @@ export interface RetryReport {
   gone: number;
   reloaded: ReloadReport;
   refused: Published['refused'];
+  audits: Published['audits'];
 }
 
 /**
@@ -40,6 +41,7 @@ export async function retryQuarantine(
     gone: before.filter(({ task, crawl }) => reloaded.missing.has(`${task}/${crawl}`)).length,
     reloaded: reloaded.report,
     refused: published.refused,
+    audits: published.audits,
   };
   return { report, published, exitCode: exitCode === 0 && left > 0 ? 3 : exitCode };
 }

@@ -68,6 +68,8 @@ export interface Found {
   refused: readonly string[];
   /** Jobs, and lines of target files, that it could not read. */
   leftOut?: readonly LeftOut[];
+  /** Audits of the project that kept the snapshot as it was, in words. */
+  audits?: readonly string[];
 }
 
 type Line =

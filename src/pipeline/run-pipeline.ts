@@ -21,6 +21,7 @@ import type { Database } from '../warehouse/database.ts';
 import { openForJobSql, runJobSql } from '../warehouse/job-sql.ts';
 import { openKnownRows } from '../warehouse/known-rows.ts';
 import { listUnloaded } from '../warehouse/load.ts';
+import { checkOwnSql, isError } from '../warehouse/own-views.ts';
 import { addPublished, nothingPublished, type Published } from '../warehouse/published.ts';
 import { findNewestSegment } from '../warehouse/retention.ts';
 import { acceptReceived } from './accept-stage.ts';
@@ -132,7 +133,7 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
   if (remapped !== null) addPublished(published, asPublished(remapped));
   const nextSnapshot = createNextSnapshot(folder, session.stop.stopping);
   const report = (stopped: StoppedEarly | null, failed = false): RunReport => {
-    const refused = published.refused.length > 0;
+    const refused = published.refused.length > 0 || published.audits.some(isError);
     const exitCode = decideExitCode({ refused, stopped: stopped?.exitCode ?? null, failed });
     const jobs = Object.fromEntries(progress.jobs);
     const ended = { run: session.run, exitCode, stopped, published, leftOut: listLeftOut(progress) };
@@ -195,15 +196,15 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
     const failed = [...progress.jobs.values()].some(
       (job) => job.failed > 0 || job.leftOut !== null || job.targetsLeftOut.length > 0,
     );
-    const ended = report(stopped, failed);
     warnOfClock(client.clock.aheadMs(), options.log);
     await keepRates(folder.rates, client);
     if (options.verb === 'run') {
       const stoppedBy = stopped?.message ?? null;
-      await snapshotStage(session, { exitCode: ended.exitCode, stoppedBy }, nextSnapshot);
-      await options.afterSnapshot(session);
+      const { exitCode } = report(stopped, failed);
+      published.audits = await snapshotStage(session, { exitCode, stoppedBy }, nextSnapshot);
+      if (!published.audits.some(isError)) await options.afterSnapshot(session);
     }
-    return ended;
+    return report(stopped, failed);
   } catch (error) {
     // A signal, whose time to drain is over: what was done until then is told all the same.
     if (error instanceof StoppedEarly) return report(error);
@@ -223,11 +224,13 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
 async function checkJobs(session: Session, jobs: readonly Job[]): Promise<void> {
   // Wrong lines are told where the job's targets are planned, and left out.
   await checkTargets(jobs, () => undefined);
-  if (listQueries(jobs).length === 0) return;
+  const { views, audits } = session.ownSql ?? { views: [], audits: [] };
+  if (listQueries(jobs).length + views.length + audits.length === 0) return;
   session.closeBuild();
   const reader = await openForJobSql(session.folder.build, session.databaseOptions);
   try {
     await checkQueries(reader, jobs);
+    await checkOwnSql(reader, views, audits);
   } finally {
     reader.close();
   }

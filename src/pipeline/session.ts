@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { DataFolder } from '../data-folder.ts';
 import type { LedgerlakeError } from '../errors.ts';
+import type { OwnSql } from '../jobs/own-sql.ts';
 import type { SignalStop } from '../stop-signals.ts';
 import type { Database, DatabaseOptions } from '../warehouse/database.ts';
 import type { Published } from '../warehouse/published.ts';
@@ -14,6 +15,8 @@ export interface Session {
   folder: DataFolder;
   log: Logger;
   databaseOptions: Omit<DatabaseOptions, 'readOnly'>;
+  /** Views and audits beside the jobs; null where there is no folder of jobs. */
+  ownSql: OwnSql | null;
   /** What a signal to stop ends. */
   stop: Pick<SignalStop, 'stopping' | 'signal'>;
   /** Unix ms: this computer's clock, or the answers' where a run has learnt that the two differ. */

@@ -28,6 +28,7 @@ import {
 import { limitBeside, memoryLimits, withRoom } from './memory.ts';
 import { describeModel } from './model.ts';
 import { requireSnapshot } from './open-snapshot.ts';
+import { listOwnViews } from './own-views.ts';
 import { readTableSpecs } from './table-spec.ts';
 import { verifyFiles, writeFiles } from './write-parquet.ts';
 
@@ -40,6 +41,8 @@ export interface ExportOptions {
   tables: readonly string[] | null;
   /** By table: columns its files are split by. */
   partitionBy: Readonly<Record<string, readonly string[]>>;
+  /** Views of the project, which are exported where they are named. */
+  views?: readonly string[];
   /** Where these two stand, for errors; `tables` is null for names of the command line. */
   places: { tables: string | null; partitionBy: string };
   /** Sets kept of each table, at least 1: the current one and those before it. */
@@ -91,7 +94,7 @@ export async function exportTables(options: ExportOptions): Promise<ExportResult
   });
   try {
     await requireSchema(database);
-    const known = await readLakeTables(database);
+    const known = await readLakeTables(database, await namedViews(database, options));
     const tables = chooseTables([...known.keys()], options);
     await openLake(options.lake);
     const results: ExportResult[] = [];
@@ -112,14 +115,13 @@ export async function exportTables(options: ExportOptions): Promise<ExportResult
  * @throws UsageError an object store, an unknown table or column
  */
 export async function checkExport(
-  options: Pick<ExportOptions, 'lake' | 'tables' | 'partitionBy' | 'places'>,
+  options: Pick<ExportOptions, 'lake' | 'tables' | 'partitionBy' | 'places' | 'views'>,
 ): Promise<void> {
   refuseObjectStore(options.lake);
   refuseOddPath(options.lake, 'lake.uri');
-  const tables = chooseTables(
-    readTableSpecs().flatMap(({ name, history }) => (history ? [name, `${name}_history`] : name)),
-    options,
-  );
+  const known = readTableSpecs().flatMap(({ name, history }) => (history ? [name, `${name}_history`] : name));
+  const views = (options.views ?? []).filter((view) => isNamed(view, options));
+  const tables = chooseTables([...known, ...views], options);
   for (const table of tables) await refuseForeignSet(join(options.lake, table));
   const partitions = Object.entries(options.partitionBy);
   if (partitions.length === 0) return;
@@ -129,6 +131,15 @@ export async function checkExport(
     if (known !== undefined)
       checkPartitionColumns(table, known.columns, { partitionBy, place: options.places.partitionBy });
   }
+}
+
+/** Views of the project that are to be exported: those that are named. */
+async function namedViews(database: Database, options: ExportOptions): Promise<string[]> {
+  return (await listOwnViews(database)).filter((view) => isNamed(view, options));
+}
+
+function isNamed(view: string, { tables }: Pick<ExportOptions, 'tables'>): boolean {
+  return tables?.includes(view) ?? false;
 }
 
 function refuseObjectStore(lake: string): void {

@@ -34,10 +34,13 @@ export interface LakeTable {
 }
 
 /**
- * Base tables of the main schema and the histories of those that have one, by name; other views are not exported. Two
+ * Base tables of the main schema, the histories of those that have one, and the views that are named, by name. Two
  * statements for all of them: a night changes a few of the tables, and most never have a row.
  */
-export async function readLakeTables(database: Database): Promise<Map<string, LakeTable>> {
+export async function readLakeTables(
+  database: Database,
+  views: readonly string[] = [],
+): Promise<Map<string, LakeTable>> {
   const columns = await database.rows<{ table: string; name: string; type: string }>(
     `select table_name as "table", column_name as name, data_type as type
     from duckdb_columns()
@@ -45,8 +48,11 @@ export async function readLakeTables(database: Database): Promise<Map<string, La
       select if(schema_name = 'past', table_name || '_history', table_name)
       from duckdb_tables()
       where database_name = current_database() and schema_name in ('main', 'past') and not internal and not temporary
+      union all
+      select unnest($views)
     )
     order by table_name, column_index`,
+    { views },
   );
   const tables = new Map<string, LakeTable>();
   for (const { table, name, type } of columns) {

@@ -1,5 +1,6 @@
 import type { GuardName } from './accepted.ts';
 import { type MergeCounts, noRows } from './merge-table.ts';
+import type { AuditFinding } from './own-views.ts';
 
 /** Crawls that were received and not published: by an audit, or by a guard (sql/guards/). */
 export interface Refusal {
@@ -39,10 +40,12 @@ export interface Published {
   tables: Record<string, MergeCounts>;
   /** Rows that left their lists, and a look-up of which would count now. */
   unasked: number;
+  /** Audits of the project that returned rows; one of `error` severity kept the snapshot as it was. */
+  audits: AuditFinding[];
 }
 
 export function nothingPublished(): Published {
-  return { crawls: 0, refused: [], quarantined: [], tables: {}, unasked: 0 };
+  return { crawls: 0, refused: [], quarantined: [], tables: {}, unasked: 0, audits: [] };
 }
 
 /** Adds what one publish came to. */
@@ -52,6 +55,7 @@ export function addPublished(total: Published, one: Published): void {
   total.quarantined = total.quarantined.concat(one.quarantined);
   for (const [table, counts] of Object.entries(one.tables)) addCounts(total, table, counts);
   total.unasked = one.unasked;
+  total.audits = total.audits.concat(one.audits);
 }
 
 /** Adds what became of a table's rows. */

@@ -68,6 +68,7 @@ describe('a job file', () => {
       overlapMs: null,
       pageSize: 500,
       partitions: 4,
+      tags: [],
     });
   });
 
@@ -198,7 +199,7 @@ describe('a folder of job files', () => {
     [`a: ${'['.repeat(100_000)}`, 'a.yaml:1: not valid YAML: Maximum call stack size exceeded'],
     [
       `${latest}__proto__: { method: x }\n`,
-      'a.yaml:3: __proto__: unknown field, expected one of describe, method, params, for_each, mode, full_every, after, since, overlap, page_size, partitions',
+      'a.yaml:3: __proto__: unknown field, expected one of describe, method, params, for_each, mode, full_every, after, since, overlap, page_size, partitions, tags',
     ],
     [
       `${groups}params: { constructor: x }\n`.replace(/params: .*collection.*\n/, ''),

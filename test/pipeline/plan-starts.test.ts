@@ -20,7 +20,7 @@ function newJob(name: string, method: string): Job {
       mode: 'full',
       fullEveryMs: null,
     },
-    ...{ after: [], since: null, overlapMs: null, pageSize: 2, partitions: 1 },
+    ...{ after: [], since: null, overlapMs: null, pageSize: 2, partitions: 1, tags: [] },
     operation: findOperation(method)!,
   };
 }

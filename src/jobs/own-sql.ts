@@ -1,0 +1,89 @@
+import { readdir } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { UsageError } from '../errors.ts';
+import { readText } from '../yaml-file.ts';
+
+/** A view or an audit of one's own: a header of comments and one SELECT, in `views/` or `audits/` beside the jobs. */
+export interface OwnQuery {
+  /** The file's name without `.sql`. */
+  name: string;
+  file: string;
+  /** What it holds, or must not find. */
+  describe: string;
+  sql: string;
+}
+
+export interface OwnAudit extends OwnQuery {
+  /** `error`: while it returns rows, the snapshot stays as it was. `warn`: its rows are reported. */
+  severity: 'error' | 'warn';
+}
+
+export interface OwnSql {
+  views: OwnQuery[];
+  audits: OwnAudit[];
+}
+
+const nameForm = /^[a-z][a-z0-9_]*$/;
+const rule = 'Begin the file with a line: -- describe: what it holds';
+
+/**
+ * Reads `views/*.sql` and `audits/*.sql` beside a folder of jobs; the SQL itself is checked where there are tables.
+ * @returns null where there is no folder of jobs: then nothing can be said of them
+ * @throws UsageError naming the file
+ */
+export async function readOwnSql(jobsDir: string): Promise<OwnSql | null> {
+  if ((await listFiles(jobsDir)) === null) return null;
+  const beside = dirname(resolve(jobsDir));
+  const views = await readQueries(join(beside, 'views'));
+  const audits = await readQueries(join(beside, 'audits'));
+  return {
+    views: views.map(({ header: _, ...view }) => view),
+    audits: audits.map(({ header, ...audit }) => ({ ...audit, severity: readSeverity(audit.file, header) })),
+  };
+}
+
+async function readQueries(folder: string): Promise<(OwnQuery & { header: ReadonlyMap<string, string> })[]> {
+  const queries = [];
+  for (const fileName of ((await listFiles(folder)) ?? []).filter((name) => name.endsWith('.sql')).sort()) {
+    const file = join(folder, fileName);
+    const name = fileName.slice(0, -'.sql'.length);
+    if (!nameForm.test(name))
+      throw new UsageError(
+        `${file}: a view or audit is named by its file`,
+        'Name it of a-z, 0-9 and _, beginning with a letter.',
+      );
+    const sql = await readText(file);
+    const header = readHeader(sql);
+    const describe = header.get('describe') ?? '';
+    if (describe === '') throw new UsageError(`${file}: it does not say what it is`, rule);
+    queries.push({ name, file, describe, sql, header });
+  }
+  return queries;
+}
+
+/** The `-- word: value` lines that a file begins with. Pure. */
+function readHeader(sql: string): ReadonlyMap<string, string> {
+  const fields = new Map<string, string>();
+  for (const line of sql.split(/\r?\n/)) {
+    if (!/^\s*(--.*)?$/.test(line)) break;
+    const [, word, value] = /^-- *([a-z]+): *(.*?) *$/.exec(line) ?? [];
+    if (word !== undefined && value !== undefined) fields.set(word, value);
+  }
+  return fields;
+}
+
+function readSeverity(file: string, header: ReadonlyMap<string, string>): OwnAudit['severity'] {
+  const severity = header.get('severity') ?? 'error';
+  if (severity === 'error' || severity === 'warn') return severity;
+  throw new UsageError(
+    `${file}: there is no severity "${severity}"`,
+    'Write -- severity: error (the snapshot stays as it was) or -- severity: warn (its rows are reported).',
+  );
+}
+
+async function listFiles(folder: string): Promise<string[] | null> {
+  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
+    throw new UsageError(`cannot read ${folder} (${error.code})`, 'Make it readable, or move it away.');
+  });
+}

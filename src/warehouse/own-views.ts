@@ -1,0 +1,152 @@
+import { UsageError } from '../errors.ts';
+import type { Database } from './database.ts';
+import { checkJobSql, runJobSql } from './job-sql.ts';
+import { listSql, quoteName, quoteText } from './sql-text.ts';
+import { readTableSpecs } from './table-spec.ts';
+
+/** One SELECT of somebody's own, and where it stands. */
+export interface NamedQuery {
+  name: string;
+  file: string;
+  describe: string;
+  sql: string;
+}
+
+export interface AuditQuery extends NamedQuery {
+  severity: 'error' | 'warn';
+}
+
+/** An audit that returned rows. */
+export interface AuditFinding {
+  audit: string;
+  severity: 'error' | 'warn';
+  describe: string;
+  rows: number;
+  /** The first of them, as JSON: three at most. */
+  examples: string[];
+}
+
+/**
+ * Looks at views and audits: that each is exactly one SELECT, of tables, columns and views that there are. The views can be
+ * asked afterwards, through this connection only.
+ * @param database confined to its tables (job-sql.ts)
+ * @returns the views in an order in which each comes after those that it reads
+ * @throws UsageError naming the file
+ */
+export async function checkOwnSql(
+  database: Database,
+  views: readonly NamedQuery[],
+  audits: readonly NamedQuery[],
+): Promise<NamedQuery[]> {
+  for (const view of views) refuseTaken(view);
+  const ordered = orderViews(views);
+  for (const view of ordered) await makeView(database, view, 'temp view');
+  for (const { file, sql } of audits) await checkJobSql(database, file, sql);
+  return ordered;
+}
+
+/**
+ * Views in an order in which each comes after those whose names stand in its text. DuckDB itself would take the view that a
+ * former publish left under the name. Of those that name each other in a circle one comes first, and is refused. Pure.
+ */
+export function orderViews<T extends Pick<NamedQuery, 'name' | 'sql'>>(views: readonly T[]): T[] {
+  const ordered: T[] = [];
+  const names = ({ name, sql }: T, other: T) =>
+    name !== other.name && new RegExp(`\\b${other.name}\\b`, 'i').test(sql);
+  let waiting = [...views];
+  while (waiting.length > 0) {
+    const free = waiting.filter((view) => !waiting.some((other) => names(view, other)));
+    const next = free.length > 0 ? free : waiting.slice(0, 1);
+    ordered.push(...next);
+    waiting = waiting.filter((view) => !next.includes(view));
+  }
+  return ordered;
+}
+
+async function makeView(database: Database, { name, file, sql }: NamedQuery, kind: string): Promise<void> {
+  await checkJobSql(database, file, sql);
+  // One SELECT it is, so what follows `as` cannot be more than that.
+  await database.run(`create or replace ${kind} ${quoteName(name)} as ${sql}`);
+}
+
+/** Names of the model's tables and views. */
+function modelNames(): Set<string> {
+  const tables = readTableSpecs().flatMap(({ name, history }) =>
+    history ? [name, `${name}_history`] : [name],
+  );
+  return new Set([...tables, ...listSql('views')]);
+}
+
+function refuseTaken({ name, file }: NamedQuery): void {
+  if (!modelNames().has(name) && name !== auditView) return;
+  throw new UsageError(
+    `${file}: the model has a table or view ${name} already`,
+    'Rename the file: a view is named by it.',
+  );
+}
+
+const auditView = 'ledgerlake_audit';
+
+/**
+ * Runs audits, 60 s at most each.
+ * @param database one that `checkOwnSql` has looked at
+ * @returns those that returned rows
+ */
+export async function runAudits(database: Database, audits: readonly AuditQuery[]): Promise<AuditFinding[]> {
+  const findings: AuditFinding[] = [];
+  for (const audit of audits) {
+    await makeView(database, { ...audit, name: auditView }, 'temp view');
+    const rows = (await runJobSql(
+      database,
+      audit.file,
+      `select to_json(a)::varchar as example, count(*) over () as rows from ${auditView} a limit 3`,
+    )) as { example: string; rows: bigint }[];
+    if (rows.length === 0) continue;
+    const { name, severity, describe } = audit;
+    const examples = rows.map(({ example }) => example);
+    findings.push({ audit: name, severity, describe, rows: Number(rows[0]!.rows), examples });
+  }
+  return findings;
+}
+
+/** Views of somebody's own that a build or snapshot has. */
+export async function listOwnViews(database: Database): Promise<string[]> {
+  const rows = await database.rows<{ name: string }>(
+    `select view_name as name from duckdb_views()
+    where database_name = current_database() and schema_name = 'main' and not internal and not temporary
+    order by 1`,
+  );
+  const known = modelNames();
+  return rows.flatMap(({ name }) => (known.has(name) ? [] : name));
+}
+
+/**
+ * Puts the views of somebody's own into the build, in place of those that were there.
+ * @param ordered as `checkOwnSql` gives them
+ */
+export async function replaceOwnViews(database: Database, ordered: readonly NamedQuery[]): Promise<void> {
+  await database.transaction(async () => {
+    for (const name of await listOwnViews(database)) await database.run(`drop view ${quoteName(name)}`);
+    for (const view of ordered) {
+      await database.run(`create view ${quoteName(view.name)} as ${view.sql}`).catch((error: Error) => {
+        // It reads a view that had a file when the last one was published.
+        throw new UsageError(
+          `${view.file}: ${error.message.split('\n')[0]}`,
+          'Correct it, or remove it; then run `ledgerlake publish`.',
+          { cause: error },
+        );
+      });
+      await database.run(`comment on view ${quoteName(view.name)} is ${quoteText(view.describe)}`);
+    }
+  });
+}
+
+/** Whether an audit keeps the snapshot as it was. */
+export function isError({ severity }: Pick<AuditFinding, 'severity'>): boolean {
+  return severity === 'error';
+}
+
+/** Audits that keep the snapshot as it was, as the run log has them. */
+export function describeFinding({ audit, severity, rows, describe, examples }: AuditFinding): string {
+  return `audit ${audit} (${severity}): ${rows} ${rows === 1 ? 'row' : 'rows'}: ${describe}; for example ${examples.join(', ')}`;
+}
