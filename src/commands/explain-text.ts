@@ -1,4 +1,4 @@
-import type { Explanation, RowAnswer } from '../pipeline/explain-row.ts';
+import type { Explanation, RowAnswer } from '../pipeline/explanation.ts';
 import type { RowVersion } from '../pipeline/row-versions.ts';
 import { oneLine } from './visible-text.ts';
 

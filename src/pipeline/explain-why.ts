@@ -1,4 +1,4 @@
-import type { Explanation } from './explain-row.ts';
+import type { Explanation } from './explanation.ts';
 import type { RowVersion } from './row-versions.ts';
 
 /** Why rows leave a table, by `gone_reason`. */
