@@ -3,7 +3,8 @@ import type { Operation } from '../api/operation.ts';
 import { canonicalJson } from '../jobs/canonical-json.ts';
 import type { Job } from '../jobs/job.ts';
 import { readSql } from '../warehouse/sql-text.ts';
-import { type PlannedStart, planStarts } from './plan-starts.ts';
+import { planStarts } from './plan-starts.ts';
+import type { PlannedStart } from './planned-start.ts';
 import { readCrawlState } from './read-state.ts';
 import type { Session } from './session.ts';
 

@@ -1,21 +1,7 @@
 import type { Task } from '../jobs/task.ts';
-import type { PageGroup } from '../landing/page-line.ts';
 import { isEnded, type LandedCrawl } from '../landing/reader.ts';
-import type { CrawlState, PlannedStart } from './plan-starts.ts';
-
-/** An interval of slots that a feed has covered, inclusive. */
-export interface CoveredInterval {
-  lowSlot: number;
-  highSlot: number;
-}
-
-/** Slots of a feed that are not in, and where they go on; null where only the head leads there. */
-export interface FeedGap {
-  highSlot: number;
-  cursor: string | null;
-  /** Where its records stand in groups: how the page before the cursor ends. */
-  group: PageGroup | null;
-}
+import type { CoveredInterval, CrawlState, FeedGap } from './crawl-state.ts';
+import type { PlannedStart } from './planned-start.ts';
 
 /**
  * A feed's head comes first, down to the newest slot that is covered or being covered; then its open crawls go on,

@@ -1,53 +1,11 @@
-import type { TaskStart } from '../crawl/crawl-task.ts';
-import type { SlotHistory } from '../crawl/slot-ceiling.ts';
 import type { Job } from '../jobs/job.ts';
 import type { Target } from '../jobs/targets.ts';
 import { makeIncrementalTask, makeRangeTasks, makeTask, makeUnsplitTask, type Task } from '../jobs/task.ts';
 import { isEnded, type LandedCrawl } from '../landing/reader.ts';
-import { type CoveredInterval, type FeedGap, planFeed } from './plan-feed.ts';
-import { openRound, type RunEntry } from './run-log.ts';
-
-/** The last complete crawl of a task. */
-export interface CompleteCheckpoint {
-  lastIndexedSlot: number | null;
-  /** Highest slot that it saw. */
-  seenSlot: number | null;
-  finishedAt: string;
-  run: string;
-  pages: number;
-  records: number;
-  /** Digest of its first page's records; null where it is not known, or a batch. */
-  firstContent: string | null;
-}
-
-/** Everything that decides what a run has to do. */
-export interface CrawlState {
-  /** Complete checkpoints by task id, newest. */
-  complete: ReadonlyMap<string, CompleteCheckpoint>;
-  /** Failed checkpoints: the run that last failed, by task id. */
-  failed: ReadonlyMap<string, string>;
-  /** Covered intervals by task id. */
-  coverage: ReadonlyMap<string, readonly CoveredInterval[]>;
-  /** Gaps by task id, newest first. */
-  gaps: ReadonlyMap<string, readonly FeedGap[]>;
-  /** Crawls in the landing log, by task id. */
-  landed: ReadonlyMap<string, readonly LandedCrawl[]>;
-  slots: SlotHistory;
-  runs: readonly RunEntry[];
-  /** Unix ms at which all this was read. */
-  now: number;
-}
-
-export interface PlannedStart extends TaskStart {
-  /** Pages and records of the last complete crawl: the best guess of what this one takes; null when there was none. */
-  expected: { pages: number; records: number } | null;
-  /** When the target was last crawled to the end, in any way; null when it never was. */
-  completedAt: string | null;
-  /** Whether the target failed in an earlier run of the round, and begins anew: it comes after the others. */
-  failedInRound?: true;
-  /** Pages of the target's last full crawl, of which a crawl that can end early saves some. */
-  fullPages: number | null;
-}
+import type { CrawlState } from './crawl-state.ts';
+import { planFeed } from './plan-feed.ts';
+import type { PlannedStart } from './planned-start.ts';
+import { openRound } from './run-log.ts';
 
 /** Name of a target in maps. */
 export function targetKey(of: { job: string; target: string }): string {

@@ -4,8 +4,7 @@ import type { PageGroup } from '../landing/page-line.ts';
 import { crawlKey, isEnded, type LandedCrawl, readLanding } from '../landing/reader.ts';
 import type { Database } from '../warehouse/database.ts';
 import { readSql } from '../warehouse/sql-text.ts';
-import type { CoveredInterval, FeedGap } from './plan-feed.ts';
-import type { CompleteCheckpoint, CrawlState } from './plan-starts.ts';
+import type { CompleteCheckpoint, CoveredInterval, CrawlState, FeedGap } from './crawl-state.ts';
 import { type IsForgotten, readResets } from './reset-state.ts';
 import { readRunLog } from './run-log.ts';
 

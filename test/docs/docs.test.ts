@@ -17,6 +17,15 @@ test('the generated parts of docs/reference/ are up to date: npm run docs', asyn
   for (const { path, current, written } of await referencePages()) expect(current, path).toBe(written);
 });
 
+test('the glossary has at most 25 words, in order', () => {
+  const words = [...readText('docs/glossary.md').matchAll(/^\| ([a-z ]+) \|/gm)]
+    .slice(1)
+    .map(([, word]) => word!);
+  expect(words).toContain('checkpoint');
+  expect(words.length).toBeLessThanOrEqual(25);
+  expect(words).toEqual([...words].sort());
+});
+
 describe('is documented', () => {
   test.each(commands)('the command %s', (name) => {
     expect(readText('docs/reference/commands.md')).toContain(`### ${name}\n`);

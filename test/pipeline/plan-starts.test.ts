@@ -5,7 +5,8 @@ import type { Target } from '../../src/jobs/targets.ts';
 import { makeIncrementalTask, makeRangeTasks, makeTask, makeUnsplitTask } from '../../src/jobs/task.ts';
 import type { PageLine } from '../../src/landing/page-line.ts';
 import type { LandedCrawl } from '../../src/landing/reader.ts';
-import { type CrawlState, orderStarts, planNamed, planStarts } from '../../src/pipeline/plan-starts.ts';
+import type { CrawlState } from '../../src/pipeline/crawl-state.ts';
+import { orderStarts, planNamed, planStarts } from '../../src/pipeline/plan-starts.ts';
 import type { RunEntry } from '../../src/pipeline/run-log.ts';
 
 function newJob(name: string, method: string): Job {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { EndReason } from '../../src/landing/page-line.ts';
-import type { PlannedStart } from '../../src/pipeline/plan-starts.ts';
+import type { PlannedStart } from '../../src/pipeline/planned-start.ts';
 import { createSavings } from '../../src/pipeline/savings.ts';
 import { newTask } from '../crawl/crawl.ts';
 
