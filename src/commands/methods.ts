@@ -1,6 +1,6 @@
 import { listOperations } from '../api/catalogue.ts';
 import { createPrint, type GlobalArgs } from './context.ts';
-import { formatTable } from './text-table.ts';
+import { formatEntries, formatTable, terminalWidth } from './text-table.ts';
 import type { Usage } from './usage.ts';
 
 export const usage: Usage = {
@@ -34,6 +34,16 @@ export async function execute(args: GlobalArgs): Promise<number> {
   const document = operations.map(({ name, transport, paging, limit, pool, credits, table }) => {
     return { name, transport, paging, limit, pool, credits, table };
   });
-  createPrint(args)(formatTable(columns, rows), document);
+  const width = terminalWidth();
+  const entries = operations.map(({ name, paging, limit, pool, credits, table, describe }) => {
+    const facts = [
+      paging,
+      ...(limit === undefined ? [] : [`${limit} a request`]),
+      pool,
+      `${credits} credits`,
+    ];
+    return { head: `${name}: ${facts.join(', ')}`, text: `${describe}. Into ${table}.` };
+  });
+  createPrint(args)(width === null ? formatTable(columns, rows) : formatEntries(entries, width), document);
   return 0;
 }

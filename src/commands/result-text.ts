@@ -1,8 +1,9 @@
 import type { DuckDBType, DuckDBValue } from '@duckdb/node-api';
 import type { QueryResult } from '../warehouse/query.ts';
 import { formatCount } from './numbers.ts';
-import { layOutTable } from './text-table.ts';
+import { cutBlocks, cutText, formatTable, layOutTable, type TextColumn } from './text-table.ts';
 import { cellText, jsonText } from './value-text.ts';
+import { oneLine } from './visible-text.ts';
 
 export const textFormats = ['table', 'csv', 'json', 'ndjson'] as const;
 export type TextFormat = (typeof textFormats)[number];
@@ -10,10 +11,17 @@ export type TextFormat = (typeof textFormats)[number];
 /**
  * A query's result as text, in pieces of about 2,048 rows: no more than a few are ever in memory.
  * @param width columns of the terminal that tables are cut to; undefined: nothing is cut
+ * @param vertical tables: one field a line
  */
-export function resultText(result: QueryResult, format: TextFormat, width?: number): AsyncGenerator<string> {
+export function resultText(
+  result: QueryResult,
+  format: TextFormat,
+  width?: number,
+  vertical = false,
+): AsyncGenerator<string> {
   const { columns } = result;
-  if (format === 'table') return tableText(result, columns, width);
+  if (format === 'table')
+    return vertical ? verticalText(result, columns, width) : tableText(result, columns, width);
   if (format === 'csv') return csvText(result, columns);
   return format === 'ndjson' ? ndjsonText(result, columns) : jsonArrayText(result, columns);
 }
@@ -81,14 +89,24 @@ async function* tableText(
   const options = width === undefined ? {} : { width };
   let layout: ReturnType<typeof layOutTable> | undefined;
   let count = 0;
+  // Too wide for the terminal: some columns, then the next ones.
+  let isCut = false;
   for await (const rows of result.rows()) {
     const cells = tableCells(rows, columns);
     count += rows.length;
+    const blocks = layout === undefined && width !== undefined ? cutBlocks(heads, cells, width) : [];
+    if (blocks.length > 1) isCut = true;
+    if (isCut && width !== undefined) {
+      yield cutBlocks(heads, cells, width)
+        .map((block) => blockText(heads, cells, block, width))
+        .join('\n');
+      continue;
+    }
     const heading = layout === undefined;
     layout ??= layOutTable(heads, cells, options);
     yield [...(heading ? layout.heading : []), ...cells.map(layout.line)].map((line) => `${line}\n`).join('');
   }
-  if (layout === undefined)
+  if (layout === undefined && !isCut)
     yield layOutTable(heads, [], options)
       .heading.map((line) => `${line}\n`)
       .join('');
@@ -99,4 +117,41 @@ function tableCells(rows: Rows, columns: ResultColumn[]): string[][] {
   return rows.map((row) =>
     columns.map(({ type }, n) => (row[n] === null ? 'NULL' : cellText(row[n]!, type))),
   );
+}
+
+/** Rows with some of the columns, as a table. */
+function blockText(
+  heads: readonly TextColumn[],
+  cells: readonly (readonly string[])[],
+  block: readonly number[],
+  width: number,
+): string {
+  const own = cells.map((row) => block.map((n) => row[n]!));
+  return formatTable(
+    block.map((n) => heads[n]!),
+    own,
+    { width },
+  );
+}
+
+/** A row after the other, each field on a line of its own. */
+async function* verticalText(
+  result: QueryResult,
+  columns: ResultColumn[],
+  width: number | undefined,
+): AsyncGenerator<string> {
+  const longest = Math.max(0, ...columns.map(({ name }) => name.length));
+  let count = 0;
+  for await (const rows of result.rows()) {
+    const cells = tableCells(rows, columns);
+    yield cells
+      .map((row) => {
+        count += 1;
+        const lines = columns.map(({ name }, n) => `${oneLine(name).padEnd(longest)}  ${oneLine(row[n]!)}`);
+        const cut = lines.map((line) => (width === undefined ? line : cutText(line, width)));
+        return `${[`─ row ${count} ${'─'.repeat(Math.max(0, longest - 5))}`, ...cut].join('\n')}\n`;
+      })
+      .join('');
+  }
+  if (width !== undefined) yield `(${formatCount(count)} ${count === 1 ? 'row' : 'rows'})\n`;
 }

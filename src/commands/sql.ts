@@ -1,28 +1,29 @@
-import { createWriteStream } from 'node:fs';
-import { readFile, realpath, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { readFile, rm } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { pipeline } from 'node:stream/promises';
 import type { DataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
-import { exists, syncFile } from '../landing/segment-files.ts';
+import { exists } from '../landing/segment-files.ts';
 import { readRunLog } from '../pipeline/run-log.ts';
 import { readRunning } from '../pipeline/run-state.ts';
 import { untilStopped } from '../stop-signals.ts';
-import { asQueryError, openQuerySession, type QuerySession } from '../warehouse/query.ts';
+import { openQuerySession } from '../warehouse/query.ts';
 import { type GlobalArgs, openContext } from './context.ts';
 import { readPath } from './option-values.ts';
-import { resultText, type TextFormat, textFormats } from './result-text.ts';
-import { writeStdout } from './stdout.ts';
+import { type TextFormat, textFormats } from './result-text.ts';
+import { findOutput, keepFile, writeResult } from './sql-output.ts';
+import { promptOnTerminal } from './sql-prompt.ts';
 import type { Usage } from './usage.ts';
 
-type Format = TextFormat | 'parquet';
+/** Formats that are bytes, not text. */
+const binaryFormats = ['parquet', 'arrow'] as const;
+type Format = TextFormat | (typeof binaryFormats)[number];
 
 interface SqlArgs extends GlobalArgs {
   query?: string;
   file?: string;
   format?: Format;
   output?: string;
+  vertical: boolean;
 }
 
 export const usage: Usage = {
@@ -31,8 +32,9 @@ export const usage: Usage = {
     '-f, --file <path>': { describe: 'Read the SQL from this file', read: readPath },
     '--format <name>': {
       describe: 'Default: what the name of --output says, table on a terminal, else csv',
-      choices: [...textFormats, 'parquet'],
+      choices: [...textFormats, ...binaryFormats],
     },
+    '--vertical': 'A table with one field a line',
     '-o, --output <path>': { describe: 'Write to this file instead of stdout', read: readPath },
   },
   examples: {
@@ -40,19 +42,28 @@ export const usage: Usage = {
     'ledgerlake sql -f report.sql --format csv > report.csv': 'u64 and decimals keep every digit',
     'ledgerlake sql "from token_accounts" --format parquet -o accounts.parquet':
       'u64 as DECIMAL(20,0), as in the lake',
+    'ledgerlake sql "from assets" --format arrow | python -c "import pyarrow as pa, sys; print(pa.ipc.open_stream(sys.stdin.buffer).read_all())"':
+      'An Arrow IPC stream: u64 as uint64, lists, structs and time zones kept',
+    'ledgerlake sql': 'A prompt, on a terminal: .help says what it knows',
   },
   notes:
-    'Reads the snapshot of the last finished run, while other runs go on. Without a query, SQL comes from stdin.',
+    'Reads the snapshot of the last finished run, while other runs go on. Without a query, SQL comes from stdin, or from a prompt on a terminal.',
 };
 
 export async function execute(args: SqlArgs): Promise<number> {
   const format = args.format ?? defaultFormat(args);
-  const sql = await readQuery(args);
   const { config, folder } = await openContext(args, { asks: false });
+  if (args.query === undefined && args.file === undefined && process.stdin.isTTY === true) {
+    await refuseFirstRun(folder);
+    return promptOnTerminal(folder.snapshot, config.warehouse);
+  }
+  const sql = await readQuery(args);
   const output = args.output === undefined ? null : await findOutput(args.output, folder.root);
   if (format === 'parquet' && (output === null || !output.isFile)) {
     throw new UsageError('Parquet goes to a file', 'Name it with --output <file>.');
   }
+  if (format === 'arrow' && output === null && process.stdout.isTTY === true)
+    throw new UsageError('Arrow is no text for a terminal', 'Pipe it, or name a file with --output <file>.');
   // A pipe or a device stays what it is: it is written to, not replaced.
   const written = output?.isFile ? `${output.path}.${process.pid}.tmp` : (output?.path ?? null);
   const { memoryLimit, threads } = config.warehouse;
@@ -63,7 +74,8 @@ export async function execute(args: SqlArgs): Promise<number> {
     try {
       signal.throwIfAborted();
       if (format === 'parquet') await session.copyToParquet(sql);
-      else await writeText(session, sql, { format, file: written, signal });
+      else
+        await writeResult(await session.run(sql), { format, vertical: args.vertical, file: written, signal });
       if (output?.isFile) await keepFile(written!, output.path);
     } catch (error) {
       if (output?.isFile) await rm(written!, { force: true });
@@ -87,32 +99,10 @@ async function refuseFirstRun(folder: DataFolder): Promise<void> {
   );
 }
 
-interface Output {
-  /** Where symbolic links lead: what they point at is replaced, not they. */
-  path: string;
-  /** A file, or nothing yet; false for a pipe or a device. */
-  isFile: boolean;
-}
-
-/** @throws UsageError for a file in the data folder, a folder, and a file in no folder */
-async function findOutput(given: string, dataFolder: string): Promise<Output> {
-  const real = (path: string) => realpath(path).catch(() => resolve(path));
-  const path = await real(join(await real(dirname(resolve(given))), basename(given)));
-  if (!relative(await real(dataFolder), path).startsWith('..'))
-    throw new UsageError(
-      `${given} is in the data folder`,
-      "Everything there is the program's own: name a file elsewhere.",
-    );
-  if (!(await exists(dirname(path))))
-    throw new UsageError(`there is no folder ${dirname(path)}`, 'Make it, or name another --output.');
-  const stats = await stat(path).catch(() => null);
-  if (stats?.isDirectory()) throw new UsageError(`${given} is a folder`, 'Name a file in it.');
-  return { path, isFile: stats === null || stats.isFile() };
-}
-
-function defaultFormat({ json, output = '' }: SqlArgs): Format {
+function defaultFormat({ json, vertical, output = '' }: SqlArgs): Format {
   if (json) return 'json';
-  const named = [...textFormats, 'parquet' as const].find((format) =>
+  if (vertical) return 'table';
+  const named = [...textFormats, ...binaryFormats].find((format) =>
     output.toLowerCase().endsWith(`.${format}`),
   );
   if (named !== undefined) return named;
@@ -129,32 +119,5 @@ async function readQuery({ query, file }: SqlArgs): Promise<string> {
       throw new UsageError(`cannot read ${file} (${error.code})`, 'Check the path given with --file.');
     });
   }
-  if (!process.stdin.isTTY) return text(process.stdin);
-  throw new UsageError(
-    'which query?',
-    'Give it in quotes, in a file (-f), or on stdin: ledgerlake sql "select count(*) from assets"',
-  );
-}
-
-async function writeText(
-  session: QuerySession,
-  sql: string,
-  { format, file, signal }: { format: TextFormat; file: string | null; signal: AbortSignal },
-): Promise<void> {
-  const result = await session.run(sql);
-  // A statement without rows of its own (SET, CREATE TEMP TABLE) has nothing to show.
-  if (result.columns.length === 0) return;
-  const toTerminal = file === null && process.stdout.isTTY === true;
-  const pieces = resultText(result, format, toTerminal ? (process.stdout.columns ?? 80) : undefined);
-  try {
-    if (file !== null) await pipeline(pieces, createWriteStream(file), { signal });
-    else await writeStdout(pieces, signal);
-  } catch (error) {
-    throw asQueryError(error);
-  }
-}
-
-async function keepFile(draft: string, output: string): Promise<void> {
-  await syncFile(draft);
-  await rename(draft, output);
+  return text(process.stdin);
 }

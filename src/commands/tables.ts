@@ -1,20 +1,25 @@
 import { UsageError } from '../errors.ts';
 import { suggestion } from '../suggestion.ts';
-import { describeModel, type TableDescription } from '../warehouse/model.ts';
+import { describeModel, type TableDescription, withEmptyTables } from '../warehouse/model.ts';
+import { readTableSpecs } from '../warehouse/table-spec.ts';
+import { listTableSql } from '../warehouse/table-sql.ts';
 import { createPrint, type GlobalArgs } from './context.ts';
-import { formatTable } from './text-table.ts';
+import { formatEntries, formatTable, terminalWidth } from './text-table.ts';
 import type { Usage } from './usage.ts';
 
 interface TablesArgs extends GlobalArgs {
   table?: string;
+  sql: boolean;
 }
 
 export const usage: Usage = {
   arguments: { '[table]': 'Only this table, with its columns' },
+  options: { '--sql': 'The SQL that is made for the table: mapping, hashes, merge' },
   examples: {
     'ledgerlake tables': 'Every table and view, with what it holds',
     'ledgerlake tables assets': 'Its columns, their types and meaning',
     'ledgerlake tables meta.checkpoints': "A table of the pipeline's own state",
+    'ledgerlake tables assets --sql': 'How its records become rows, and how publish applies them',
     'ledgerlake tables --json': 'All of it as one document',
   },
   notes: 'The model as this version makes it; needs no data folder.',
@@ -23,6 +28,7 @@ export const usage: Usage = {
 export async function execute(args: TablesArgs): Promise<number> {
   const tables = await describeModel();
   const print = createPrint(args);
+  if (args.sql) return printSql(args, tables);
   if (args.table === undefined) {
     print(listTables(tables), tables);
     return 0;
@@ -35,6 +41,13 @@ export async function execute(args: TablesArgs): Promise<number> {
 /** One line a table. */
 function listTables(tables: readonly TableDescription[]): string {
   const rows = tables.map(({ name, kind, columns, describe }) => [name, kind, `${columns.length}`, describe]);
+  const width = terminalWidth();
+  if (width !== null) {
+    const entries = tables.map(({ name, kind, columns, describe }) => {
+      return { head: `${name} (${kind}, ${columns.length} columns)`, text: describe };
+    });
+    return `${formatEntries(entries, width)}\nColumns: ledgerlake tables <table>`;
+  }
   const heads = [
     { name: 'table' },
     { name: 'kind' },
@@ -46,9 +59,36 @@ function listTables(tables: readonly TableDescription[]): string {
 
 function describeTable({ name, describe, key, columns }: TableDescription): string {
   const keyed = key.length === 0 ? '' : `Key: ${key.join(', ')}\n`;
+  const width = terminalWidth();
+  if (width !== null) {
+    const entries = columns.map((column) => ({
+      head: `${column.name} ${column.type}`,
+      text: column.describe,
+    }));
+    return `${formatEntries([{ head: name, text: describe }], width)}${keyed}\n${formatEntries(entries, width)}`;
+  }
   const rows = columns.map((column) => [column.name, column.type, column.describe]);
   const heads = [{ name: 'column' }, { name: 'type' }, { name: 'meaning' }];
   return `${name}: ${describe}\n${keyed}\n${formatTable(heads, rows)}`;
+}
+
+/** All SQL of one table, each part under what it is for. */
+async function printSql(args: TablesArgs, tables: readonly TableDescription[]): Promise<number> {
+  if (args.table === undefined)
+    throw new UsageError('--sql takes a table', 'For example: ledgerlake tables assets --sql');
+  const { name } = findTable(tables, args.table);
+  const spec = readTableSpecs().find((one) => one.name === name);
+  if (spec === undefined)
+    throw new UsageError(
+      `no SQL is made for ${name}: it stands in sql/ as it is`,
+      `Tables that SQL is made for: ${readTableSpecs()
+        .map((one) => one.name)
+        .join(', ')}.`,
+    );
+  const parts = await withEmptyTables((database) => listTableSql(database, spec));
+  const text = parts.map(({ part, sql }) => `-- ${name}: ${part}\n${sql}\n`).join('\n');
+  createPrint(args)(text, { table: name, sql: parts });
+  return 0;
 }
 
 function findTable(tables: readonly TableDescription[], asked: string): TableDescription {

@@ -90,3 +90,68 @@ export function cutText(text: string, width: number): string {
   }
   return `${kept}…`;
 }
+
+/** Columns are not narrowed below this where the others can go below them. */
+const readable = 16;
+
+/**
+ * Numbers of the columns that fit beside each other, block by block; the first column begins each of them, to tell the rows by.
+ * One block where the terminal is wide enough for all. Pure.
+ */
+export function cutBlocks(
+  columns: readonly TextColumn[],
+  rows: readonly (readonly string[])[],
+  width: number,
+): number[][] {
+  const widths = columns.map(({ name }, n) =>
+    rows.reduce(
+      (widest, row) => Math.max(widest, Math.min(readable, stringWidth(oneLine(row[n] ?? '')))),
+      Math.min(readable, stringWidth(oneLine(name))),
+    ),
+  );
+  const blocks: number[][] = [];
+  let used = Number.POSITIVE_INFINITY;
+  for (const n of columns.keys()) {
+    const own = widths[n]! + 2;
+    if (used + own - 2 > width) {
+      blocks.push(n === 0 ? [] : [0]);
+      used = n === 0 ? 0 : widths[0]! + 2;
+    }
+    blocks.at(-1)!.push(n);
+    used += own;
+  }
+  return blocks;
+}
+
+/** What is listed one below the other: a line that names it, and a text about it. */
+export interface TextEntry {
+  head: string;
+  text: string;
+}
+
+/** Entries for a terminal: no line is wider than it, texts are wrapped at words and indented. Pure. */
+export function formatEntries(entries: readonly TextEntry[], width: number): string {
+  return entries
+    .map(({ head, text }) => [...wrap(head, width, '  '), ...wrap(`  ${text}`, width, '  ')].join('\n'))
+    .map((entry) => `${entry}\n`)
+    .join('');
+}
+
+/** @param indent of the lines after the first */
+function wrap(text: string, width: number, indent: string): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of oneLine(text).split(/(?<=[ ,])/)) {
+    if (line !== '' && stringWidth(line + word.trimEnd()) > width) {
+      lines.push(line.trimEnd());
+      line = indent;
+    }
+    line += word;
+  }
+  return [...lines, line.trimEnd()].filter((one) => one.trim() !== '').map((one) => cutText(one, width));
+}
+
+/** Columns of the terminal that stdout is; null where it is a file or a pipe. */
+export function terminalWidth(): number | null {
+  return process.stdout.isTTY === true ? (process.stdout.columns ?? 80) : null;
+}

@@ -30,13 +30,7 @@ export async function appendRows(
   if (files.length === 0) return counts;
   await database.run(makeWithheld);
   const columns = await listColumns(database, spec.name);
-  const keys = spec.key.map(quoteName);
-  const insert = `insert into ${spec.name} (${columns.map(quoteName).join(', ')})
-    select ${columns.map((column) => bookkeeping[column] ?? quoteName(column)).join(', ')}
-    from ${appliedRows} as s
-    where ${keys.map((key) => `${key} is not null`).join(' and ')}
-      and not exists (from again as a where ${keys.map((key) => `a.${key} = s.${key}`).join(' and ')})
-    qualify row_number() over (partition by ${keys.join(', ')} order by seen_at, page, n) = 1`;
+  const insert = insertNew(spec, columns);
   for (let n = 0; n < files.length; n += filesPerSlice) {
     const slice = files.slice(n, n + filesPerSlice);
     await withRoom(database, () => database.run(findAgain(spec), { files: slice }));
@@ -59,6 +53,17 @@ export async function appendRows(
   return counts;
 }
 
+/** Adds the rows whose keys are not in `again`. $files: the slice's staging files */
+export function insertNew(spec: TableSpec, columns: readonly string[]): string {
+  const keys = spec.key.map(quoteName);
+  return `insert into ${spec.name} (${columns.map(quoteName).join(', ')})
+    select ${columns.map((column) => bookkeeping[column] ?? quoteName(column)).join(', ')}
+    from ${appliedRows} as s
+    where ${keys.map((key) => `${key} is not null`).join(' and ')}
+      and not exists (from again as a where ${keys.map((key) => `a.${key} = s.${key}`).join(' and ')})
+    qualify row_number() over (partition by ${keys.join(', ')} order by seen_at, page, n) = 1`;
+}
+
 /** Rows just added, from row number `end` on, in slots that their feed had covered before. */
 async function countLate(
   database: Database,
@@ -76,7 +81,7 @@ async function countLate(
 }
 
 /** Makes `again`: the keys of a slice that the table has. $files: the slice's staging files */
-function findAgain(spec: TableSpec): string {
+export function findAgain(spec: TableSpec): string {
   const keys = spec.key.map(quoteName).join(', ');
   return `create or replace temp table again as
     select rowid as target, ${keys}
@@ -85,7 +90,7 @@ function findAgain(spec: TableSpec): string {
 }
 
 /** Adds to `again` the rows just inserted that the slice has several of. $end: the row number they begin at */
-function addSeveral(spec: TableSpec): string {
+export function addSeveral(spec: TableSpec): string {
   const keys = spec.key.map(quoteName).join(', ');
   return `insert into again
     select rowid, ${keys}

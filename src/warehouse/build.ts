@@ -81,7 +81,7 @@ export async function createSchema(database: Database): Promise<void> {
 }
 
 /** What a table has beside it: its history (`past.<table>`, `<table>_history`, macros), or its texts (`texts.<table>`). */
-function besideSql(file: 'history.sql' | 'texts.sql', { name, key }: TableSpec): string {
+export function besideSql(file: 'history.sql' | 'texts.sql', { name, key }: TableSpec): string {
   return readSql(file).replaceAll('{table}', name).replaceAll('{key}', key.join(', '));
 }
 

@@ -35,6 +35,8 @@ export interface QuerySession {
    * @returns rows written @throws UsageError with what DuckDB says
    */
   copyToParquet(sql: string): Promise<number>;
+  /** Ends the statement that is running, if one is. */
+  interrupt(): void;
   close(): void;
 }
 
@@ -64,6 +66,7 @@ export async function openQuerySession(path: string, options: QueryOptions): Pro
   return {
     run: (sql) => runAll(connection, sql).catch(refuse),
     copyToParquet: (sql) => copyToParquet(connection, sql, options.outputPath!).catch(refuse),
+    interrupt: () => connection.interrupt(),
     close() {
       release();
       connection.closeSync();
@@ -81,7 +84,7 @@ async function runAll(connection: DuckDBConnection, sql: string): Promise<QueryR
 
 /** False for what cannot be a view (SHOW, SET, …) or is wrong: run as it is, it gives its result or its own error. */
 function createView(connection: DuckDBConnection, sql: string): Promise<boolean> {
-  return connection.run(`create temp view ${viewName} as ${sql}`).then(
+  return connection.run(`create or replace temp view ${viewName} as ${sql}`).then(
     () => true,
     () => false,
   );
@@ -93,7 +96,7 @@ function createView(connection: DuckDBConnection, sql: string): Promise<boolean>
  * last row would, so half an answer would look whole. A table's rows are counted before, and again as they are read.
  */
 async function readView(connection: DuckDBConnection): Promise<QueryResult> {
-  await connection.run(`create temp table ${resultName} as from ${viewName}`);
+  await connection.run(`create or replace temp table ${resultName} as from ${viewName}`);
   const counted = await connection.runAndReadAll(`select count(*) from ${resultName}`);
   const expected = Number(counted.getRows()[0]![0]);
   const result = describeResult(await connection.stream(`from ${resultName}`));

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { listOperations } from '../../src/api/catalogue.ts';
 import { commandList } from '../../src/commands/command-list.ts';
-import type { TableDescription } from '../../src/warehouse/model.ts';
+import { formatEntries } from '../../src/commands/text-table.ts';
+import { type TableDescription, withEmptyTables } from '../../src/warehouse/model.ts';
 import { runCli } from '../run-cli.ts';
 
 let root: string;
@@ -57,6 +58,42 @@ test('tables <table> shows one, and suggests one for a name that is none', async
     stdout: '',
     stderr: expect.stringContaining('did you mean "assets"?'),
   });
+});
+
+test('tables --sql shows all SQL that is made for a table, which DuckDB reads', async () => {
+  const { code, stdout } = await cli('tables', 'assets', '--sql', '--json');
+  expect(code).toBe(0);
+  const parts = JSON.parse(stdout).sql as { part: string; sql: string }[];
+  expect(parts.map(({ part }) => part)).toEqual(
+    expect.arrayContaining([
+      'table',
+      'history',
+      'texts',
+      'mapping of asset',
+      'publish: verdict',
+      'publish: insertNew',
+    ]),
+  );
+  await withEmptyTables(async (database) => {
+    for (const { part, sql } of parts)
+      await database.listSelected(sql).catch((error: Error) => {
+        // Temporary tables of the steps before are not there.
+        if (!/^(Catalog|Binder) Error/.test(error.message)) throw new Error(`${part}: ${error.message}`);
+      });
+  });
+  const text = (await cli('tables', 'wallet_transfers', '--sql')).stdout;
+  expect(text).toContain('-- wallet_transfers: mapping of wallet_transfer');
+  expect(await cli('tables', 'meta.runs', '--sql')).toMatchObject({ code: 2 });
+});
+
+test('on a terminal, tables and methods keep to its width', () => {
+  const entries = [
+    { head: 'creators STRUCT(address VARCHAR, share INTEGER, verified BOOLEAN)[]', text: 'word '.repeat(40) },
+    { head: 'x'.repeat(100), text: '' },
+  ];
+  for (const width of [40, 80])
+    for (const line of formatEntries(entries, width).split('\n'))
+      expect(line.length).toBeLessThanOrEqual(width);
 });
 
 const goodJob = `describe: Signatures

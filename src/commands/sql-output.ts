@@ -1,0 +1,69 @@
+import { createWriteStream } from 'node:fs';
+import { realpath, rename, stat } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { UsageError } from '../errors.ts';
+import { exists, syncFile } from '../landing/segment-files.ts';
+import { asQueryError, type QueryResult } from '../warehouse/query.ts';
+import { resultText, type TextFormat } from './result-text.ts';
+import { writeStdout } from './stdout.ts';
+
+/** Where a query's result goes. */
+export interface Output {
+  /** Where symbolic links lead: what they point at is replaced, not they. */
+  path: string;
+  /** A file, or nothing yet; false for a pipe or a device. */
+  isFile: boolean;
+}
+
+/** @throws UsageError for a file in the data folder, a folder, and a file in no folder */
+export async function findOutput(given: string, dataFolder: string): Promise<Output> {
+  const real = (path: string) => realpath(path).catch(() => resolve(path));
+  const path = await real(join(await real(dirname(resolve(given))), basename(given)));
+  if (!relative(await real(dataFolder), path).startsWith('..'))
+    throw new UsageError(
+      `${given} is in the data folder`,
+      "Everything there is the program's own: name a file elsewhere.",
+    );
+  if (!(await exists(dirname(path))))
+    throw new UsageError(`there is no folder ${dirname(path)}`, 'Make it, or name another --output.');
+  const stats = await stat(path).catch(() => null);
+  if (stats?.isDirectory()) throw new UsageError(`${given} is a folder`, 'Name a file in it.');
+  return { path, isFile: stats === null || stats.isFile() };
+}
+
+/** How a result is written. */
+export interface WriteOptions {
+  format: TextFormat | 'arrow';
+  /** One field a line. */
+  vertical: boolean;
+  /** Null: stdout. */
+  file: string | null;
+  signal: AbortSignal;
+}
+
+/** Writes a result. One of a statement without rows (SET, CREATE TEMP TABLE) has nothing to show. */
+export async function writeResult(
+  result: QueryResult,
+  { format, vertical, file, signal }: WriteOptions,
+): Promise<void> {
+  if (result.columns.length === 0) return;
+  const toTerminal = file === null && process.stdout.isTTY === true;
+  const width = toTerminal ? (process.stdout.columns ?? 80) : undefined;
+  const pieces =
+    format === 'arrow'
+      ? (await import('./arrow-stream.ts')).arrowBytes(result)
+      : resultText(result, format, width, vertical);
+  try {
+    if (file !== null) await pipeline(pieces, createWriteStream(file), { signal });
+    else await writeStdout(pieces, signal);
+  } catch (error) {
+    throw asQueryError(error);
+  }
+}
+
+/** Gives a written file its name, durably. */
+export async function keepFile(draft: string, output: string): Promise<void> {
+  await syncFile(draft);
+  await rename(draft, output);
+}
