@@ -41,14 +41,17 @@ function describeNewest({ valid_from, valid_to, gone_reason, run_id, seen, ...sl
   return [changed, `The last answer that showed it unchanged came on ${seen.base}.`];
 }
 
-/** Groups that later answers said nothing of. */
+/** Groups that no answer carried, and those that later answers said nothing of. */
 function describeGroups({ seen }: RowVersion): string[] {
   const base = seen.base ?? '';
-  return Object.entries(seen).flatMap(([group, at]) => {
-    if (group === 'base' || at === base) return [];
-    if (at === null) return `No answer has carried ${group} yet.`;
-    return at < base ? `${group} is from an answer of ${at}: later ones did not carry it.` : [];
-  });
+  const groups = Object.entries(seen).filter(([group]) => group !== 'base');
+  const never = groups.flatMap(([group, at]) => (at === null ? group : []));
+  return [
+    ...(never.length === 0 ? [] : [`No answer has carried ${never.join(', ')} yet.`]),
+    ...groups.flatMap(([group, at]) =>
+      at !== null && at < base ? `${group} is from an answer of ${at}: later ones did not carry it.` : [],
+    ),
+  ];
 }
 
 function describeLost({ answers }: Pick<Explanation, 'answers'>): string[] {
