@@ -50,7 +50,7 @@ test('every type comes back as it was, from another reader than the writer', asy
   );
   const types = Object.fromEntries(table.schema.fields.map(({ name, type }) => [name, String(type)]));
   expect(types).toMatchObject({
-    ...{ u64: 'Uint64', i64: 'Int64', huge: 'Decimal[38e+0]', money: 'Decimal[38e+2]', u8: 'Uint8' },
+    ...{ u64: 'Uint64', i64: 'Int64', huge: 'Decimal[38e0]', money: 'Decimal[38e+2]', u8: 'Uint8' },
     ...{ at: 'Timestamp<MICROSECOND, UTC>', early: 'Timestamp<MICROSECOND>', day: 'Date32<DAY>' },
     ...{ list: 'List<Utf8>', pair: 'FixedSizeList[2]<Int32>', text: 'Utf8', id: 'Utf8', gap: 'Utf8' },
   });
