@@ -15,7 +15,7 @@
 -- volatile: price_per_token, price_currency
 -- unordered: grouping, files
 -- hash authorities: list_sort(list_transform(authorities, lambda a: {'address': a.address, 'scopes': list_sort(a.scopes)}))
--- steady: interface, name, json_uri, owner, ownership_model, compressed, collection, royalty_model, mutable, creators, grouping, authorities, token_supply, token_decimals, token_program
+-- steady: interface, name, json_uri, owner, ownership_model, frozen, delegated, burnt, compressed, collection, royalty_model, mutable, creators, grouping, authorities, token_supply, token_decimals, token_program
 -- required: interface
 -- living: burnt is distinct from true
 create table if not exists assets (

@@ -5,7 +5,7 @@
 -- record bytes: 790
 -- spent by: compression_transaction
 -- history: yes
--- steady: owner, mint, amount
+-- steady: owner, mint, amount, state
 -- required: owner, mint, amount
 create table if not exists compressed_token_accounts (
   hash varchar not null,

@@ -4,7 +4,7 @@
 -- publish: merge
 -- record bytes: 330
 -- history: yes
--- steady: mint, owner, amount
+-- steady: mint, owner, amount, frozen
 -- required: mint, owner, amount
 -- texts: yes
 create table if not exists token_accounts (

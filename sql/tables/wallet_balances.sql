@@ -4,7 +4,7 @@
 -- publish: merge
 -- history: yes
 -- volatile: price_per_token, usd_value
--- steady: balance
+-- steady: balance, decimals
 -- required: balance
 create table if not exists wallet_balances (
   wallet varchar not null,

@@ -13,6 +13,7 @@ const bytesPerRow = 160;
 /**
  * Makes what the guards `blank` and `stale` look at, of the ready crawls, by job and table:
  * - `blank_count`: columns that would become NULL, in how many rows (`rows`) of those that have them (`total`)
+ * - `burnt_row`: rows that live and would be burnt, by the job that brought them, or that missed what a look-up found burnt
  * - `missing_count`: required columns that no record has
  * - `older_count`, by crawl: records that are older than what an earlier answer brought, and those of them (`far_rows`) by
  *   more slots than a replica lags
@@ -29,6 +30,7 @@ export async function countChanges(
     create or replace temp table blank_count (
       job varchar, table_name varchar, column_name varchar, steady boolean, rows bigint, total bigint, examples varchar[]
     );
+    create or replace temp table burnt_row (crawl_row bigint, job varchar, table_name varchar, key varchar);
     create or replace temp table missing_count (
       job varchar, table_name varchar, column_name varchar, rows bigint, examples varchar[]
     );
@@ -46,6 +48,7 @@ export async function countChanges(
     const groups = listGroups(spec, await listColumns(database, spec.name));
     await compareRows(database, spec, groups, files);
     await countOlder(database, spec);
+    await findBurnt(database, spec, groups, files);
     await countBlank(database, spec, groups, files, nulls);
   }
 }
@@ -169,6 +172,27 @@ async function countOlder(database: Database, spec: TableSpec): Promise<void> {
     where c.older
     group by r.task, r.crawl, r.job`,
     { table: spec.name },
+  );
+}
+
+async function findBurnt(
+  database: Database,
+  spec: TableSpec,
+  groups: readonly Group[],
+  files: readonly string[],
+): Promise<void> {
+  if (spec.final === null) return;
+  await database.run(
+    `insert into burnt_row
+    select distinct c.crawl_row, coalesce(a.job, c.job), $table, t.key
+    from (from compared where ${groups.map(({ name }) => `differs_${name}`).join(' or ')}) c
+    join (
+      select filename as file, file_row_number from read_parquet($files, file_row_number = true, filename = true)
+      where not (${spec.living})
+    ) s using (file, file_row_number)
+    join (select rowid as target, ${keyText(spec, 't')} as key from ${spec.name} t where ${spec.living}) t using (target)
+    left join meta.absent a on a.table_name = $table and a.key = t.key and c.job = '_confirm'`,
+    { table: spec.name, files },
   );
 }
 

@@ -29,6 +29,7 @@ export async function judgeCrawls(
     'vanished-target',
     'vanished-job',
     'vanished-look-ups',
+    'burnt',
     'blank',
     'required',
     'stale',
@@ -36,7 +37,7 @@ export async function judgeCrawls(
   ])
     await applyGuard(database, name, accept);
   // Many jobs of one target each are one job to what they ask.
-  for (const name of ['quarantined-job', 'vanished-job', 'blank', 'required', 'stale'])
+  for (const name of ['quarantined-job', 'vanished-job', 'burnt', 'blank', 'required', 'stale'])
     await applyGuard(database, name, accept, 'run');
   await database.script(takeRefused);
   return listRefusals(database);

@@ -110,8 +110,10 @@ test('nights that a ledger has pass: few assets gone, burnt ones without an owne
         n < 20 ? { ...asset, ownership: { owner: key('Who'), ownership_model: 'single' } } : asset,
     },
   ];
+  // That so many were burnt at once is what somebody knows; that they lose their owners speaks for itself.
+  const accept = { vanished: ['list'] };
   for (const [n, night] of changes.entries())
-    expect((await one.night(ledger(200 + n, night))).code, `${n}`).toBe(0);
+    expect((await one.night(ledger(200 + n, night), n === 2 ? { accept } : {})).code, `${n}`).toBe(0);
   expect(await one.rows('from meta.refusals')).toEqual([]);
 });
 
@@ -189,3 +191,37 @@ test.each<[string, string, string, (slot: number) => Script, (slot: number) => S
     expect(await rows()).toBe(0);
   },
 );
+
+const burn: Night['change'] = (asset) => ({ ...asset, burnt: true });
+
+test('every asset burnt at once, in the list or in the look-ups, is refused; some are not', async () => {
+  const one = await openInstallation(jobs);
+  await one.night(ledger(100, { listed: 100 }));
+  const refused = { guard: 'vanished', accept: 'list', rows: 100, total: 100 };
+  const listed = await one.night(ledger(200, { listed: 100, change: burn }));
+  expect([listed.code, listed.report?.published.refused]).toMatchObject([4, [{ job: 'list', ...refused }]]);
+  const lookedUp = await one.night(ledger(300, { listed: 0, change: burn }));
+  expect([lookedUp.code, lookedUp.report?.published.refused]).toMatchObject([
+    4,
+    [{ job: '_confirm', ...refused }],
+  ]);
+  const living = 'select count(*)::text as n from assets where burnt is not true';
+  expect(await one.rows(living)).toEqual([{ n: '100' }]);
+  const some: Night['change'] = (asset, n) => ({ ...asset, burnt: n >= 70 });
+  expect((await one.night(ledger(400, { listed: 70, change: some }))).code).toBe(0);
+  expect(await one.rows(living)).toEqual([{ n: '70' }]);
+});
+
+test('members that every record has, dropped from twenty assets, are refused', async () => {
+  const one = await openInstallation(jobs);
+  const few = (slot: number, change?: Night['change']): Script =>
+    ledger(slot, { listed: 20, known: 20, ...(change && { change }) });
+  await one.night(
+    few(100, (asset) => ({
+      ...asset,
+      ownership: { ...(asset.ownership as object), frozen: false, delegated: false },
+    })),
+  );
+  const { report } = await one.night(few(200, ({ burnt: _, ...asset }) => asset));
+  expect(report?.published.refused.map(({ column }) => column)).toEqual(['burnt', 'delegated', 'frozen']);
+});

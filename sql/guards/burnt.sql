@@ -1,0 +1,75 @@
+-- guard: vanished
+-- More rows of a job would be burnt than a ledger burns in a night: what is burnt never lives again.
+-- grain: one row a crawl, and job that brought the rows or missed what a look-up found burnt
+-- Tables `judging`: src/warehouse/apply-guard.ts; `burnt_row`: src/warehouse/guard-counts.ts. `threshold`: warehouse.guards
+-- A job has as many rows as its latest complete crawls brought, and as it misses.
+with found as (
+  select if(r.scope = '', '', b.job) as scope, r.whole, r.task, r.crawl, b.job, b.table_name, b.key
+  from burnt_row as b
+  join (select rowid as crawl_row, task, crawl from ready) as c using (crawl_row)
+  join judging as r using (task, crawl)
+),
+listed as (
+  select job, sum(records) as records
+  from (
+    select job, target, range, max_by(records, crawl) as records
+    from meta.checkpoints
+    where state = 'complete' and kind = 'full'
+    group by
+      job,
+      target,
+      range
+  )
+  group by job
+),
+missed as (
+  select job, count(*) as records
+  from meta.absent
+  group by job
+),
+part as (
+  select
+    f.scope,
+    any_value(f.whole) as whole,
+    f.table_name,
+    f.job,
+    count(distinct f.key) as rows,
+    greatest(count(distinct f.key), any_value(coalesce(l.records, 0) + coalesce(m.records, 0))) as total,
+    min(distinct f.key, 3) as examples
+  from found as f
+  left join listed as l using (job)
+  left join missed as m using (job)
+  group by
+    f.scope,
+    f.table_name,
+    f.job
+),
+whole as (
+  select
+    scope,
+    any_value(whole) as whole,
+    table_name,
+    sum(rows)::bigint as rows,
+    sum(total)::bigint as total,
+    min_by(examples, job) as examples
+  from part
+  group by
+    scope,
+    table_name
+)
+select distinct
+  f.task,
+  f.crawl,
+  f.job as accept_job,
+  true as whole_job,
+  w.table_name,
+  null::varchar as column_name,
+  w.rows,
+  w.total,
+  w.examples,
+  format('{} of {} rows of {} would be burnt', w.rows, w.total, w.whole) as problem
+from whole as w
+join found as f using (scope, table_name)
+cross join threshold as t
+where w.rows > greatest(t.rows, w.total * t.vanished_job_share)
+  or (w.rows >= t.few_rows and w.rows > w.total / 2)
