@@ -2,7 +2,7 @@
 -- More rows of a job would be burnt than a ledger burns in a night: what is burnt never lives again.
 -- grain: one row a crawl, and job that brought the rows or missed what a look-up found burnt
 -- Tables `judging`: src/warehouse/apply-guard.ts; `burnt_row`: src/warehouse/guard-counts.ts. `threshold`: warehouse.guards
--- A job has as many rows as its latest complete crawls brought, and as it misses.
+-- A job has as many rows as its latest complete crawls brought, and as it misses; or as these bring.
 with found as (
   select if(r.scope = '', '', b.job) as scope, r.whole, r.task, r.crawl, b.job, b.table_name, b.key
   from burnt_row as b
@@ -27,6 +27,11 @@ missed as (
   from meta.absent
   group by job
 ),
+received as (
+  select job, sum(records) as records
+  from judging
+  group by job
+),
 part as (
   select
     f.scope,
@@ -34,11 +39,16 @@ part as (
     f.table_name,
     f.job,
     count(distinct f.key) as rows,
-    greatest(count(distinct f.key), any_value(coalesce(l.records, 0) + coalesce(m.records, 0))) as total,
+    greatest(
+      count(distinct f.key),
+      any_value(r.records),
+      any_value(coalesce(l.records, 0) + coalesce(m.records, 0))
+    ) as total,
     min(distinct f.key, 3) as examples
   from found as f
   left join listed as l using (job)
   left join missed as m using (job)
+  left join received as r using (job)
   group by
     f.scope,
     f.table_name,

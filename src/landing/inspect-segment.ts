@@ -1,8 +1,8 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import type { LandingLine, PageLine } from './page-line.ts';
 import { type ReadLine, readPageLines } from './page-lines.ts';
-import { recordFile } from './segment-files.ts';
+import { openIfThere, readBytes, recordFile } from './segment-files.ts';
 
 /** A line of a segment, and whether what it says can be used. */
 export interface InspectedLine {
@@ -129,13 +129,5 @@ async function readRange(file: FileHandle | null, start: number, end: number): P
   if (file === null || end <= start) return Buffer.alloc(0);
   const { size } = await file.stat();
   const length = Math.max(0, Math.min(end, size) - start);
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, start);
-  return buffer.subarray(0, bytesRead);
-}
-
-async function openIfThere(path: string): Promise<FileHandle | null> {
-  return open(path, 'r').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
-    throw error;
-  });
+  return readBytes(file, start, length);
 }

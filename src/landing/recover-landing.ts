@@ -22,11 +22,12 @@ export function bootTime(): number {
  * left unfinished behind the last page that was synced. Anything else that is not as it was written is damage, and is
  * left as it is.
  * @param bootedAt when the machine was started, Unix ms: earlier bytes may have gone through a power loss
+ * @returns record files that were removed, because they had no page file: nothing says what is in them
  * @throws DamagedLanding (exit 74), no file changed, where a damaged page or line is no torn tail
  */
-export async function recoverLanding(dir: string, bootedAt = bootTime()): Promise<void> {
+export async function recoverLanding(dir: string, bootedAt = bootTime()): Promise<string[]> {
   await finishRepair(dir);
-  await removeOrphans(dir);
+  const removed = await removeOrphans(dir);
   const torn: Inspection[] = [];
   for (const segment of await listSegments(dir)) {
     if (await isSealedWhole(dir, segment)) continue;
@@ -35,6 +36,7 @@ export async function recoverLanding(dir: string, bootedAt = bootTime()): Promis
     torn.push(inspection);
   }
   for (const inspection of torn) await cutTail(dir, inspection);
+  return removed;
 }
 
 /** Moves what a repair has finished writing to its place; done again after a kill in between. */
@@ -48,12 +50,16 @@ export async function finishRepair(dir: string): Promise<void> {
 }
 
 /** Record files without a page file: a kill while a segment was made or archived leaves them. */
-async function removeOrphans(dir: string): Promise<void> {
+async function removeOrphans(dir: string): Promise<string[]> {
+  const removed: string[] = [];
   const segments = new Set(await listSegments(dir));
   for (const name of await readdir(dir)) {
     const segment = /^(\d+)\.ndjson$/.exec(name)?.[1];
-    if (segment !== undefined && !segments.has(Number(segment))) await rm(join(dir, name));
+    if (segment === undefined || segments.has(Number(segment))) continue;
+    await rm(join(dir, name));
+    removed.push(join(dir, name));
   }
+  return removed;
 }
 
 /** The lines only: the records of a sealed segment are looked at when they are loaded or archived. */

@@ -1,11 +1,21 @@
-import { copyFile, link, mkdir, open, rename, rm } from 'node:fs/promises';
+import { copyFile, type FileHandle, link, mkdir, open, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { DiskError } from '../errors.ts';
 import { type InspectedLine, type Inspection, inspectSegment } from './inspect-segment.ts';
 import type { PageLine } from './page-line.ts';
 import { crawlKey } from './reader.ts';
 import { findDamage, finishRepair, repairedFolder } from './recover-landing.ts';
 import { renderLine } from './render-page.ts';
-import { exists, listSegments, pageFile, recordFile, syncDirectory, syncFile } from './segment-files.ts';
+import {
+  exists,
+  listSegments,
+  openIfThere,
+  pageFile,
+  readBytes,
+  recordFile,
+  syncDirectory,
+  syncFile,
+} from './segment-files.ts';
 import { sealedLine } from './writer.ts';
 
 /** What a repair of the landing log leaves out, and what it keeps. */
@@ -182,7 +192,7 @@ async function writeSegment(
   segment: number,
   kept: readonly InspectedLine[],
 ): Promise<void> {
-  const source = await open(recordFile(from, segment), 'r').catch(() => null);
+  const source = await openIfThere(recordFile(from, segment));
   const records = await open(recordFile(to, segment), 'wx', 0o600);
   const pages = await open(pageFile(to, segment), 'wx', 0o600);
   try {
@@ -194,8 +204,7 @@ async function writeSegment(
         continue;
       }
       const { start, end } = place ?? { start: 0, end: 0 };
-      const block = Buffer.alloc(end - start);
-      await source?.read(block, 0, block.length, start);
+      const block = await readBlock(source, start, end);
       await records.appendFile(block);
       offset += block.length;
       await pages.appendFile(renderLine(bare({ ...line, end_offset: offset })));
@@ -206,6 +215,19 @@ async function writeSegment(
   } finally {
     for (const file of [source, records, pages]) await file?.close();
   }
+}
+
+/**
+ * The bytes of a file from one offset to another.
+ * @throws DiskError where the file does not reach so far: it is not as it was when it was looked at
+ */
+async function readBlock(source: FileHandle | null, start: number, end: number): Promise<Buffer> {
+  const block = source === null ? Buffer.alloc(0) : await readBytes(source, start, end - start);
+  if (block.length === end - start) return block;
+  throw new DiskError(
+    `the records of a page, bytes ${start} to ${end}, cannot be read any more`,
+    'Nothing was changed. Run `ledgerlake doctor` again.',
+  );
 }
 
 /** A line without what was about its place: the checksum of its text, what was synced, forms that another page may tell. */

@@ -1,4 +1,4 @@
-import { access, open, readdir, stat } from 'node:fs/promises';
+import { access, type FileHandle, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
@@ -44,6 +44,25 @@ export async function syncFile(path: string): Promise<void> {
   } finally {
     await handle.close();
   }
+}
+
+/** A file to read; null where there is none. */
+export async function openIfThere(path: string): Promise<FileHandle | null> {
+  return open(path, 'r').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+}
+
+/** So many bytes of a file, fewer only where it ends: one read may give less than was asked for. */
+export async function readBytes(file: FileHandle, start: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(length);
+  for (let done = 0; done < length; ) {
+    const { bytesRead } = await file.read(bytes, done, length - done, start + done);
+    if (bytesRead === 0) return bytes.subarray(0, done);
+    done += bytesRead;
+  }
+  return bytes;
 }
 
 /** Reads a file from its begin to its end, 1 MB at a time into one buffer, so that none waits to be collected. */

@@ -121,7 +121,9 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       signal: stop.signal,
     };
     await removeDraft(folder);
-    await recoverLanding(folder.landing);
+    const removed = await recoverLanding(folder.landing);
+    if (removed.length > 0)
+      log.info({ files: removed }, 'removed record files without a page file, which a kill left behind');
     mendRequestLog(folder.requests);
     const now = new Date();
     const run = makeRunId(now, (await readRunLog(folder.runs)).at(-1)?.run ?? null);

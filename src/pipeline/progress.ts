@@ -6,7 +6,13 @@ import { type Problem, problemText } from '../yaml-file.ts';
 import { type JobProgress, writeRunState } from './run-state.ts';
 
 export interface Progress {
-  addTasks(job: string, count: number): void;
+  /** A job that has tasks to come, or none. */
+  addJob(job: string): void;
+  /**
+   * A task to come. One that was added before in this wave, which is planned anew, counts once; what became of it then is
+   * forgotten.
+   */
+  addTask(task: Pick<Task, 'id' | 'job'>, wave: number): void;
   onPage(task: Task, page: { records: number }): void;
   onTaskEnd(task: Task, failure: TaskFailure | null): void;
   /** A job that is not crawled, because its targets cannot be read. */
@@ -50,6 +56,8 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
     jobs.set(job, known);
     return known;
   };
+  /** By task: the wave it is of, and how it ended; undefined: not yet. */
+  const added = new Map<string, { wave: number; failure: TaskFailure | null | undefined }>();
   const startedAt = new Date();
   const terminal = options.onTerminal ? (await import('log-update')).createLogUpdate(process.stderr) : null;
   const writeState = () =>
@@ -68,14 +76,27 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
   await writeState();
   return {
     jobs,
-    addTasks: (job, count) => {
-      of(job).tasks += count;
+    addJob: (job) => void of(job),
+    addTask({ id, job }, wave) {
+      const before = added.get(id);
+      added.set(id, { wave, failure: undefined });
+      if (before?.wave !== wave) {
+        of(job).tasks += 1;
+        return;
+      }
+      if (before.failure === undefined) return;
+      of(job).done -= 1;
+      if (before.failure === null) return;
+      of(job).failed -= 1;
+      if (before.failure.forbidden) of(job).forbidden -= 1;
     },
     onPage: ({ job }, { records }) => {
       of(job).pages += 1;
       of(job).records += records;
     },
-    onTaskEnd: ({ job, target }, failure) => {
+    onTaskEnd: ({ id, job, target }, failure) => {
+      const task = added.get(id);
+      if (task !== undefined) task.failure = failure;
       of(job).done += 1;
       if (failure === null) return;
       of(job).failed += 1;

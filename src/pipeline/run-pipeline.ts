@@ -153,7 +153,7 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
       // A build that turns out to be damaged while it is crawled is made again, and the wave planned anew goes on.
       const stopped = await session.mending(async () => {
         const starts = await plan();
-        for (const { task } of starts) progress.addTasks(task.job, 1);
+        for (const { task } of starts) progress.addTask(task, wave);
         savings.expect(starts);
         isWaiting ||= starts.length > 0;
         if (loads && isWaiting) nextSnapshot.begin();
@@ -179,7 +179,7 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
       return stopped;
     };
     for (const wave of listWaves(options.jobs)) {
-      for (const { name } of wave) progress.addTasks(name, 0);
+      for (const { name } of wave) progress.addJob(name);
       stopped = await crawlAndPublish(() =>
         planWave(session, wave, progress, options.areNamed && !goesOn, slots).then((starts) =>
           starts.filter(({ task }) => options.only?.has(targetKey(task)) ?? true),

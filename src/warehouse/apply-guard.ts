@@ -54,6 +54,12 @@ export async function applyGuard(
     where not list_contains($accepted, accept_job)
       and not list_contains($accepted, accept_job || '/' || target)
       and not list_contains($accepted, accept_job || '/' || coalesce(column_name, ''))
+      -- What becomes NULL is said once: with what it was before, where that is known.
+      and not ($guard = 'blank' and exists (
+        from refused f
+        where f.task = found.task and f.crawl = found.crawl and f.guard = $guard and f.table_name = found.table_name
+          and f.column_name = found.column_name
+      ))
       and not exists (
         from meta.refusals before
         where before.task = found.task and before.crawl = found.crawl and before.guard = $guard

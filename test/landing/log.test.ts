@@ -165,7 +165,7 @@ test('a record file without a page file is removed, other files stay', async () 
   await writeFile(recordFile(dir, 5), '{"task"');
   await writeFile(join(dir, 'notes.txt'), 'mine');
   const [segment] = await listSegments(dir);
-  await recoverLanding(dir);
+  expect(await recoverLanding(dir)).toEqual([recordFile(dir, 5)]);
   expect((await readdir(dir)).sort()).toEqual(
     [`${segment}.ndjson`, `${segment}.pages.ndjson`, 'notes.txt'].sort(),
   );

@@ -135,7 +135,10 @@ async function refuse(dir: string, records: Buffer, pages: Buffer, bootedAt: num
   await mkdir(dir, { recursive: true });
   await writeFile(recordFile(dir, 1), records);
   await writeFile(pageFile(dir, 1), pages);
-  const error = await recoverLanding(dir, bootedAt).catch((error: DiskError) => error);
+  const error = await recoverLanding(dir, bootedAt).then(
+    () => null as never,
+    (error: DiskError) => error,
+  );
   const untouched =
     (await readFile(recordFile(dir, 1))).equals(records) && (await readFile(pageFile(dir, 1))).equals(pages);
   return error === undefined
