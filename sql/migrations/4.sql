@@ -47,3 +47,6 @@ update meta.coverage set unit = 'slot', task = (
   from meta.checkpoints as c
   where c.job = meta.coverage.job and c.target = meta.coverage.target and c.kind = 'feed'
 );
+
+-- Since when something is in quarantine is known from now on.
+alter table meta.quarantine add column if not exists first_crawl varchar;

@@ -1,3 +1,30 @@
+-- What the targets of the step had in quarantine, and since when.
+create or replace temp table quarantined_before as
+select
+  c.job,
+  c.target,
+  q.table_name,
+  coalesce(q.key, q.raw) as record,
+  q.column_name,
+  q.reason,
+  min(q.first_crawl) as first_crawl
+from meta.quarantine as q
+join (
+  select distinct task, job, target
+  from meta.checkpoints
+) as c using (task)
+where exists (
+  from received as r
+  where r.job = c.job and r.target = c.target and r.crawl > q.crawl
+)
+group by
+  c.job,
+  c.target,
+  q.table_name,
+  record,
+  q.column_name,
+  q.reason;
+
 -- Takes away the quarantine entries that the ready crawls replace: a full crawl's, all of its task and of the
 -- incremental crawls since the last one. Incremental crawls and confirmations only add, for they saw a part.
 delete from meta.quarantine

@@ -15,6 +15,7 @@ select
   pages,
   records,
   quarantined,
+  quarantined_new,
   keyless,
   stale,
   finished_at,

@@ -87,7 +87,7 @@ const ofPublish = /^(audit|brake|vanished|blank|quarantined|stale)\b/;
 
 function checkTarget(
   { job }: JobStatus,
-  { target, state, reason, finished_at, quarantined, stale }: TargetStatus,
+  { target, state, reason, finished_at, quarantined_new, stale }: TargetStatus,
   held: readonly Held[],
   maxAgeMs: number,
   now: number,
@@ -102,7 +102,9 @@ function checkTarget(
   else if (state !== 'complete') add('not complete', 'its crawl is open');
   else if (finished_at !== null && now - finished_at.getTime() > maxAgeMs)
     add('too old', `last complete at ${finished_at.toISOString()}`);
-  if (quarantined > 0n) add('quarantined', `${quarantined} records with something that did not fit`);
+  // What was there before, somebody has been told of.
+  if (quarantined_new > 0n)
+    add('quarantined', `${quarantined_new} new records with something that did not fit`);
   if (stale > 0n)
     add(
       'stale',

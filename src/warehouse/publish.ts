@@ -203,6 +203,7 @@ async function quarantineMisfits(
 ): Promise<void> {
   await database.script(readSql('publish/quarantine.sql'));
   await insertMisfits(database, folder, staged, 'received');
+  await database.script(readSql('publish/first-quarantined.sql'));
 }
 
 /** What the crawls in `ready`, or another table, found that does not fit, after `misfit_count` of them is made. */

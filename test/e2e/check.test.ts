@@ -80,7 +80,7 @@ test('failed, never complete, quarantined, damaged: each a finding', async () =>
         kind: 'quarantined',
         job: 'list',
         target: collections[1],
-        message: '1 records with something that did not fit',
+        message: '1 new records with something that did not fit',
       },
     ],
   });
@@ -95,6 +95,32 @@ test('failed, never complete, quarantined, damaged: each a finding', async () =>
     kind: 'damaged',
     message: expect.stringContaining('line 1, is damaged'),
   });
+});
+
+test('quarantined: what a night found first, until the next night finds it again', async () => {
+  const { api, run, check } = await openPlace();
+  const night = async (...items: readonly unknown[]) => {
+    api.setScript(list(items));
+    expect((await run('run')).code).toBe(0);
+    return (await check()).findings.map(({ kind, target, message }: Record<string, string>) => [
+      kind,
+      target,
+      message,
+    ]);
+  };
+  const other = { ...asset, id: collections[0] };
+  const found = (records: number) =>
+    collections.map((target) => [
+      'quarantined',
+      target,
+      `${records} new records with something that did not fit`,
+    ]);
+  expect(await night(asset)).toEqual(found(1));
+  expect(await night({ ...asset, fresh: 1 })).toEqual([]);
+  expect(await night(asset, other)).toEqual(found(1));
+  expect(await night(asset, other)).toEqual([]);
+  const { stdout } = await run('sql', '--format', 'csv', 'select count(*) from meta.quarantine');
+  expect(stdout).toContain('2');
 });
 
 test('records that publish refused: `refused`, with the reason', async () => {
