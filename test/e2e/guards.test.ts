@@ -99,7 +99,8 @@ test.for(wrongNights)('$what: refused, kept, and no trace of it after a right ni
   expect(code).toBe(4);
   expect(report?.published.refused).toMatchObject(refused);
   expect(compareTables(before, await one.tables())).toEqual([]);
-  const twice = 'from meta.held select task, guard, column_name where whole_job group by all having count(*) > 1';
+  const twice =
+    'from meta.held select task, guard, column_name where whole_job group by all having count(*) > 1';
   expect(await one.rows(twice)).toEqual([]);
   expect((await one.night(ledger(300, each))).code).toBe(0);
 
