@@ -9,7 +9,7 @@ import {
   openDatabase,
 } from './database.ts';
 import { noteNewShapes } from './mapping.ts';
-import { mendSlots } from './mend-slots.ts';
+import { mendSlots, mendTimes } from './mend-slots.ts';
 import { listSql, readSql } from './sql-text.ts';
 import { readTableSpecs, type TableSpec } from './table-spec.ts';
 
@@ -69,7 +69,10 @@ export async function createSchema(database: Database): Promise<void> {
       if (spec.texts) await database.script(besideSql('texts.sql', spec));
     }
     for (const view of listSql('views')) await database.script(readSql(`views/${view}.sql`));
-    if (version !== null && version < 4) await mendSlots(database);
+    if (version !== null && version < 4) {
+      await mendSlots(database);
+      await mendTimes(database);
+    }
     await noteNewShapes(database);
     await database.run(
       version === null

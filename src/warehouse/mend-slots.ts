@@ -13,6 +13,25 @@ export async function mendSlots(database: Database): Promise<void> {
   }
 }
 
+/**
+ * Takes back the times of rows and versions that lie in the future: a clock that was ahead for a night left them, and until then
+ * no later answer would count. Done again, it changes nothing.
+ */
+export async function mendTimes(database: Database): Promise<void> {
+  for (const { name, types, publish, history } of readTableSpecs()) {
+    if (publish !== 'merge') continue;
+    const times = [...types.keys()].filter((column) => /(^|_)(seen|changed)_at$/.test(column));
+    await takeBack(database, name, times);
+    if (history) await takeBack(database, `past.${name}`, [...times, 'valid_to']);
+  }
+}
+
+async function takeBack(database: Database, table: string, times: readonly string[]): Promise<void> {
+  await database.run(`
+    update ${table} set ${times.map((time) => `${time} = if(${time} > now(), now(), ${time})`).join(', ')}
+    where ${times.map((time) => `${time} > now()`).join(' or ')}`);
+}
+
 function fillIn(path: string, { name, key }: TableSpec): string {
   return readSql(path).replaceAll('{table}', name).replaceAll('{key}', key.join(', '));
 }

@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
 import { openBuild } from '../../src/warehouse/build.ts';
 import type { Database } from '../../src/warehouse/database.ts';
-import { mendSlots } from '../../src/warehouse/mend-slots.ts';
+import { mendSlots, mendTimes } from '../../src/warehouse/mend-slots.ts';
 import { makeFolder } from './publish-landed.ts';
 
 const key = (name: string) => name.padEnd(43, '1');
@@ -87,6 +87,30 @@ test('rows and versions that answers without a slot left get the nearest slot th
     ]);
     await mendSlots(build);
     expect(await history()).toEqual(mended);
+  } finally {
+    build.close();
+  }
+});
+
+test('rows that a clock which was ahead left in the future are of now, and former versions end by then', async () => {
+  const folder = await makeFolder();
+  const build = await openBuild(folder, { memoryLimit: '256MB', threads: 1, tempDir: tmpdir() });
+  try {
+    await insert(build, ['Now', 1, 1000, 1000, 1000]);
+    await insert(build, ['Late', 2, 2000, 1000, 2000]);
+    await insert(build, ['Late', 1, 1000, 1000, 1000, 2000]);
+    await build.run(
+      `update token_accounts set seen_at = '2999-01-01', changed_at = '2999-01-01' where address like 'Late%'`,
+    );
+    await build.run(`update past.token_accounts set valid_to = '2999-01-01'`);
+    const times = () =>
+      build.rows(`select rtrim(address, '1') as name, seen_at > now() or changed_at > now() as ahead, seen_at::date::varchar as day
+        from token_accounts order by name`);
+    await mendTimes(build);
+    const [late, now] = await times();
+    expect(late).toMatchObject({ name: 'Late', ahead: false });
+    expect(now).toEqual({ name: 'Now', ahead: false, day: '2026-01-01' });
+    expect(await build.rows('from past.token_accounts where valid_to > now()')).toEqual([]);
   } finally {
     build.close();
   }
