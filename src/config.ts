@@ -181,7 +181,7 @@ function requireBoth(
   const name = (Object.keys(urls) as UrlName[]).find((url) => endpoints[url] !== undefined)!;
   throw new UsageError(
     `${urls[name].variable} (or api.${urls[name].field}) is set, but no API key`,
-    'Set LEDGERLAKE_API_KEY, or LEDGERLAKE_API_KEY_FILE to a file that holds it; unset every URL for the sandbox. A key that is part of the URL: write {key} in its place, and set api.auth.',
+    'Set LEDGERLAKE_API_KEY, in the environment or in .env beside the config, or LEDGERLAKE_API_KEY_FILE to a file that holds it; unset every URL for the sandbox. A key that is part of the URL: write {key} in its place, and set api.auth (docs/providers.md).',
   );
 }
 

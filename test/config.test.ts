@@ -94,7 +94,7 @@ describe('without a file', () => {
       const field = `api.${name.slice('LEDGERLAKE_'.length).toLowerCase()}`;
       expect(await refusal(read(null, { ...env, LEDGERLAKE_API_KEY: ' ' }))).toEqual({
         message: `${name} (or ${field}) is set, but no API key`,
-        hint: 'Set LEDGERLAKE_API_KEY, or LEDGERLAKE_API_KEY_FILE to a file that holds it; unset every URL for the sandbox. A key that is part of the URL: write {key} in its place, and set api.auth.',
+        hint: 'Set LEDGERLAKE_API_KEY, in the environment or in .env beside the config, or LEDGERLAKE_API_KEY_FILE to a file that holds it; unset every URL for the sandbox. A key that is part of the URL: write {key} in its place, and set api.auth (docs/providers.md).',
       });
       expect(await read(null, { ...env, LEDGERLAKE_API_KEY_FILE: '/run/secrets/key' })).toMatchObject({
         sandbox: false,

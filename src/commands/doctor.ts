@@ -1,4 +1,5 @@
-import { readApiKey } from '../api/api-key.ts';
+import { relative } from 'node:path';
+import { findKeyVariable, readApiKey } from '../api/api-key.ts';
 import type { Config } from '../config.ts';
 import { UsageError } from '../errors.ts';
 import { listJobNames, readJobs } from '../jobs/job-file.ts';
@@ -8,6 +9,7 @@ import { examineFolder, type Finding } from '../pipeline/examine-folder.ts';
 import { examineNeeds, type Fact } from '../pipeline/examine-needs.ts';
 import type { Probe } from '../pipeline/probe-api.ts';
 import { repairFolder } from '../pipeline/repair-folder.ts';
+import { quoteForShell } from '../shell-words.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { chooseFolder, createLog, createPrint, type GlobalArgs, openConfig } from './context.ts';
 import { askMethods, openProber } from './doctor-methods.ts';
@@ -129,6 +131,11 @@ async function probeApi(config: Config, folder: Folder): Promise<Found & { probe
   const endpoints = Object.fromEntries(Object.entries(urls).filter(([, url]) => url !== undefined));
   const { envFiles, keyPlaces: places } = config;
   const key = readApiKey(process.env, { envFiles, places });
+  const found = findKeyVariable(process.env, envFiles);
+  const keyMend =
+    found?.file == null
+      ? `export ${found?.name ?? 'LEDGERLAKE_API_KEY'}=…`
+      : `$EDITOR ${quoteForShell(relative(process.cwd(), found.file))}`;
   const prober = openProber({ endpoints, key, config }, folder);
   try {
     const probes = await untilStopped((signal) =>
@@ -140,7 +147,7 @@ async function probeApi(config: Config, folder: Folder): Promise<Found & { probe
         about: probe.transport,
         text: `${probe.origin}: ${describeProbe(probe)}`,
       })),
-      findings: probes.flatMap((probe) => judgeProbe(probe, config, 'LEDGERLAKE_API_KEY')),
+      findings: probes.flatMap((probe) => judgeProbe(probe, config, keyMend)),
     };
   } finally {
     await prober.close();

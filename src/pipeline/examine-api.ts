@@ -67,8 +67,8 @@ export function isMissing({ outcome, status, code, said }: Probe): boolean {
   );
 }
 
-/** What one answer shows to be wrong. Pure. @param keyVariable where the key is from */
-export function judgeProbe(probe: Probe, config: Pick<Config, 'keyPlaces'>, keyVariable: string): Finding[] {
+/** What one answer shows to be wrong. Pure. @param keyMend the command that changes the key */
+export function judgeProbe(probe: Probe, config: Pick<Config, 'keyPlaces'>, keyMend: string): Finding[] {
   const { transport, origin, outcome, said, aheadMs, operation } = probe;
   const find = (message: string, mend: string, exitCode: number): Finding => ({
     ...{
@@ -88,17 +88,20 @@ export function judgeProbe(probe: Probe, config: Pick<Config, 'keyPlaces'>, keyV
   if (isAnswer(probe)) return findings;
   if (outcome === 'key_refused') {
     const place = describeKeyPlace(config.keyPlaces[transport]);
-    const mend = `Look at ${keyVariable}. The key is sent as ${place}; where the provider wants it elsewhere: api: { auth: { ${transport}: bearer } } in ledgerlake.yaml (docs/providers.md)`;
+    const mend = `${keyMend}   # it is sent as ${place}; where the provider wants it elsewhere: api.auth.${transport} in ledgerlake.yaml`;
     findings.push(find('the key is refused', mend, 77));
   } else if (isMissing(probe))
     findings.push(find(`${operation} is not there`, 'ledgerlake doctor --methods', 0));
   else if (outcome === 'unreachable') findings.push(find('no connection', `curl -I ${origin}`, 69));
   else if (outcome === 'credits_gone') findings.push(find('its credits are spent', 'ledgerlake status', 69));
   else if (outcome === 'throttled' || outcome === 'try_again')
-    findings.push(find('asked too often', 'Set api.limits in ledgerlake.yaml to what your plan allows.', 0));
+    findings.push(
+      find('asked too often', '$EDITOR ledgerlake.yaml   # api.limits: what your plan allows', 0),
+    );
   else if (outcome === 'forbidden' || outcome === 'rejected')
     findings.push(find(`${operation} is ${outcome}`, 'ledgerlake doctor --methods', 0));
-  else findings.push(find(`it failed (${wordOf(probe)})`, 'ledgerlake doctor, in a few minutes', 69));
+  else
+    findings.push(find(`it failed (${wordOf(probe)})`, 'ledgerlake doctor   # again in a few minutes', 69));
   return findings;
 }
 

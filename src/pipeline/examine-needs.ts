@@ -42,6 +42,8 @@ export async function examineNeeds(
     });
   // The landing log and its staging beside each other, and the copy that becomes the snapshot.
   const needed = 2 * landing + disk.build;
+  // Of a first crawl nothing is known.
+  const needs = needed === 0 ? 'what nobody knows yet' : `about ${megabytes(needed)}`;
   if (disk.free < needed)
     findings.push({
       about: 'disk',
@@ -52,7 +54,7 @@ export async function examineNeeds(
   const left = creditsLeft === null ? 'no monthly budget' : `${formatCount(creditsLeft)} left this month`;
   return {
     facts: [
-      { about: 'disk', text: `${megabytes(disk.free)} free, the next run needs about ${megabytes(needed)}` },
+      { about: 'disk', text: `${megabytes(disk.free)} free, the next run needs ${needs}` },
       { about: 'limits', text: await describeLimits(jobs, config, folder) },
       {
         about: 'next run',
