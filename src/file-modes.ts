@@ -23,3 +23,8 @@ export function makeSharedFolder(path: string, mode: number): string | undefined
     process.umask(before);
   }
 }
+
+/** This mode less the umask the program was started with: for a file that is no secret of the data folder. */
+export function sharedMode(mode: number): number {
+  return mode & ~sharedUmask;
+}

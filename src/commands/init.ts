@@ -145,7 +145,9 @@ function programWords(): string[] {
 /** What was written, and what to type next. Pure. */
 function renderResult(dir: string, { written, kept }: Written, isSample: boolean): string {
   const lines = written.map((path) => `wrote ${path}`);
-  lines.push(...kept.map((path) => `kept ${path}, which was there`), '', 'Next:');
+  lines.push(...kept.map((path) => `kept ${path}, which was there`));
+  if (kept.length > 0) return lines.join('\n');
+  lines.push('', 'Next:');
   lines.push(`  cd ${quoteForShell(dir)}`);
   // From here, the commands below are found by their name, outside the clone too.
   if (!isOnPath())
@@ -153,7 +155,7 @@ function renderResult(dir: string, { written, kept }: Written, isSample: boolean
       `  alias ledgerlake=${quoteForShell(programWords().map(quoteForShell).join(' '))}   # in this shell; npm link in the clone does it for all`,
     );
   lines.push(
-    '  cp .env.example .env && chmod 600 .env   # then put the URL and the key of your provider into it',
+    '  cp -n .env.example .env && chmod 600 .env   # then put the URL and the key of your provider into it',
   );
   if (isSample) lines.push('  # or leave that out, for the sample API that ledgerlake brings along');
   for (const command of ['jobs check', 'doctor', 'plan', 'run']) lines.push(`  ledgerlake ${command}`);

@@ -47,7 +47,7 @@ lake:
 /** `.env.example`, to be copied. Pure. */
 export function envExampleText({ wallets }: Followed): string {
   const wallet = wallets.length > 0 ? '' : '# ';
-  return `# cp .env.example .env && chmod 600 .env, then fill it in. The environment wins over .env.
+  return `# cp -n .env.example .env && chmod 600 .env, then fill it in. The environment wins over .env.
 LEDGERLAKE_RPC_URL=https://rpc.example.com
 ${wallet}LEDGERLAKE_WALLET_URL=https://wallet.example.com
 # One of the two:
@@ -58,6 +58,7 @@ LEDGERLAKE_API_KEY=
 
 /** What of a project is nobody else's. */
 export const gitignoreText = `data/
+*.log
 .env
 .env.*
 !.env.example
