@@ -36,7 +36,7 @@ test('one line of a target file that is no target: it is left out and named, the
   expect(checkpoints).toEqual(['list', 'other'].map((job) => ({ job, target: good, state: 'complete' })));
 
   const text = await runProgram(['run', 'list'], { place, env });
-  expect(text).toMatchObject({ code: 3, stdout: expect.stringContaining(`target left out: ${line}`) });
+  expect(text).toMatchObject({ code: 3, stdout: expect.stringContaining(`list: left out: ${line}`) });
   expect(ended.stderr + ended.stdout + text.stderr + text.stdout).not.toContain('maybe-a-key');
 
   // Who checks the files is told, and a file of the wrong kind holds no target at all.
