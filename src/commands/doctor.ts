@@ -46,7 +46,7 @@ export const usage: Usage = {
 export async function execute(args: DoctorArgs): Promise<number> {
   const { config, findings } = await examineProgram(args);
   if (args.methods && config !== null) return askMethods(args, config);
-  const folder = chooseFolder(args, config?.environment ?? null);
+  const folder = chooseFolder(args, config?.environment ?? args.env ?? null);
   const hasFolder = await exists(folder.root);
   const settings = config ?? { warehouse: defaultWarehouse };
   const repaired =

@@ -78,6 +78,18 @@ test('a key that is refused: 77, where it is from and how it was sent', async ()
   expect(stdout).toContain('\n  export LEDGERLAKE_API_KEY=…   # it is sent as query (api-key);');
 });
 
+test('with the key in the path, a path that is not there is a wrong key first of all', async () => {
+  const { code, stdout } = await doctorAt(
+    (seen, response) => reply(response, 404, `nothing at ${seen.url}`),
+    [],
+    '  auth: { rpc: path }\n',
+  );
+  expect(code).toBe(77);
+  expect(stdout).toContain(
+    'nothing is at this path: nothing at /[key]\n  export LEDGERLAKE_API_KEY=…   # a wrong key,',
+  );
+});
+
 test.each<[string, Respond, number, string]>([
   ['no connection', (_, response) => void response.destroy(), 69, 'it failed (server)'],
   [
