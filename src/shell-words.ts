@@ -6,3 +6,7 @@ export function quoteForShell(word: string): string {
   if (/^[\w@%+=:,./-]+$/.test(word)) return word;
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }
+
+/** Opens a file to be edited, in a command that is shown to be copied. */
+// biome-ignore lint/suspicious/noTemplateCurlyInString: it is the shell's
+export const editorCommand = '"${EDITOR:-vi}"';

@@ -61,7 +61,8 @@ export function renderDiagnosis({ versions, facts, findings, repaired, root, has
     lines.push(
       `asked again by the next run: ${job}${target === '' ? '' : ` ${target}`}, from page ${fromPage} on`,
     );
-  for (const { about, message, mend } of findings) lines.push(`${about}: ${message}`, `  ${mend}`);
+  for (const { about, message, mend, note } of findings)
+    lines.push(`${about}: ${message}${note === undefined ? '' : ` (${note})`}`, `  ${mend}`);
   if (findings.length === 0) lines.push('nothing is wrong');
   return lines.join('\n');
 }

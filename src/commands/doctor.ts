@@ -9,7 +9,7 @@ import { examineFolder, type Finding } from '../pipeline/examine-folder.ts';
 import { examineNeeds, type Fact } from '../pipeline/examine-needs.ts';
 import type { Probe } from '../pipeline/probe-api.ts';
 import { repairFolder } from '../pipeline/repair-folder.ts';
-import { quoteForShell } from '../shell-words.ts';
+import { editorCommand, quoteForShell } from '../shell-words.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { chooseFolder, createLog, createPrint, type GlobalArgs, openConfig } from './context.ts';
 import { askMethods, openProber } from './doctor-methods.ts';
@@ -135,7 +135,7 @@ async function probeApi(config: Config, folder: Folder): Promise<Found & { probe
   const keyMend =
     found?.file == null
       ? `export ${found?.name ?? 'LEDGERLAKE_API_KEY'}=…`
-      : `$EDITOR ${quoteForShell(relative(process.cwd(), found.file))}`;
+      : `${editorCommand} ${quoteForShell(relative(process.cwd(), found.file))}`;
   const prober = openProber({ endpoints, key, config }, folder);
   try {
     const probes = await untilStopped((signal) =>

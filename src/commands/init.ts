@@ -9,7 +9,7 @@ import { packageRoot } from '../package-root.ts';
 import { type Followed, type Schedule, schedules } from '../project/project.ts';
 import { projectFiles } from '../project/project-files.ts';
 import { type Written, writeProject } from '../project/write-project.ts';
-import { quoteForShell } from '../shell-words.ts';
+import { editorCommand, quoteForShell } from '../shell-words.ts';
 import { isOnPath } from './as-called.ts';
 import { createPrint, type GlobalArgs } from './context.ts';
 import { readVersion } from './program.ts';
@@ -147,17 +147,21 @@ function renderResult(dir: string, { written, kept }: Written, isSample: boolean
   const lines = written.map((path) => `wrote ${path}`);
   lines.push(...kept.map((path) => `kept ${path}, which was there`));
   if (kept.length > 0) return lines.join('\n');
-  lines.push('', 'Next:');
-  lines.push(`  cd ${quoteForShell(dir)}`);
-  // From here, the commands below are found by their name, outside the clone too.
-  if (!isOnPath())
-    lines.push(
-      `  alias ledgerlake=${quoteForShell(programWords().map(quoteForShell).join(' '))}   # in this shell; npm link in the clone does it for all`,
-    );
+  // One command a line, and nothing else: not every shell takes a comment behind one.
+  const alias = `alias ledgerlake=${quoteForShell(programWords().map(quoteForShell).join(' '))}`;
+  const env = `cp -n .env.example .env && chmod 600 .env && ${editorCommand} .env`;
+  const sample = isSample ? ' (left out, the sample API answers that ledgerlake brings along)' : '';
+  lines.push('', 'Next, in this shell:', '', `cd ${quoteForShell(dir)}`);
+  if (!isOnPath()) lines.push(alias);
   lines.push(
-    '  cp -n .env.example .env && chmod 600 .env   # then put the URL and the key of your provider into it',
+    '',
+    `Then the URL and the key of your provider${sample}:`,
+    '',
+    env,
+    '',
+    'And see what there is, what it would cost, and run:',
+    '',
   );
-  if (isSample) lines.push('  # or leave that out, for the sample API that ledgerlake brings along');
-  for (const command of ['jobs check', 'doctor', 'plan', 'run']) lines.push(`  ledgerlake ${command}`);
+  lines.push(...['jobs check', 'doctor', 'plan', 'run'].map((command) => `ledgerlake ${command}`));
   return lines.join('\n');
 }

@@ -3,6 +3,7 @@ import { harmlessParams } from '../api/harmless-params.ts';
 import { describeKeyPlace } from '../api/key-place.ts';
 import type { Operation, Transport } from '../api/operation.ts';
 import type { Config } from '../config.ts';
+import { editorCommand } from '../shell-words.ts';
 import { formatSeconds } from '../words.ts';
 import type { Finding } from './examine-folder.ts';
 import type { Probe, Prober } from './probe-api.ts';
@@ -70,13 +71,10 @@ export function isMissing({ outcome, status, code, said }: Probe): boolean {
 /** What one answer shows to be wrong. Pure. @param keyMend the command that changes the key */
 export function judgeProbe(probe: Probe, config: Pick<Config, 'keyPlaces'>, keyMend: string): Finding[] {
   const { transport, origin, outcome, said, aheadMs, operation } = probe;
-  const find = (message: string, mend: string, exitCode: number): Finding => ({
-    ...{
-      about: 'api' as const,
-      message: `${transport} at ${origin}: ${message}${said === '' ? '' : `: ${said}`}`,
-    },
-    ...{ mend, exitCode },
-  });
+  const find = (message: string, mend: string, exitCode: number, note?: string): Finding => {
+    const told = `${transport} at ${origin}: ${message}${said === '' ? '' : `: ${said}`}`;
+    return { about: 'api', message: told, mend, exitCode, ...(note === undefined ? {} : { note }) };
+  };
   const findings: Finding[] = [];
   if (aheadMs !== null && Math.abs(aheadMs) > farMs)
     findings.push({
@@ -88,20 +86,23 @@ export function judgeProbe(probe: Probe, config: Pick<Config, 'keyPlaces'>, keyM
   if (isAnswer(probe)) return findings;
   if (outcome === 'key_refused') {
     const place = describeKeyPlace(config.keyPlaces[transport]);
-    const mend = `${keyMend}   # it is sent as ${place}; where the provider wants it elsewhere: api.auth.${transport} in ledgerlake.yaml`;
-    findings.push(find('the key is refused', mend, 77));
-  } else if (isMissing(probe))
+    const note = `it is sent as ${place}; where the provider wants it elsewhere: api.auth.${transport} in ledgerlake.yaml`;
+    findings.push(find('the key is refused', keyMend, 77, note));
+  } else if (probe.status === 404 && config.keyPlaces[transport].in === 'path')
+    findings.push(
+      find('nothing is at this path', keyMend, 77, 'a wrong key, or a wrong path of the URL, looks so'),
+    );
+  else if (isMissing(probe))
     findings.push(find(`${operation} is not there`, 'ledgerlake doctor --methods', 0));
   else if (outcome === 'unreachable') findings.push(find('no connection', `curl -I ${origin}`, 69));
   else if (outcome === 'credits_gone') findings.push(find('its credits are spent', 'ledgerlake status', 69));
   else if (outcome === 'throttled' || outcome === 'try_again')
     findings.push(
-      find('asked too often', '$EDITOR ledgerlake.yaml   # api.limits: what your plan allows', 0),
+      find('asked too often', `${editorCommand} ledgerlake.yaml`, 0, 'api.limits: what your plan allows'),
     );
   else if (outcome === 'forbidden' || outcome === 'rejected')
     findings.push(find(`${operation} is ${outcome}`, 'ledgerlake doctor --methods', 0));
-  else
-    findings.push(find(`it failed (${wordOf(probe)})`, 'ledgerlake doctor   # again in a few minutes', 69));
+  else findings.push(find(`it failed (${wordOf(probe)})`, 'ledgerlake doctor', 69, 'again in a few minutes'));
   return findings;
 }
 

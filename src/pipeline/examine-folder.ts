@@ -6,6 +6,7 @@ import { DamagedFile, LedgerlakeError } from '../errors.ts';
 import { bootTime, describeDamage } from '../landing/recover-landing.ts';
 import { type LandingRepair, planLandingRepair } from '../landing/repair-landing.ts';
 import { exists } from '../landing/segment-files.ts';
+import { quoteForShell } from '../shell-words.ts';
 import { listDamagedArchive } from '../warehouse/archive-checksums.ts';
 import { checkVersion, schemaVersion } from '../warehouse/build.ts';
 import { isLockConflict, openDatabase } from '../warehouse/database.ts';
@@ -34,8 +35,10 @@ export interface Finding {
     | 'database'
     | 'log';
   message: string;
-  /** What to type, or to do. */
+  /** The command to type. */
   mend: string;
+  /** What else there is to know of it. */
+  note?: string;
   /** What a command that meets it ends with; 0: nothing is wrong, or the next run mends it by itself. */
   exitCode: number;
 }
@@ -72,7 +75,13 @@ export async function examineFolder(
   const running = await readRunning(folder, (await readRunLog(folder.runs)).at(-1));
   if (running !== null) {
     const message = `run ${running.run} is at work (process ${running.pid}): what it writes was not looked at`;
-    seen.findings.push({ about: 'lock', message, mend: 'Look again when it has ended.', exitCode: 0 });
+    seen.findings.push({
+      about: 'lock',
+      message,
+      mend: 'ledgerlake status',
+      note: 'look again when it has ended',
+      exitCode: 0,
+    });
     return seen;
   }
   await examineLanding(folder, seen);
@@ -100,7 +109,8 @@ async function examineRaw(
     seen.findings.push({
       about: 'staging',
       message: `${folder.staging}/${segment} is not as it was written`,
-      mend: 'ledgerlake publish (it is made again from the landing log)',
+      mend: 'ledgerlake publish',
+      note: 'it is made again from the landing log',
       exitCode: 0,
     });
   if (!(await exists(folder.archive))) return;
@@ -117,7 +127,8 @@ async function examineRaw(
     seen.findings.push({
       about: 'archive',
       message: `${path} is not as it was written`,
-      mend: `${repair} (rows that were published stay)`,
+      mend: repair,
+      note: 'rows that were published stay',
       exitCode: 74,
     });
   }
@@ -129,7 +140,7 @@ async function examineDatabases(
 ): Promise<Finding[]> {
   const options = { memoryLimit: warehouse.memoryLimit, threads: warehouse.threads, tempDir: folder.temp };
   const findings: Finding[] = [];
-  const mend = 'ledgerlake publish (it is made again from what was received)';
+  const mend = 'ledgerlake publish';
   if (await isSnapshotMissing(folder))
     findings.push({ about: 'database', message: `${folder.snapshot} is missing`, mend, exitCode: 0 });
   for (const path of [folder.build, folder.snapshot]) {
@@ -153,7 +164,8 @@ function describeDatabase(path: string, mend: string, error: unknown): Finding {
     return {
       about: 'lock',
       message: `another program has ${path} open for writing`,
-      mend: 'Close it there, and open the snapshot read-only.',
+      mend: `lsof ${quoteForShell(path)}`,
+      note: 'close it there, and open the snapshot read-only',
       exitCode: 75,
     };
   if (error instanceof DamagedFile)
@@ -178,10 +190,16 @@ async function findRights(folder: DataFolder): Promise<Finding[]> {
       ? `${path} may be read by other users (mode ${(stats.mode & 0o777).toString(8)})`
       : `${path} may not be read or written by this user`;
     if (!usable) {
-      const mend = `Run it as the user that owns the files, or: chown -R ${process.env.USER ?? '"$USER"'} "${root}"`;
-      findings.push({ about: 'permissions', message, mend, exitCode: 74 });
+      const mend = `sudo chown -R "$USER" ${quoteForShell(root)}`;
+      const note = 'or run it as the user that owns the files';
+      findings.push({ about: 'permissions', message, mend, note, exitCode: 74 });
     } else if (path !== root && (stats.mode & 0o077) !== 0) {
-      findings.push({ about: 'permissions', message, mend: `chmod -R go-rwx "${path}"`, exitCode: 0 });
+      findings.push({
+        about: 'permissions',
+        message,
+        mend: `chmod -R go-rwx ${quoteForShell(path)}`,
+        exitCode: 0,
+      });
     }
   }
   return findings;
@@ -214,5 +232,5 @@ function describeLog({ requests }: DataFolder, path: string, lines: readonly num
       ? 'what these requests cost is not counted'
       : 'what these runs began, finished or were told to accept is not known: their jobs may begin a round anew';
   const message = `${path}, line ${lines.slice(0, 10).join(', ')}: not readable; ${what}`;
-  return { about: 'log', message, mend: `${repair} (keeps a copy, and takes the lines out)`, exitCode: 0 };
+  return { about: 'log', message, mend: repair, note: 'keeps a copy, and takes the lines out', exitCode: 0 };
 }

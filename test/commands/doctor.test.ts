@@ -74,8 +74,9 @@ test('a key that is refused: 77, where it is from and how it was sent', async ()
     reply(response, 401, { error: `no such key ${canary}` }),
   );
   expect(code).toBe(77);
-  expect(stdout).toMatch(/^api: rpc at http:\/\/127\.0\.0\.1:\d+: the key is refused: no such key \[key\]$/m);
-  expect(stdout).toContain('\n  export LEDGERLAKE_API_KEY=…   # it is sent as query (api-key);');
+  expect(stdout).toMatch(
+    /^api: rpc at http:\/\/127\.0\.0\.1:\d+: the key is refused: no such key \[key\] \(it is sent as query \(api-key\); .*\)\n {2}export LEDGERLAKE_API_KEY=…$/m,
+  );
 });
 
 test('with the key in the path, a path that is not there is a wrong key first of all', async () => {
@@ -86,7 +87,7 @@ test('with the key in the path, a path that is not there is a wrong key first of
   );
   expect(code).toBe(77);
   expect(stdout).toContain(
-    'nothing is at this path: nothing at /[key]\n  export LEDGERLAKE_API_KEY=…   # a wrong key,',
+    'nothing is at this path: nothing at /[key] (a wrong key, or a wrong path of the URL, looks so)\n  export LEDGERLAKE_API_KEY=…\n',
   );
 });
 

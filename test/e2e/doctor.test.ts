@@ -184,7 +184,7 @@ test('config, rights and databases: each finding with what mends it', async () =
   const { code, stdout } = await cli('doctor');
   expect(code).toBe(2);
   expect(stdout).toMatch(
-    /config: .*apy[\s\S]*permissions: data\/landing may be read by other users \(mode 755\)\n {2}chmod -R go-rwx "data\/landing"/,
+    /config: .*apy[\s\S]*permissions: data\/landing may be read by other users \(mode 755\)\n {2}chmod -R go-rwx data\/landing/,
   );
 });
 
