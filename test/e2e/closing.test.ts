@@ -240,7 +240,7 @@ test('… and token accounts close when two such crawls, hours apart, missed the
   expect(await accounts()).toEqual(['Gone', 'Kept', 'Winks']);
   const status = await runCli(['status'], { cwd: dirname(place.data) });
   expect(status.stdout).toContain('records without a key in 1 target,');
-  expect(status.stdout).toContain('wait for a second answer: 2');
+  expect(status.stdout).toContain('2 rows missing from the lists once');
   await place.night(ledger(130, [account('Kept'), account('Winks'), odd]));
   expect(await accounts()).toEqual(['Kept', 'Winks']);
   expect(

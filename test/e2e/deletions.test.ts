@@ -107,7 +107,7 @@ test('an asset that left its list is looked up: burnt and moved ones stay, one u
   expect(await current(place)).toEqual(['Back', 'Burnt', 'Kept', 'Lost', 'Moved']);
   expect(await ids(place, 'select id as name from assets where burnt')).toEqual(['Burnt']);
   expect(await ids(place, 'select key as name from meta.absent')).toEqual(['Lost']);
-  expect((await place.cli('status')).stdout).toContain('wait for a second answer: 1');
+  expect((await place.cli('status')).stdout).toContain('1 row missing from the lists once');
 
   // Burnt and moved ones are no members any more; the lost one is asked about again, and is back in the list or not.
   script.set({ ...assets(120, asset('Kept'), asset('Back')), ...lookUp() });

@@ -127,3 +127,32 @@ test('two records that stay as they are: the target is not "all data up to", che
   expect((await one.target('tokens')).complete_as_of).toBe(40_100n);
   expect(await one.check()).toEqual([]);
 });
+
+test('a rollback of an incremental crawl takes back what its full crawl said is in, too', async () => {
+  const collection = key('Group');
+  const one = await openInstallation({
+    'jobs/list.yaml': `describe: test
+method: getAssetsByGroup
+params: {groupKey: collection}
+for_each: {groupValue: {values: [${collection}]}}
+mode: incremental
+`,
+  });
+  const assets =
+    (slot: number): Script =>
+    (call) => {
+      const items = Array.from({ length: 20 }, (_, n) => ({
+        id: key(`A${String(n).replaceAll('0', 'z')}x`),
+        interface: 'V1_NFT',
+        content: { metadata: { name: `${n} of ${slot}` } },
+        grouping: [{ group_key: 'collection', group_value: collection }],
+      }));
+      return answerList(call, Number(call.params.page ?? 1) === 1 ? items : [], { slot, pageSize: 1000 });
+    };
+  await one.night(assets(50_000));
+  await one.night(assets(51_000));
+  expect((await one.target('list')).complete_as_of).toBe(50_000n);
+  expect((await one.night(assets(40_000))).report?.published.refused).toMatchObject([{ guard: 'stale' }]);
+  expect((await one.publish({ rollback: ['list'] })).refused).toEqual([]);
+  expect((await one.target('list')).complete_as_of).toBe(40_000n);
+});
