@@ -84,6 +84,6 @@ function warnOfJob(job: string, progress: JobProgress): string[] {
 function warnOfRows({ published }: ToldRun): string[] {
   return published.quarantined.map(
     ({ job, records, reason }) =>
-      `  ${jobTitle(job)}: ${countOf(records, 'record')} with something that does not fit, mostly: ${oneLine(reason)} (meta.quarantine)`,
+      `  ${jobTitle(job)}: ${countOf(records, 'record')} with something that does not fit, mostly: ${oneLine(reason)} (ledgerlake quarantine list)`,
   );
 }

@@ -1,4 +1,4 @@
--- Of each token: what its accounts hold together, against the supply that the ledger says.
+-- What do the known accounts of each token hold together, and how much of its supply is that?
 -- A floor: accounts that no job asks for are missing. (The sample API draws amounts at random: there it may be more than all.)
 with held as (
   select mint, count(*) as accounts, sum(amount) as held
