@@ -1,12 +1,12 @@
 -- What a table whose header says `-- history: yes` has beside it: its former versions, and ways to ask for the past.
--- {table} stands for its name, {key} for its key columns.
+-- {table} stands for its name, {key} for its key columns, {rows} for its rows without `followed`, which is of the present only.
 -- A version holds from `valid_from` (when its first answer arrived) to before `valid_to` (when the next one did), and
 -- from `valid_from_slot` to before `valid_to_slot`. What is current stands in the table alone; the view has both.
 create schema if not exists past;
 
 create table if not exists past.{table} as
 select *, null::bigint as valid_to_slot, null::timestamptz as valid_to, null::varchar as gone_reason
-from {table}
+from {rows}
 where false;
 
 -- grain: one row a version of a row of {table}
@@ -27,7 +27,7 @@ select
   changed_at as valid_from,
   null as valid_to,
   null as gone_reason
-from {table};
+from {rows};
 
 -- The rows as they were at a slot, where the source has slots.
 create or replace macro {table}_at_slot(at_slot) as table
@@ -48,4 +48,4 @@ comment on column {table}_history.valid_from_slot is 'Slot of the answer that br
 comment on column {table}_history.valid_to_slot is 'Slot of the answer that ended it, exclusive; NULL while it is current, and where the source has none.';
 comment on column {table}_history.valid_from is 'When that first answer arrived.';
 comment on column {table}_history.valid_to is 'When the answer that ended it arrived; NULL while it is current.';
-comment on column {table}_history.gone_reason is 'Why the row left, where no other version followed: spent, zero_or_closed, not_listed, unknown.';
+comment on column {table}_history.gone_reason is 'Why the row left, where no other version followed: spent, zero_or_closed, not_listed, unknown, forgotten.';

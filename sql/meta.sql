@@ -85,6 +85,51 @@ comment on column meta.checkpoints.first_content is 'Digest of the records of it
 comment on column meta.checkpoints.rolls_back is 'Published with `--accept-rollback`: what was in above its slots had to come again.';
 comment on column meta.checkpoints.stale is 'Records whose rows stand at slots further ahead than a replica lags: the rows stay as they are. NULL counts as none.';
 
+create table if not exists meta.jobs (job varchar not null, file varchar not null, follows boolean not null, is_read boolean not null);
+comment on table meta.jobs is 'The jobs that have a file, as the last run of each saw it.';
+comment on column meta.jobs.job is 'Name of the job.';
+comment on column meta.jobs.file is 'Its file.';
+comment on column meta.jobs.follows is 'Whether what it asks for says which rows its targets should show (meta.target_params).';
+comment on column meta.jobs.is_read is 'Whether meta.targets has its targets: not before a run has crawled it.';
+
+create table if not exists meta.targets (job varchar not null, target varchar not null);
+comment on table meta.targets is 'The targets that these jobs have, as the last run of each read them.';
+comment on column meta.targets.job is 'Name of the job.';
+comment on column meta.targets.target is 'What it runs for, as in meta.checkpoints.';
+
+create table if not exists meta.target_params (
+  job varchar not null,
+  target varchar not null,
+  operation varchar not null,
+  params varchar not null,
+  ids varchar[],
+  crawl varchar not null
+);
+comment on table meta.target_params is 'What was last asked for each target, former ones too: it says which rows the target should show.';
+comment on column meta.target_params.job is 'Name of the job.';
+comment on column meta.target_params.target is 'What it ran for, as in meta.checkpoints.';
+comment on column meta.target_params.operation is 'Operation asked.';
+comment on column meta.target_params.params is 'Its parameters, as JSON.';
+comment on column meta.target_params.ids is 'Ids of a batch; NULL for others.';
+comment on column meta.target_params.crawl is 'Run that began the crawl.';
+
+create table if not exists meta.followed (table_name varchar not null, digest ubigint not null);
+comment on table meta.followed is 'By which targets the column `followed` of a table was made.';
+comment on column meta.followed.table_name is 'The table.';
+comment on column meta.followed.digest is 'Digest of the targets: with others, it is made again for all rows.';
+
+create table if not exists meta.forgotten (
+  run_id varchar not null,
+  name varchar not null,
+  rows bigint not null,
+  forgotten_at timestamptz not null
+);
+comment on table meta.forgotten is 'Jobs and targets whose rows were forgotten.';
+comment on column meta.forgotten.run_id is 'The `forget` that was told to.';
+comment on column meta.forgotten.name is 'The job, or job/target.';
+comment on column meta.forgotten.rows is 'Rows that left the tables.';
+comment on column meta.forgotten.forgotten_at is 'When.';
+
 create table if not exists meta.coverage (
   job varchar not null,
   target varchar not null,

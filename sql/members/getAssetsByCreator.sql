@@ -23,7 +23,7 @@ join (
       slot,
       seen_at,
       unnest(creators) as creator
-    from assets
+    from {rows}
     where burnt is not true
   )
 ) as t

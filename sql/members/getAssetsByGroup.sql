@@ -16,7 +16,7 @@ join (
     slot,
     seen_at,
     unnest(grouping) as pair
-  from assets
+  from {rows}
   where burnt is not true
 ) as t
   on t.pair.group_key = (l.params ->> '$.groupKey') and t.pair.group_value = (l.params ->> '$.groupValue')

@@ -10,6 +10,6 @@ select
   t.seen_at,
   null as gone_reason
 from listed as l
-join compressed_token_accounts as t on t.owner = (l.params ->> '$.owner')
+join {rows} as t on t.owner = (l.params ->> '$.owner')
 where l.operation = 'getCompressedTokenAccountsByOwner'
   and coalesce((l.params ->> '$.mint') = t.mint, (l.params ->> '$.mint') is null)

@@ -14,12 +14,12 @@ with asked as (
 member as (
   select a.task, a.crawl, a.shows_empty, t.*
   from asked as a
-  join token_accounts as t on t.owner = a.owner
+  join {rows} as t on t.owner = a.owner
   where a.mint is null or t.mint = a.mint
   union all
   select a.task, a.crawl, a.shows_empty, t.*
   from asked as a
-  join token_accounts as t on t.mint = a.mint
+  join {rows} as t on t.mint = a.mint
   where a.owner is null
 )
 select

@@ -9,6 +9,6 @@ select
   t.seen_at,
   if((l.params ->> '$.showZeroBalance') is not distinct from 'true', 'not_listed', 'zero_or_closed') as gone_reason
 from listed as l
-join wallet_balances as t on t.wallet = (l.params ->> '$.wallet')
+join {rows} as t on t.wallet = (l.params ->> '$.wallet')
 where l.operation = 'walletBalances'
   and ((l.params ->> '$.showZeroBalance') is not distinct from 'true' or t.balance > 0)

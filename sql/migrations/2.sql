@@ -1,5 +1,13 @@
 -- Version 2: history, ranges of targets, incremental crawls.
 
+-- Columns of version 4: once rows of a table are written, DuckDB refuses to alter it in the same transaction.
+alter table assets add column supply_extra varchar;
+alter table assets add column supply_slot bigint;
+alter table assets add column supply_seen_at timestamptz;
+alter table assets add column supply_hash ubigint;
+alter table assets add column followed boolean;
+alter table token_accounts add column followed boolean;
+
 -- When a row last changed was not kept: the run that received the change is the best there is.
 alter table assets add column changed_at timestamptz;
 update assets set changed_at = coalesce(try_strptime(left(run_id, 15) || 'Z', '%Y%m%dT%H%M%SZ')::timestamptz, seen_at);

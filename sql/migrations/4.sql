@@ -5,17 +5,20 @@
 drop table if exists meta.absent;
 
 -- Without a value, whether an answer had `supply` is not known: the next one that has fills the row, without a version.
-alter table assets add column supply_extra varchar;
-alter table assets add column supply_slot bigint;
-alter table assets add column supply_seen_at timestamptz;
-alter table assets add column supply_hash ubigint;
+alter table assets add column if not exists supply_extra varchar;
+alter table assets add column if not exists supply_slot bigint;
+alter table assets add column if not exists supply_seen_at timestamptz;
+alter table assets add column if not exists supply_hash ubigint;
 alter table if exists past.assets add column supply_extra varchar;
 alter table if exists past.assets add column supply_slot bigint;
 alter table if exists past.assets add column supply_seen_at timestamptz;
 alter table if exists past.assets add column supply_hash ubigint;
+-- The past has no such column.
+alter table assets add column if not exists followed boolean;
+alter table token_accounts add column if not exists followed boolean;
 create schema if not exists past;
 create table if not exists past.assets as
-select *, null::bigint as valid_to_slot, null::timestamptz as valid_to, null::varchar as gone_reason
+select * exclude (followed), null::bigint as valid_to_slot, null::timestamptz as valid_to, null::varchar as gone_reason
 from assets
 where false;
 update assets set supply_slot = slot, supply_seen_at = seen_at

@@ -41,6 +41,7 @@ with grouped as (
     max(reason) as failure,
     max(run) filter (where kind = 'accepted') as accepted_run
   from landed
+  where kind <> 'forgotten'
   group by
     task,
     crawl

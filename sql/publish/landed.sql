@@ -1,5 +1,5 @@
 -- Every line of the landing log's page files.
--- grain: one row a page, frozen slice of ids, or failure
+-- grain: one row a page, frozen slice of ids, failure, crawl that somebody accepts, or part of the keys that are to be forgotten
 -- $page_files: the page files of all whole segments; $longest_page_line: bytes of the longest line that may come
 create or replace temp table landed as
 select
@@ -34,7 +34,11 @@ select
   received_at,
   last,
   reason,
-  failed_at
+  failed_at,
+  name,
+  "table" as table_name,
+  keys,
+  forgotten_at
 from read_json(
   $page_files,
   format = 'newline_delimited',
@@ -71,7 +75,11 @@ from read_json(
     received_at: 'TIMESTAMPTZ',
     last: 'BOOLEAN',
     reason: 'VARCHAR',
-    failed_at: 'TIMESTAMPTZ'
+    failed_at: 'TIMESTAMPTZ',
+    name: 'VARCHAR',
+    "table": 'VARCHAR',
+    keys: 'VARCHAR[]',
+    forgotten_at: 'TIMESTAMPTZ'
   }
 )
 where kind <> 'sealed';

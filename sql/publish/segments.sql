@@ -8,8 +8,8 @@ select
   any_value(l.shape),
   count(*) filter (where l.kind = 'page'),
   coalesce(sum(l.records) filter (where l.kind = 'page'), 0)::bigint,
-  bool_and(c.state not in ('open', 'ready', 'held')),
+  coalesce(bool_and(c.state not in ('open', 'ready', 'held')), true),
   now()
 from landed as l
-join crawl as c using (task, crawl)
+left join crawl as c using (task, crawl)
 group by l.segment;

@@ -7,7 +7,15 @@ where exists (from ready as r where r.task = meta.quarantine.task and r.crawl = 
 update meta.checkpoints set quarantined = coalesce(m.quarantined, 0)
 from ready as r
 left join misfit_count as m using (task, crawl)
-where meta.checkpoints.task = r.task and meta.checkpoints.crawl = r.crawl and meta.checkpoints.state = 'complete';
+where meta.checkpoints.task = r.task and meta.checkpoints.crawl = r.crawl and meta.checkpoints.state = 'complete'
+  -- Of a crawl that a later one has replaced, not all records were read.
+  and not (
+    exists (from thinned as t where t.task = r.task and t.crawl = r.crawl)
+    and exists (
+      from meta.checkpoints as c
+      where c.task = r.task and c.state = 'complete' and c.crawl > r.crawl
+    )
+  );
 
 create or replace temp table ready as
 select *

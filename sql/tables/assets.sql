@@ -6,6 +6,7 @@
 -- final: burnt
 -- history: yes
 -- texts: yes
+-- followed: yes
 -- group content: name, symbol, description, token_standard, json_uri, schema_uri, image, external_url, attributes, files, content_extra
 -- group token_info: token_symbol, token_supply, token_decimals, token_program, price_per_token, price_currency, mint_authority, freeze_authority, token_info_extra
 -- group supply: print_max_supply, print_current_supply, edition_nonce, supply_extra
@@ -96,7 +97,8 @@ create table if not exists assets (
   supply_extra varchar,
   supply_slot bigint,
   supply_seen_at timestamptz,
-  supply_hash ubigint
+  supply_hash ubigint,
+  followed boolean
 );
 comment on table assets is 'Digital assets: NFTs, compressed NFTs and fungible tokens, as last seen.';
 comment on column assets.id is 'Asset id, base58; normally the mint address.';
@@ -177,3 +179,4 @@ comment on column assets.changed_slot is 'Slot of the answer that last changed t
 comment on column assets.run_id is 'Run that received the last change.';
 comment on column assets.record_hash is 'Hash of the row without prices and extra; moves only when the row changes.';
 comment on column assets.changed_at is 'When the answer that last changed the row arrived.';
+comment on column assets.followed is 'Whether a target that a job has now should show the row; NULL until a run has read the targets of every job.';

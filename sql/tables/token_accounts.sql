@@ -7,6 +7,7 @@
 -- steady: mint, owner, amount, frozen
 -- required: mint, owner, amount
 -- texts: yes
+-- followed: yes
 create table if not exists token_accounts (
   address varchar not null,
   mint varchar,
@@ -25,7 +26,8 @@ create table if not exists token_accounts (
   changed_slot bigint,
   run_id varchar not null,
   record_hash ubigint not null,
-  changed_at timestamptz
+  changed_at timestamptz,
+  followed boolean
 );
 comment on table token_accounts is 'Token accounts, as last seen.';
 comment on column token_accounts.address is 'Address of the token account, base58.';
@@ -46,3 +48,4 @@ comment on column token_accounts.changed_slot is 'Slot of the answer that last c
 comment on column token_accounts.run_id is 'Run that received the last change.';
 comment on column token_accounts.record_hash is 'Hash of the row without extra; moves only when the row changes.';
 comment on column token_accounts.changed_at is 'When the answer that last changed the row arrived.';
+comment on column token_accounts.followed is 'Whether a target that a job has now should show the row; NULL until a run has read the targets of every job.';

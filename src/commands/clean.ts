@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
-import { type Cleanable, findCleanable } from '../pipeline/cleanable.ts';
+import { type Cleanable, findCleanable, type Kept } from '../pipeline/cleanable.ts';
 import { snapshotStage } from '../pipeline/publish-stage.ts';
+import { describeStart } from '../warehouse/archive-start.ts';
 import { isError } from '../warehouse/own-views.ts';
 import type { GlobalArgs } from './context.ts';
 import { runOffline } from './offline.ts';
@@ -45,5 +46,31 @@ function renderCleaned(cleaned: Cleanable & { dryRun: boolean }): string {
     `logs: ${logs.runs} runs, ${logs.bytes} bytes`,
     ...leftovers.map((leftover) => `left over: ${leftover.path}, ${leftover.bytes} bytes`),
   ];
+  lines.push(...keptLines(cleaned.kept));
   return [...lines, `${dryRun ? 'would remove' : 'removed'} ${bytes} bytes`].join('\n');
+}
+
+/** What stays, and why. Pure. */
+function keptLines({ archive, oldTexts, landing, rebuildsFrom }: Kept): string[] {
+  const older =
+    archive.older === 0
+      ? ''
+      : `, ${archive.older} of them older, with crawls or runs that go on in younger ones`;
+  const lines = [
+    `kept: ${archive.segments} archived segments, ${archive.bytes} bytes: of the last ${archive.keepRawDays} days (warehouse.keep_raw_days)${older}`,
+  ];
+  if (oldTexts.files > 0)
+    lines.push(
+      `kept: ${oldTexts.files} older record files, ${oldTexts.bytes} bytes: younger pages have some of their texts again`,
+    );
+  if (landing.segments > 0)
+    lines.push(
+      `kept: ${landing.segments} segments of the landing log: ${landing.waiting} of them with crawls that are open or held back`,
+    );
+  lines.push(
+    rebuildsFrom === null
+      ? 'rebuild --from-archive: all that was ever received is there'
+      : `rebuild --from-archive: not from nothing; the archive has what was received ${describeStart(rebuildsFrom)}, before that the snapshot is all there is`,
+  );
+  return lines;
 }

@@ -89,6 +89,11 @@ export const commandList: readonly CommandEntry[] = [
   },
   { name: 'init', describe: 'Begin a project: config, jobs, targets', load: () => import('./init.ts') },
   { name: 'state', describe: 'Begin a job anew: state reset', load: () => import('./state.ts') },
+  {
+    name: 'forget',
+    describe: 'Close the rows that only a job, or one of its targets, brought',
+    load: () => import('./forget.ts'),
+  },
   { name: 'jobs', describe: 'Validate the job files: jobs check', load: () => import('./jobs.ts') },
   { name: 'sandbox', describe: 'Serve the sample API', load: () => import('./sandbox.ts') },
   {

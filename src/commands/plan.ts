@@ -1,4 +1,4 @@
-import { readJobs } from '../jobs/job-file.ts';
+import { readNamedJobs } from '../jobs/refresh-job.ts';
 import { exists } from '../landing/segment-files.ts';
 import { checkLake } from '../pipeline/export-stage.ts';
 import { planJobs } from '../pipeline/plan-jobs.ts';
@@ -32,7 +32,7 @@ export const usage: Usage = {
 /** `ledgerlake plan [job…]`: asks the API nothing and writes nothing. */
 export async function execute(args: PlanArgs): Promise<number> {
   const context = await openContext(args, { asks: false });
-  const jobs = await readJobs(context.jobsDir, args.job);
+  const jobs = await readNamedJobs(context.jobsDir, args.job);
   requireUrls(context.config, jobs);
   await checkLake(context);
   const { folder } = context;

@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.ts';
-import { readJobs } from '../jobs/job-file.ts';
+import { readNamedJobs } from '../jobs/refresh-job.ts';
 import { exists } from '../landing/segment-files.ts';
 import { checkLake, exportSnapshot } from '../pipeline/export-stage.ts';
 import { runPipeline } from '../pipeline/run-pipeline.ts';
@@ -20,6 +20,7 @@ export const runCommand: CommandModule = {
     examples: {
       'ledgerlake run': 'All jobs, once',
       'ledgerlake run collections --max-credits 5000': 'One job, within a budget; run again to go on',
+      'ledgerlake run _refresh': 'Look up the assets that no job follows any more',
       'ledgerlake run --until 6h --json': 'Nightly, from a scheduler',
     },
   },
@@ -41,7 +42,7 @@ async function runJobs(verb: 'run' | 'crawl', args: RunArgs): Promise<number> {
   if (args.dryRun) return (await import('./plan.ts')).execute(args);
   const context = await openContext(args);
   const limits = readBudget(args, Date.now());
-  const jobs = await readJobs(context.jobsDir, args.job);
+  const jobs = await readNamedJobs(context.jobsDir, args.job);
   if (args.fullRefresh && args.job.length === 0)
     throw new UsageError(
       '--full-refresh pays for everything again, so it takes the jobs by name',

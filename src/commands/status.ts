@@ -59,6 +59,11 @@ export function renderStatus(status: Status, folder: Pick<DataFolder, 'root'>): 
     lines.push(
       `${countOf(status.absent, 'row')} missing from the lists once: a later run asks a second time (meta.absent)`,
     );
+  const unfollowed = Object.entries(status.unfollowed).filter(([, rows]) => rows > 0);
+  if (unfollowed.length > 0)
+    lines.push(
+      `rows that no job follows any more: ${unfollowed.map(([table, rows]) => `${rows} of ${table}`).join(', ')} (\`followed\` is false; \`run _refresh\` looks assets up, \`forget\` closes what a dropped target brought)`,
+    );
   const { landed, lastRun } = status;
   if (landed.crawls > 0) lines.push(describeLanded(landed, status.snapshotMissing));
   if (status.running !== null) lines.push(...describeRunning(status.running, Date.now()));

@@ -161,7 +161,7 @@ export interface IdsLine {
   synced?: Synced;
 }
 
-export type LandingLine = PageLine | IdsLine | FailedLine | AcceptedLine;
+export type LandingLine = PageLine | IdsLine | FailedLine | AcceptedLine | ForgottenLine;
 
 /** A crawl that cannot go on: its target failed. A new crawl of the task begins from the start. */
 export interface FailedLine {
@@ -194,5 +194,28 @@ export interface AcceptedLine {
   shape: string;
   /** ISO 8601, UTC. */
   accepted_at: string;
+  synced?: Synced;
+}
+
+/** Rows that somebody had the tables forget: a part of their keys. It counts when all lines of its run are there. */
+export interface ForgottenLine {
+  kind: 'forgotten';
+  /** `_forget`: it is of no crawl. */
+  task: string;
+  /** The run that was told to. */
+  crawl: string;
+  run: string;
+  /** The job, or job/target, whose rows they are. */
+  name: string;
+  job: string;
+  target: string;
+  operation: string;
+  shape: string;
+  table: string;
+  keys: readonly string[];
+  /** True on the last line of the run. */
+  last: boolean;
+  /** ISO 8601, UTC. */
+  forgotten_at: string;
   synced?: Synced;
 }

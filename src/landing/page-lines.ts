@@ -42,7 +42,7 @@ async function* wholeLines(file: string): AsyncGenerator<{ text: Buffer; start: 
   }
 }
 
-const kinds: ReadonlySet<unknown> = new Set(['page', 'ids', 'failed', 'accepted', 'sealed']);
+const kinds: ReadonlySet<unknown> = new Set(['page', 'ids', 'failed', 'accepted', 'forgotten', 'sealed']);
 
 function parseLine(text: Buffer): ReadLine['line'] {
   if (!isAsWritten(text)) return null;

@@ -62,6 +62,8 @@ export async function readLanding(dir: string): Promise<Map<string, LandedCrawl>
   const crawls = new Map<string, LandedCrawl>();
   for (const segment of await listSegments(dir)) {
     for (const { line, place } of await readSegment(dir, segment)) {
+      // Of no crawl: publish reads it.
+      if (line.kind === 'forgotten') continue;
       const key = crawlKey(line);
       let crawl = crawls.get(key);
       if (crawl === undefined) {

@@ -118,6 +118,7 @@ function wasSynced(damaged: InspectedLine, { line }: InspectedLine): boolean {
 function timeOf(line: InspectedLine['line']): string {
   if (line?.kind === 'page') return line.received_at;
   if (line?.kind === 'accepted') return line.accepted_at;
+  if (line?.kind === 'forgotten') return line.forgotten_at;
   return line?.kind === 'failed' ? line.failed_at : '';
 }
 

@@ -66,7 +66,7 @@ export function planRepair(
   const isKept = ({ line, whole }: InspectedLine) => {
     if (line === null || !whole) return false;
     const from = breaks.get(crawlKey(line)) ?? Number.POSITIVE_INFINITY;
-    if (line.kind === 'failed' || line.kind === 'accepted') return true;
+    if (line.kind === 'failed' || line.kind === 'accepted' || line.kind === 'forgotten') return true;
     return line.kind === 'page' || from === 0 ? line.page < from : true;
   };
   const hasUnknown = inspections.some(

@@ -1,6 +1,14 @@
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import type { LandingRecord } from './landing-record.ts';
-import type { AcceptedLine, FailedLine, IdsLine, PageLine, Synced } from './page-line.ts';
+import type {
+  AcceptedLine,
+  FailedLine,
+  ForgottenLine,
+  IdsLine,
+  LandingLine,
+  PageLine,
+  Synced,
+} from './page-line.ts';
 import { type NewPage, renderLine, renderPage, type SegmentForms } from './render-page.ts';
 import { pageFile, recordFile, syncDirectory } from './segment-files.ts';
 import { createWriteRoom } from './write-room.ts';
@@ -17,6 +25,8 @@ export interface LandingLog {
   appendFailure(line: FailedLine): Promise<void>;
   /** Records that a run accepts a crawl. */
   appendAccepted(line: AcceptedLine): Promise<void>;
+  /** Records that rows are to be forgotten. */
+  appendForgotten(line: ForgottenLine): Promise<void>;
   /** Everything appended so far survives a power loss when this resolves. */
   sync(): Promise<void>;
   /** Seals every open segment. */
@@ -130,7 +140,7 @@ export function createLandingLog(options: LandingOptions): LandingLog {
     return segment;
   }
 
-  async function writeLine(segment: OpenSegment, line: AcceptedLine | FailedLine | IdsLine): Promise<void> {
+  async function writeLine(segment: OpenSegment, line: Exclude<LandingLine, PageLine>): Promise<void> {
     const text = renderLine({ ...line, synced: segment.synced });
     await segment.pages.appendFile(text);
     segment.lineBytes += Buffer.byteLength(text);
@@ -164,7 +174,7 @@ export function createLandingLog(options: LandingOptions): LandingLog {
     return inOrder(syncOpen);
   }
 
-  function appendLine(line: FailedLine | AcceptedLine): Promise<void> {
+  function appendLine(line: FailedLine | AcceptedLine | ForgottenLine): Promise<void> {
     return inOrder(async () => {
       const segment = await segmentFor(line.shape);
       await writeLine(segment, line);
@@ -216,6 +226,7 @@ export function createLandingLog(options: LandingOptions): LandingLog {
       }),
     appendFailure: appendLine,
     appendAccepted: appendLine,
+    appendForgotten: appendLine,
     sync,
     async close() {
       clearInterval(timer);

@@ -2,6 +2,7 @@ import type { DataFolder } from '../data-folder.ts';
 import { StoppedEarly, UsageError } from '../errors.ts';
 import { listSegments } from '../landing/segment-files.ts';
 import { listArchived } from '../warehouse/archive-files.ts';
+import { describeStart, readArchiveStart } from '../warehouse/archive-start.ts';
 import { openBuild } from '../warehouse/build.ts';
 import { type Database, openDatabase } from '../warehouse/database.ts';
 import { stillHeld } from '../warehouse/guards.ts';
@@ -85,8 +86,9 @@ async function refuseShortArchive(context: MendContext, received: ReadonlySet<nu
   const gone = [...all].filter((segment) => !received.has(segment)).sort((a, b) => a - b);
   const removed = (await readRemoved(context.folder.archive)) ?? gone.at(-1);
   if (removed === undefined) return;
+  const start = await readArchiveStart(context.folder, context.databaseOptions);
   throw new UsageError(
-    `the archive does not reach back to the first segment: what was received up to ${new Date(removed).toISOString()} is not in it`,
+    `the archive does not reach back to the first segment: what was received up to ${new Date(removed).toISOString()} is not in it, it has what was received ${describeStart(start)}`,
     'Nothing was changed. `ledgerlake rebuild` begins with the snapshot; a larger warehouse.keep_raw_days keeps more.',
   );
 }

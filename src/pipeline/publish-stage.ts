@@ -3,6 +3,7 @@ import { type Accepted, nothingAccepted } from '../warehouse/accepted.ts';
 import { archiveSegments, removeLanded } from '../warehouse/archive.ts';
 import { compactTables } from '../warehouse/compact-tables.ts';
 import { openDatabase } from '../warehouse/database.ts';
+import { followRows } from '../warehouse/follow-rows.ts';
 import { removeDamagedStaging } from '../warehouse/load.ts';
 import { type AuditFinding, isError } from '../warehouse/own-views.ts';
 import { publish, readSegments } from '../warehouse/publish.ts';
@@ -94,6 +95,7 @@ export async function snapshotStage(
   const { settled, segments, setAside } = await session.mending(async () => {
     const settled = await session.withBuild(async (build) => {
       await publishRuns(build, folder, runs);
+      await followRows(build);
       await thinCheckpoints(build, session);
       await thinHistory(build, session);
       await compactTables(build);

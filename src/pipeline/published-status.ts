@@ -6,6 +6,7 @@ import type { GuardName } from '../warehouse/accepted.ts';
 import { requireSchema } from '../warehouse/build.ts';
 import { type Database, openDatabase } from '../warehouse/database.ts';
 import { readSql } from '../warehouse/sql-text.ts';
+import { readTableSpecs } from '../warehouse/table-spec.ts';
 import { type CrawledTarget, listFormer } from './current-targets.ts';
 import type { RunEntry } from './run-log.ts';
 
@@ -109,6 +110,8 @@ export interface Published {
   gaps: Gap[];
   /** Rows that were missing once and wait for a second answer. */
   absent: number;
+  /** Rows that live on and that no target of a job should show any more, by table. */
+  unfollowed: Record<string, number>;
   /** What guards hold back of the job asked for, or of all: once for a job where one counted over it. */
   held: Held[];
   /** Crawls that are in the tables. */
@@ -149,6 +152,7 @@ export async function readPublished(folder: DataFolder, config: Config, asked: A
     const [absent] = await database.rows<{ n: bigint }>('select count(*) as n from meta.absent');
     return {
       absent: Number(absent?.n ?? 0n),
+      unfollowed: await countUnfollowed(database),
       held: await database.rows<Held>(readSql('status/held.sql'), { job }),
       done: new Set(done.map(crawlKey)),
       known,
@@ -160,6 +164,17 @@ export async function readPublished(folder: DataFolder, config: Config, asked: A
   } finally {
     database.close();
   }
+}
+
+async function countUnfollowed(database: Database): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { name, living } of readTableSpecs().filter(({ followed }) => followed)) {
+    const [row] = await database.rows<{ n: bigint }>(
+      `select count(*) as n from ${name} where followed = false and ${living}`,
+    );
+    counts[name] = Number(row?.n ?? 0n);
+  }
+  return counts;
 }
 
 /** The runs are those of the snapshot: what later ones crawled is not in its checkpoints. */

@@ -53,6 +53,8 @@ export interface Status {
   gaps: Gap[];
   /** Rows that were missing once and wait for a second answer. */
   absent: number;
+  /** Rows that live on and that no target of a job should show any more, by table. */
+  unfollowed: Record<string, number>;
   /** What guards hold back of it. */
   held: Held[];
   /** From the landing log: received, and in no snapshot yet. */
@@ -101,7 +103,16 @@ export async function readStatus(
   const named = await nameTargets(asked, hasSnapshot ? { folder, config, signal } : null);
   const published: Published = hasSnapshot
     ? await readPublished(folder, config, { job, files: files.jobs, named })
-    : { jobs: [], targets: [], gaps: [], absent: 0, held: [], done: new Set<string>(), known: [] };
+    : {
+        jobs: [],
+        targets: [],
+        gaps: [],
+        absent: 0,
+        unfollowed: {},
+        held: [],
+        done: new Set<string>(),
+        known: [],
+      };
   const elsewhere = await findElsewhere(runs, files);
   const names = listJobs(published.known, files, elsewhere);
   if (job !== null) requireJob(job, names);
@@ -134,6 +145,7 @@ export async function readStatus(
         : published.targets.map((one) => ({ ...one, next_full_due: due(job, one.last_full) })),
     gaps: published.gaps,
     absent: published.absent,
+    unfollowed: published.unfollowed,
     held: published.held,
     landed: {
       crawls: crawls.length,

@@ -5,6 +5,7 @@ import { type Database, openDatabase } from '../warehouse/database.ts';
 import { listStaged, removeStaged } from '../warehouse/load.ts';
 import { listRemapped, noteMapping } from '../warehouse/mapping.ts';
 import { memoryLimits } from '../warehouse/memory.ts';
+import { findNeededRecords, type NeededRecords } from '../warehouse/needed-records.ts';
 import { addPublished, nothingPublished, type Published } from '../warehouse/published.ts';
 import { type Reloaded, reload } from '../warehouse/reload.ts';
 import { closeReplay, openReplay, planBatches } from '../warehouse/replay.ts';
@@ -66,7 +67,11 @@ export async function reloadCrawls(
   return { report, missing: new Set([...crawls].filter((crawl) => !segmentsOf.has(crawl))) };
 }
 
-/** Makes the rows of shapes again from every published segment that is still there, batch by batch. */
+/**
+ * Makes the rows of shapes again from every published segment that is still there, batch by batch. Of texts that night after
+ * night brought, it reads the last of each stretch of nights, by which the row or version stands: work and disk follow
+ * the rows, not the nights.
+ */
 async function reloadShapes(session: Context, shapes: ReadonlySet<string>): Promise<ReloadReport> {
   const { folder } = session;
   const total: ReloadReport = { ...nothingPublished(), segments: 0, gone: 0, amended: {} };
@@ -76,7 +81,8 @@ async function reloadShapes(session: Context, shapes: ReadonlySet<string>): Prom
   await session.withBuild((build) => forgetTexts(build, shapes));
   // What waits in staging was typed by the former mapping.
   for (const segment of await listStaged(folder)) await removeStaged(folder, segment);
-  await reloadBatches(session, (await readBatches(session)).batches, published, total);
+  const needed = await findNeededRecords(folder, session.databaseOptions, await readTold(session, published));
+  await reloadBatches(session, (await readBatches(session)).batches, published, total, needed);
   await session.withBuild((build) => build.transaction(() => noteMapping(build, shapes)));
   return total;
 }
@@ -86,6 +92,7 @@ async function reloadBatches(
   batches: readonly (readonly number[])[],
   published: ReadonlySet<number>,
   total: ReloadReport,
+  needed?: NeededRecords,
 ): Promise<void> {
   const { folder, log, databaseOptions } = session;
   for (const batch of batches) {
@@ -93,11 +100,15 @@ async function reloadBatches(
     if (segments.length === 0) continue;
     // Typing needs the memory.
     session.closeBuild();
-    const replay = await openReplay(folder, segments, {
-      ...databaseOptions,
-      memoryLimit: memoryLimits.loader,
-    });
-    const one = await session.withBuild((build) => reload(build, replay, publishOptions(session)));
+    const replay = await openReplay(
+      folder,
+      segments,
+      { ...databaseOptions, memoryLimit: memoryLimits.loader },
+      needed,
+    );
+    const one = await session.withBuild((build) =>
+      reload(build, replay, publishOptions(session), needed?.segments),
+    );
     await closeReplay(folder);
     addReloaded(total, one, segments.length);
     log.info({ segments: total.segments, of: published.size - total.gone }, 'reloaded');
@@ -137,6 +148,14 @@ async function readPublished(session: Context, shapes: ReadonlySet<string>): Pro
     build.rows<{ segment: bigint; shape: string }>('select segment, shape from meta.segments'),
   );
   return new Set(rows.flatMap(({ segment, shape }) => (shapes.has(shape) ? Number(segment) : [])));
+}
+
+/** Those of the segments whose records go to tables that know texts. */
+async function readTold(session: Context, published: ReadonlySet<number>): Promise<ReadonlySet<number>> {
+  const shapes = new Set(readTableSpecs().flatMap((spec) => (spec.texts ? spec.shapes : [])));
+  const told = await readPublished(session, shapes);
+  session.closeBuild();
+  return new Set([...told].filter((segment) => published.has(segment)));
 }
 
 /** All segments in batches, and by `task/crawl` those that have pages of it. */

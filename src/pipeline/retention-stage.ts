@@ -38,6 +38,13 @@ function keepFrom({ config, now }: Pick<Context, 'config' | 'now'>): number {
   return now() - config.warehouse.keepRawDays * 86_400_000;
 }
 
+/** Days for which it is known how far a target was that no job has any more: it may come back. */
+const formerDays = 90;
+
+function formerFrom(context: Pick<Context, 'config' | 'now'>): number {
+  return Math.min(keepFrom(context), context.now() - formerDays * 86_400_000);
+}
+
 /** @param settled segments that the snapshot holds and nothing waits for */
 export async function findExpired(context: Context, settled: ReadonlySet<number>): Promise<Expired> {
   const { folder, config, databaseOptions } = context;
@@ -65,14 +72,14 @@ export async function removeExpired(context: Context, expired: Expired): Promise
 }
 
 /**
- * Removes the complete checkpoints that later ones have replaced, and refusals that are as old as raw records may get, a week
+ * Removes the complete checkpoints that later ones have replaced, those of targets that no job has had for months, and refusals that are as old as raw records may get, a week
  * at least: nobody has accepted them. @returns how many checkpoints
  */
 export async function thinCheckpoints(build: Database, context: Context): Promise<number> {
   await build.run('delete from meta.refusals where refused_at < $before::timestamptz', {
     before: new Date(Math.min(keepFrom(context), Date.now() - 7 * 86_400_000)).toISOString(),
   });
-  const places = await listOldCheckpoints(build, context.folder, keepFrom(context));
+  const places = await listOldCheckpoints(build, context.folder, keepFrom(context), formerFrom(context));
   await removeCheckpoints(build, places);
   return places.length;
 }
@@ -102,7 +109,7 @@ export async function thinHistory(build: Database, { folder, config }: Context):
 
 /** How many checkpoints `thinCheckpoints` would remove. */
 export async function countOldCheckpoints(build: Database, context: Context): Promise<number> {
-  return (await listOldCheckpoints(build, context.folder, keepFrom(context))).length;
+  return (await listOldCheckpoints(build, context.folder, keepFrom(context), formerFrom(context))).length;
 }
 
 /**

@@ -155,8 +155,8 @@ export async function readRunLog(path: string): Promise<RunEntry[]> {
   return [...runs.values()];
 }
 
-/** Verbs that neither crawl nor publish: how one of these ended says nothing of the tables. */
-const besidesTables = new Set(['state', 'source', 'clean']);
+/** Verbs that neither crawl nor publish what was crawled: how one of these ended says nothing of the tables. */
+const besidesTables = new Set(['state', 'source', 'clean', 'forget']);
 
 /** The last run that crawled or published, or was to; null: none did. */
 export function lastOfTables(runs: readonly RunEntry[]): RunEntry | null {

@@ -30,6 +30,7 @@ import { checkQueries, checkTargets } from './check-jobs.ts';
 import { freeMemory } from './free-memory.ts';
 import { startLoading } from './load-stage.ts';
 import { createNextSnapshot } from './next-snapshot.ts';
+import { noteTargets, type ReadTargets } from './note-targets.ts';
 import { withSession } from './open-session.ts';
 import { planConfirm } from './plan-confirm.ts';
 import { orderStarts, planNamed, planStarts, targetKey } from './plan-starts.ts';
@@ -330,16 +331,39 @@ export function decideExitCode(outcome: {
   return outcome.stopped ?? (outcome.failed ? 3 : 0);
 }
 
-/**
- * What one wave has to crawl, in order. Reads targets from the build; asks the API nothing. A job whose targets cannot be
- * read, because of what a row says or of a file that has changed since, is left out: the others go on.
- */
+/** What one wave has to crawl, in order; notes in the build which targets its jobs have. */
 async function planWave(
   session: Session,
   wave: readonly Job[],
   progress: Progress,
   areNamed: boolean,
   slots: SlotCeiling,
+): Promise<PlannedStart[]> {
+  const read: ReadTargets[] = [];
+  const starts = await readWave(session, wave, { progress, areNamed, slots, read });
+  await session.withBuild((build) => noteTargets(build, read));
+  return starts;
+}
+
+/**
+ * What one wave has to crawl, in order. Reads targets from the build; asks the API nothing. A job whose targets cannot be
+ * read, because of what a row says or of a file that has changed since, is left out: the others go on.
+ */
+async function readWave(
+  session: Session,
+  wave: readonly Job[],
+  {
+    progress,
+    areNamed,
+    slots,
+    read,
+  }: {
+    progress: Progress;
+    areNamed: boolean;
+    slots: SlotCeiling;
+    /** Takes the targets of the jobs that could be read. */
+    read: ReadTargets[];
+  },
 ): Promise<PlannedStart[]> {
   const { folder, databaseOptions } = session;
   const state = await session.withBuild((build) => readCrawlState(build, folder));
@@ -355,6 +379,7 @@ async function planWave(
       const leaveOut: LeaveOut = (problems) => progress.onTargetsLeftOut(job.name, problems);
       const targets = await resolveTargets(job, query, leaveOut);
       const ids = await resolveIds(job, query, leaveOut);
+      read.push({ job, targets });
       if (targets.length === 0)
         session.log.warn({ job: job.name }, 'no targets: its SQL gave no rows; does it need `after:`?');
       if (!areNamed) return planStarts(job, targets, ids, state, session.run);

@@ -59,7 +59,7 @@ async function makeMembers(database: Database, list: MemberList): Promise<void> 
   });
   // Padded with the digit for zero, base58 texts stand in the order of their bytes.
   await database.run(`create or replace temp view member as
-    select m.* from (${list.sql}) m join listed l using (task, crawl)
+    select m.* from (${list.sql()}) m join listed l using (task, crawl)
     where (l.range.after is null or lpad(m.key, 44, '1') > lpad(l.range.after, 44, '1'))
       and (l.range.before is null or lpad(m.key, 44, '1') < lpad(l.range.before, 44, '1'))`);
 }

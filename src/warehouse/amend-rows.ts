@@ -97,6 +97,8 @@ function amendSql(spec: TableSpec, relation: string, groups: readonly Group[], g
     const hashes = groups.map(({ hash }) => (hash === group.hash ? 'a.hash' : `t.${hash}`));
     values.set('record_hash', `hash(${hashes.join(', ')})`);
   }
+  // Other values may be another target's.
+  if (spec.followed && relation === spec.name) values.set('followed', 'null');
   return `
     update ${relation} as t
     set ${[...values].map(([column, value]) => `${quoteName(column)} = ${value}`).join(',\n      ')}

@@ -11,7 +11,7 @@ import {
 import { noteNewShapes } from './mapping.ts';
 import { mendSlots, mendTimes } from './mend-slots.ts';
 import { listSql, readSql } from './sql-text.ts';
-import { readTableSpecs, type TableSpec } from './table-spec.ts';
+import { readTableSpecs, type TableSpec, withoutFollowed } from './table-spec.ts';
 
 /**
  * Rows of a row group. Whole ones are compressed and written as rows are inserted, on all threads: an insert holds few
@@ -84,8 +84,13 @@ export async function createSchema(database: Database): Promise<void> {
 }
 
 /** What a table has beside it: its history (`past.<table>`, `<table>_history`, macros), or its texts (`texts.<table>`). */
-export function besideSql(file: 'history.sql' | 'texts.sql', { name, key }: TableSpec): string {
-  return readSql(file).replaceAll('{table}', name).replaceAll('{key}', key.join(', '));
+export function besideSql(file: 'history.sql' | 'texts.sql', spec: TableSpec): string {
+  const { name, key, followed } = spec;
+  const rows = followed ? `(select * ${withoutFollowed(spec)} from ${name})` : name;
+  return readSql(file)
+    .replaceAll('{table}', name)
+    .replaceAll('{key}', key.join(', '))
+    .replaceAll('{rows}', rows);
 }
 
 /** Version as readVersion. @throws UsageError when a newer ledgerlake made the database */

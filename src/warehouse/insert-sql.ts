@@ -101,6 +101,9 @@ function bookkeepingValue(column: string, groups: readonly Group[]): string {
       return groups.length === 1
         ? 'v.new_base_hash'
         : `hash(${groups.map((group) => `v.new_${group.name}_hash`).join(', ')})`;
+    // Looked at again before the snapshot (follow-rows.ts).
+    case 'followed':
+      return 'null';
     default:
       throw new Error(`no rule for column ${column}`);
   }

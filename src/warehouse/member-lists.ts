@@ -5,8 +5,11 @@ import { readTableSpecs, type TableSpec } from './table-spec.ts';
 export interface MemberList {
   operation: string;
   table: TableSpec;
-  /** Its rows, by ready crawl: (task, crawl, key, slot, seen_at, gone_reason). */
-  sql: string;
+  /**
+   * The rows that crawls in `listed` should show: (task, crawl, key, slot, seen_at, gone_reason).
+   * @param rows the rows to look at, as SQL of a relation with the table's columns. Default: all
+   */
+  sql(rows?: string): string;
   /** The operation that is asked about a row that is missing; null: none can be. */
   lookup: string | null;
 }
@@ -28,7 +31,8 @@ export function readMemberLists(): readonly MemberList[] {
   memberLists ??= listSql('members').map((operation) => {
     const sql = readSql(`members/${operation}.sql`);
     const lookup = /^-- lookup: (\w+)$/m.exec(sql)?.[1] ?? null;
-    return { operation, table: readTable(`members/${operation}.sql`, sql, 'table'), sql, lookup };
+    const table = readTable(`members/${operation}.sql`, sql, 'table');
+    return { operation, table, lookup, sql: (rows = table.name) => sql.replaceAll('{rows}', rows) };
   });
   return memberLists;
 }

@@ -1,7 +1,7 @@
 import { insertSql } from './insert-sql.ts';
 import { type Group, listGroups, stagedHash } from './row-groups.ts';
 import { quoteName, quoteText } from './sql-text.ts';
-import type { TableSpec } from './table-spec.ts';
+import { type TableSpec, withoutFollowed } from './table-spec.ts';
 import { carriedBits, carriesGroup, textHash } from './text-hash.ts';
 import { type TextSql, textSql } from './text-sql.ts';
 import { toldRowsSql } from './told-rows-sql.ts';
@@ -118,7 +118,7 @@ export function mergeSql(spec: TableSpec, columns: readonly string[], rollsBack 
     keepPast: spec.history
       ? `
       insert into past.${spec.name} by name
-      select t.*, v.new_changed_slot as valid_to_slot, v.new_changed_at as valid_to
+      select t.* ${withoutFollowed(spec)}, v.new_changed_slot as valid_to_slot, v.new_changed_at as valid_to
       from ${spec.name} t
       join (select target, new_changed_slot, new_changed_at from verdict where versioned) v on t.rowid = v.target`
       : null,

@@ -6,6 +6,8 @@ import { defaultThresholds, type Thresholds } from '../thresholds.ts';
 import { type Accepted, joinAccepted, nothingAccepted } from './accepted.ts';
 import { appendRows } from './append-rows.ts';
 import type { Database } from './database.ts';
+import { operationsOf } from './follow-rows.ts';
+import { applyForget, listForgets } from './forget-rows.ts';
 import { judgeCrawls, stillHeld } from './guards.ts';
 import { listStaged, loadAgain } from './load.ts';
 import { makeThresholds } from './make-thresholds.ts';
@@ -54,12 +56,23 @@ async function publishCrawls(
   const steps = await database.rows<{ run_id: string | null; confirms: boolean; wave: bigint | null }>(
     `select run_id, job = '_confirm' as confirms, wave from crawl where state = 'ready' group by all order by all`,
   );
+  const forgets = await listForgets(database);
+  // In the order of what was said: what a later run brought stays.
+  const forgetBefore = async (run: string | null) => {
+    for (let next = forgets[0]; next !== undefined && (run === null || next.run < run); next = forgets[0]) {
+      const gone = await applyForget(database, next);
+      for (const [table, rows] of Object.entries(gone)) addCounts(result, table, { ...noRows, gone: rows });
+      forgets.shift();
+    }
+  };
   // Without a ready crawl there is still what append-only tables have received, and the state of open crawls.
   for (const step of steps.length === 0 ? [{ run_id: null, confirms: false, wave: null }] : steps) {
+    await forgetBefore(step.run_id);
     const accept = joinAccepted(nothingAccepted, options.acceptedBy?.get(step.run_id ?? ''));
     await database.run(readSql('publish/ready.sql'), { ...step, rollback: accept.rollback });
     await publishReady(database, folder, { accept, staged, result });
   }
+  await forgetBefore(null);
   const [absent] = await database.rows<{ n: bigint }>(
     `select count(*) as n from (${readSql('publish/due.sql')})`,
     { run: options.run, now: Date.now() },
@@ -186,6 +199,7 @@ async function commitState(
   if (feed !== undefined) await database.script(readSql('publish/coverage.sql'));
   for (const name of ['closed-before', 'closed'])
     await database.run(readSql(`publish/${name}.sql`), { accepted: accept.vanished });
+  await noteParams(database);
   const gone = await settleAbsent(database, folder, staged);
   await quarantineMisfits(database, folder, received);
   await database.script(
@@ -193,6 +207,21 @@ async function commitState(
   );
   await database.script(readSql('publish/segments.sql'));
   return gone;
+}
+
+/** Notes what the targets of the ready crawls were asked with, where that is another question than before. */
+async function noteParams(database: Database): Promise<void> {
+  await database.run(readSql('publish/target-params.sql'), { operations: operationsOf() });
+  const same = `meta.target_params.job = c.job and meta.target_params.target = c.target`;
+  const differs = `(meta.target_params.operation, meta.target_params.params, meta.target_params.ids)
+      is distinct from (c.operation, c.params, c.ids)`;
+  await database.run(
+    `delete from meta.target_params using crawled_target c where ${same} and ${differs} and meta.target_params.crawl <= c.crawl`,
+  );
+  await database.run(
+    `insert into meta.target_params by name
+    select * from crawled_target c where not exists (from meta.target_params where ${same})`,
+  );
 }
 
 /** What the crawls of a step, refused ones too, found that does not fit, once a target: an incremental crawl sees what others saw again. */

@@ -124,7 +124,7 @@ async function copySnapshot(folder: DataFolder): Promise<void> {
 
 /**
  * Puts an empty build in the place of the one there is, which is set aside. What no segment can say comes along: the
- * source, the runs, what they asked.
+ * source, the runs, what they asked, the targets that jobs have.
  */
 export async function beginEmptyBuild(folder: DataFolder, options: Options): Promise<string[]> {
   const draft = `${folder.build}.tmp`;
@@ -132,7 +132,7 @@ export async function beginEmptyBuild(folder: DataFolder, options: Options): Pro
   const database = await openBuild({ ...folder, build: draft }, options);
   try {
     await database.run(`attach ${quoteText(folder.build)} as former (read_only)`);
-    for (const table of ['source', 'runs', 'requests'])
+    for (const table of ['source', 'runs', 'requests', 'jobs', 'targets'])
       await database.run(`insert into meta.${table} by name from former.meta.${table}`);
   } finally {
     database.close();

@@ -24,11 +24,13 @@ export interface Reloaded extends Published {
  * its values in place, without a new version; records that did not load before come in as any record does; a crawl
  * that an audit refused is looked at again. Killed at any point and run again, it changes nothing twice.
  * @param folder landing and staging hold whole crawls: those to reload, and nothing else
+ * @param thinned segments of which they hold only the records that rows and versions stand by
  */
 export async function reload(
   database: Database,
   folder: DataFolder,
   options: PublishOptions,
+  thinned: ReadonlySet<number> = new Set(),
 ): Promise<Reloaded> {
   const staged = await findCrawls(database, folder, options);
   // Beside those that an audit refused: what one refused before a later crawl was refused, too.
@@ -52,6 +54,11 @@ export async function reload(
         : await appendRows(database, spec, files);
     addCounts(result, spec.name, counts);
   }
+  await database.run(
+    `create or replace temp table thinned as
+    select distinct task, crawl from landed where segment::varchar in (select unnest($segments::varchar[]))`,
+    { segments: [...thinned].map(String) },
+  );
   await database.transaction(() => replaceMisfits(database, folder, staged));
   await database.run('checkpoint');
   if (unpublished !== undefined) addPublished(result, await publish(database, folder, options));

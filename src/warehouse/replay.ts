@@ -5,6 +5,7 @@ import { listSegments, longestPageLine, pageFile, recordFile } from '../landing/
 import { archivedPages, listArchived } from './archive-files.ts';
 import { type Database, type DatabaseOptions, openDatabase } from './database.ts';
 import { createLoader } from './load.ts';
+import type { NeededRecords } from './needed-records.ts';
 import { restoreSegment } from './restore-segment.ts';
 import { readSql } from './sql-text.ts';
 
@@ -65,12 +66,14 @@ export async function planBatches(database: Database, folder: DataFolder): Promi
 
 /**
  * Puts one batch into a folder of its own and types it, so that nothing else is published with it.
+ * @param needed where only some records of archived segments are to be read
  * @returns the data folder as publish is to see it
  */
 export async function openReplay(
   folder: DataFolder,
   batch: readonly number[],
   options: Omit<DatabaseOptions, 'readOnly'>,
+  needed?: NeededRecords,
 ): Promise<DataFolder> {
   await closeReplay(folder);
   const replay = {
@@ -84,7 +87,7 @@ export async function openReplay(
   try {
     for (const segment of batch) {
       if (landed.has(segment)) await linkSegment(folder.landing, replay.landing, segment);
-      else await restoreSegment(database, folder.archive, replay.landing, segment);
+      else await restoreSegment(database, folder.archive, replay.landing, segment, needed);
     }
     const loader = await createLoader(database, replay);
     for (const segment of batch) await loader.loadSegment(segment);

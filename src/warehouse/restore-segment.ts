@@ -2,15 +2,18 @@ import { access, chmod, rename, rm, writeFile } from 'node:fs/promises';
 import { DiskError } from '../errors.ts';
 import { isSegmentWhole } from '../landing/reader.ts';
 import { pageFile, recordFile, syncDirectory, syncFile } from '../landing/segment-files.ts';
+import { thinPageLines } from '../landing/thin-segment.ts';
 import { archivedPages, archivedRecords, isOfArchive, listTexts } from './archive-files.ts';
 import type { Database } from './database.ts';
 import { withRoom } from './memory.ts';
+import type { NeededRecords } from './needed-records.ts';
 import { readSql } from './sql-text.ts';
 
 /**
  * Writes an archived segment to a landing folder again, byte for byte as it was archived, page file last. The archive
  * keeps its copy.
  * @param database an in-memory one
+ * @param needed where only some of the records are to be read: a segment whose page lines speak of these is written instead
  * @throws DiskError when the archive does not give back what it was given; StoppedEarly the signal
  */
 export async function restoreSegment(
@@ -18,6 +21,7 @@ export async function restoreSegment(
   archive: string,
   landing: string,
   segment: number,
+  needed?: NeededRecords,
 ): Promise<void> {
   const [records, pages] = [recordFile(landing, segment), pageFile(landing, segment)];
   try {
@@ -28,8 +32,15 @@ export async function restoreSegment(
     });
     const [changed] = await database.rows('from restored_page where md5(line) <> line_md5 limit 1');
     if (changed !== undefined) throw new Error('a page line is not what it was');
+    const isThinned = needed?.segments.has(segment) === true;
+    if (isThinned)
+      await database.run(
+        'delete from restored_digest where digest not in (select digest from read_parquet($file) where segment = $segment)',
+        { file: needed.file, segment },
+      );
     await writeRecords(database, archive, `${records}.tmp`);
-    await writeLines(database, 'select line from restored_page order by line_number', `${pages}.tmp`);
+    if (isThinned) await writeThinned(database, `${records}.tmp`, `${pages}.tmp`);
+    else await writeLines(database, 'select line from restored_page order by line_number', `${pages}.tmp`);
     await rename(`${records}.tmp`, records);
     await rename(`${pages}.tmp`, pages);
     if (!(await isSegmentWhole(landing, segment))) throw new Error('its records are not what they were');
@@ -43,6 +54,22 @@ export async function restoreSegment(
       { cause: error },
     );
   }
+}
+
+/** The page lines, of a segment that has the records in `restored_digest` only, and those of pages without digests. */
+async function writeThinned(database: Database, records: string, file: string): Promise<void> {
+  const counts = await database.rows<{ end_offset: bigint; n: bigint }>(
+    `select end_offset, count(*) as n from restored_digest group by end_offset
+    union all
+    select end_offset, records as n from restored_page where kept_segment is not null`,
+  );
+  const lines = await database.rows<{ line: string }>('select line from restored_page order by line_number');
+  const text = await thinPageLines(
+    records,
+    lines.map(({ line }) => line),
+    new Map(counts.map(({ end_offset, n }) => [Number(end_offset), Number(n)])),
+  );
+  await writeFile(file, text, { mode: 0o600 });
 }
 
 /** The record lines, from every archived file that has some of them; an empty file when there are none. */

@@ -133,18 +133,20 @@ export async function findNewestSegment({ landing, archive }: DataFolder): Promi
 }
 
 /**
- * Complete checkpoints before a moment that a later one of the same target, range and kind has replaced, and whose
- * crawl has no line in the landing log: publish would take that for one that was never applied.
+ * Checkpoints before a moment that are of no use (sql/retention/checkpoints.sql), and whose crawl has no line in the landing
+ * log: publish would take that for one that was never applied.
+ * @param formerBefore the moment for targets that no job has now
  * @returns places, for `removeCheckpoints`
  */
 export async function listOldCheckpoints(
   build: Database,
   folder: DataFolder,
   before: number,
+  formerBefore: number,
 ): Promise<bigint[]> {
   const old = await build.rows<{ place: bigint; task: string; crawl: string }>(
     readSql('retention/checkpoints.sql'),
-    { before: new Date(before).toISOString() },
+    { before: new Date(before).toISOString(), former_before: new Date(formerBefore).toISOString() },
   );
   if (old.length === 0) return [];
   const landed = await readLanding(folder.landing);
@@ -153,10 +155,18 @@ export async function listOldCheckpoints(
 
 export async function removeCheckpoints(build: Database, places: readonly bigint[]): Promise<void> {
   if (places.length === 0) return;
-  await build.run(
-    'delete from meta.checkpoints where rowid::varchar in (select unnest($places::varchar[]))',
-    { places: places.map(String) },
-  );
+  const old = 'rowid::varchar in (select unnest($places::varchar[]))';
+  const params = { places: places.map(String) };
+  await build.transaction(async () => {
+    // Of a target that nothing is known of any more, nothing waits to be read again.
+    await build.run(
+      `delete from meta.quarantine
+      where task in (select task from meta.checkpoints where ${old})
+        and task not in (select task from meta.checkpoints where not ${old})`,
+      params,
+    );
+    await build.run(`delete from meta.checkpoints where ${old}`, params);
+  });
 }
 
 /** Record files that hold no texts of the archive, and drafts: what a kill in the middle of archiving left. */

@@ -24,6 +24,7 @@ const bookkeeping = [
   'changed_at',
   'run_id',
   'record_hash',
+  'followed',
 ];
 
 /** The groups of a table, base first. `columns` are the table's, in order. */

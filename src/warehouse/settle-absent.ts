@@ -4,7 +4,7 @@ import type { Database } from './database.ts';
 import { type AskedRows, distinctTables, keyText, readAskedRows, readMemberLists } from './member-lists.ts';
 import { quoteText, readSql } from './sql-text.ts';
 import { listFiles, type StagedSegment } from './staged-segments.ts';
-import { readTableSpecs, type TableSpec } from './table-spec.ts';
+import { readTableSpecs, type TableSpec, withoutFollowed } from './table-spec.ts';
 
 /**
  * After the rows are in: closes what vanished and cannot be looked up, what two answers under its key, hours apart, said
@@ -222,12 +222,12 @@ function displayOptions(crawl: string): string {
  * @param gone a query of (key, slot, at, reason)
  * @returns how many there were
  */
-async function closeRows(database: Database, spec: TableSpec, gone: string): Promise<number> {
+export async function closeRows(database: Database, spec: TableSpec, gone: string): Promise<number> {
   await database.run(`create or replace temp table gone as ${gone}`);
   if (await isEmpty(database, 'gone')) return 0;
   if (spec.history)
     await database.run(`insert into past.${spec.name} by name
-      select t.*, if(g.reason <> 'spent' and g.slot < t.slot, g.slot, greatest(g.slot, t.slot + 1)) as valid_to_slot, greatest(g.at, t.changed_at) as valid_to, g.reason as gone_reason
+      select t.* ${withoutFollowed(spec)}, if(g.reason <> 'spent' and g.slot < t.slot, g.slot, greatest(g.slot, t.slot + 1)) as valid_to_slot, greatest(g.at, t.changed_at) as valid_to, g.reason as gone_reason
       from ${spec.name} t join gone g on g.key = ${keyText(spec, 't')}`);
   if (spec.texts)
     await database.run(

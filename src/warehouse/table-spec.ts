@@ -16,6 +16,8 @@ export interface TableSpec {
   spentBy: string | null;
   /** What a record of it takes in the landing log, bytes: measured, for estimates. */
   recordBytes: number;
+  /** Whether its rows say if a present target should show them: column `followed`. */
+  followed: boolean;
   /** Columns by group, besides the base group of all others; each group has a slot of its own. */
   groups: ReadonlyMap<string, readonly string[]>;
   /** JSON objects put together from text columns that each hold some of their members, `"name":value,…`. */
@@ -62,6 +64,11 @@ export function readTableSpec(table: string): TableSpec {
   return spec;
 }
 
+/** What a selection of all columns leaves out where rows go to the past. */
+export function withoutFollowed({ followed }: Pick<TableSpec, 'followed'>): string {
+  return followed ? 'exclude (followed)' : '';
+}
+
 /** Reads a table's header: `-- word: value` lines before the first statement. */
 export function parseTableSpec(text: string): TableSpec {
   const groups = new Map<string, readonly string[]>();
@@ -95,6 +102,7 @@ export function parseTableSpec(text: string): TableSpec {
     texts: fields.get('texts') === 'yes',
     spentBy: fields.get('spent by') ?? null,
     recordBytes: Number(fields.get('record bytes') ?? 500),
+    followed: fields.get('followed') === 'yes',
     groups,
     joined,
     volatile: [...splitList(fields.get('volatile') ?? ''), 'extra', ...[...joined.values()].flat()],

@@ -10,7 +10,9 @@ import { type Config, readConfig } from '../../src/config.ts';
 import { type DataFolder, dataFolder } from '../../src/data-folder.ts';
 import { LedgerlakeError } from '../../src/errors.ts';
 import { readJobs } from '../../src/jobs/job-file.ts';
+import { readNamedJobs } from '../../src/jobs/refresh-job.ts';
 import { checkHeld, checkJobs, type FreshnessFinding } from '../../src/pipeline/check-freshness.ts';
+import { findForgettable, forgetRows } from '../../src/pipeline/forget-stage.ts';
 import { rebuild } from '../../src/pipeline/mend-build.ts';
 import { withSession } from '../../src/pipeline/open-session.ts';
 import { publishLoaded } from '../../src/pipeline/publish-stage.ts';
@@ -57,6 +59,8 @@ export interface Installation {
   write(path: string, text: string): Promise<void>;
   /** `ledgerlake publish --accept-…`. */
   publish(accept: Partial<Accepted>): Promise<Published>;
+  /** `ledgerlake forget <name> --yes`. @returns rows closed, by table */
+  forget(name: string): Promise<Record<string, number>>;
   /** `ledgerlake rebuild --from-archive`. @returns its exit code */
   rebuild(): Promise<number>;
   /** What `ledgerlake check` finds. */
@@ -111,6 +115,7 @@ export async function openInstallation(files: Readonly<Record<string, string>>):
     write: (path, text) => writeFile(join(root, path), text),
     publish: (accept) =>
       aheadBy(hours * 3_600_000, () => publishAll(folder, config, { ...nothingAccepted, ...accept })),
+    forget: (name) => aheadBy(hours * 3_600_000, () => forgetAll(folder, config, name)),
     rebuild: () => aheadBy(hours * 3_600_000, () => rebuildAll(folder, config)),
     check: () => aheadBy(hours * 3_600_000, () => checkAll(root, folder, config)),
     target: async (job) => {
@@ -135,7 +140,7 @@ async function runNight(
       ...{ areNamed: jobs.length > 0, fullRefresh },
       accept: { ...nothingAccepted, ...accept },
       log: pino({ level: 'silent' }),
-      jobs: await readJobs(join(root, 'jobs'), jobs),
+      jobs: await readNamedJobs(join(root, 'jobs'), jobs),
       place: {
         endpoints: { rpc: url, wallet: url, webhook: url },
         key: readApiKey({ LEDGERLAKE_API_KEY: 'sandbox' }),
@@ -162,6 +167,17 @@ async function publishAll(folder: DataFolder, config: Config, accept: Accepted):
     return { published, exitCode, stopped: null };
   });
   return published;
+}
+
+async function forgetAll(folder: DataFolder, config: Config, name: string): Promise<Record<string, number>> {
+  const log = pino({ level: 'silent' });
+  const described = { config, folder, log, verb: 'forget', jobs: [], origins: {} };
+  const { tables } = await withSession(described, async (session) => {
+    const { tables } = await findForgettable(session, name);
+    await forgetRows(session, name);
+    return { tables, exitCode: 0, stopped: null };
+  });
+  return tables;
 }
 
 async function rebuildAll(folder: DataFolder, config: Config): Promise<number> {

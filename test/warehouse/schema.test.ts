@@ -49,6 +49,8 @@ test('an old build is brought forward to what a new one is, with its rows', asyn
     old,
     `insert into token_accounts by name select 'a' as address, 7 as amount, 100 as slot, 90 as changed_slot,
       timestamptz '2026-11-20 03:00:00Z' as seen_at, '20261119T020000123Z-abcdef' as run_id, 5 as record_hash`,
+    `insert into assets by name select 'b' as id, 100 as slot, timestamptz '2026-11-20 03:00:00Z' as seen_at,
+      '20261119T020000123Z-abcdef' as run_id, 5 as record_hash, 5 as base_hash`,
     `insert into meta.checkpoints by name select 'job' as job, 't' as target, 'full' as kind, 'complete' as state,
       1 as pages, 1 as records, 0 as quarantined, 'r' as run_id, 'task' as task, 'r' as crawl`,
   );

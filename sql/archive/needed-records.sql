@@ -1,0 +1,60 @@
+-- Of one archived segment, the records that a reload has to read: those whose text the next crawl of the same task has again
+-- stand there, too, where the rows were last confirmed.
+-- grain: one row a text of the segment
+-- $segment: its number. Segments come newest first.
+-- Tables `restored_page`, `restored_digest`: sql/archive/; `following` (task, crawl, digest): texts of younger crawls; `needed`
+-- (segment, digest). The build is attached.
+-- A crawl that is not in the tables is read in full, and stands for nothing: it may have to be published.
+create or replace temp table own as
+with crawl as (
+  select distinct task, crawl
+  from restored_page
+  where task is not null and crawl is not null
+)
+select
+  c.task,
+  c.crawl,
+  exists (
+    from build.meta.checkpoints as p
+    where p.task = c.task and p.state = 'complete' and p.crawl >= c.crawl
+  ) and not exists (
+    from build.meta.checkpoints as p
+    where p.task = c.task and p.state <> 'complete' and p.crawl = c.crawl
+  ) and not exists (
+    from build.meta.refusals as r
+    where r.task = c.task and r.crawl = c.crawl and r.accepted_by is null
+  ) as is_published,
+  (
+    select min(f.crawl)
+    from following as f
+    where f.task = c.task and f.crawl > c.crawl
+  ) as next_crawl
+from crawl as c;
+
+insert into needed
+select distinct $segment::bigint, d.digest
+from restored_digest as d
+join own as o using (task, crawl)
+where not o.is_published
+  or not exists (
+    from following as f
+    where f.task = d.task and f.crawl = o.next_crawl and f.digest = d.digest
+  );
+
+-- What is younger than the next crawl is compared with no more.
+delete from following as f
+where exists (
+  from own as o
+  where o.task = f.task and o.is_published and f.crawl > o.next_crawl
+);
+
+-- A first page that was as before has a part of the list only.
+insert into following
+select d.task, d.crawl, d.digest
+from restored_digest as d
+join own as o using (task, crawl)
+where o.is_published
+  and not exists (
+    from restored_page as p
+    where p.task = d.task and p.crawl = d.crawl and p.page = d.page and (p.line ->> '$.end') = 'unchanged'
+  );

@@ -1,0 +1,29 @@
+-- What decides which rows are followed: whatever changes it changes the digest.
+-- grain: one row
+-- Table `chosen`: job and target of those that jobs have now
+-- is_known: whether all of it is: false while a job's targets were never read, and while what a target asked for is not known
+-- (a folder of an older version, until the target is crawled again)
+select
+  bit_xor(hash(job, target, operation, params, ids)) as digest,
+  (select bool_and(is_read) from meta.jobs) is true
+  and not exists (
+    select 1
+    from meta.targets as t
+    join meta.jobs as j using (job)
+    join meta.checkpoints as c using (job, target)
+    where j.follows
+      and c.state = 'complete'
+      and not exists (
+        from meta.forgotten as f
+        where f.name in (t.job, t.job || '/' || t.target) and f.run_id > c.crawl
+      )
+      and not exists (
+        from meta.target_params as p
+        where p.job = t.job and p.target = t.target
+      )
+  ) as is_known
+from (
+  select *
+  from meta.target_params
+  semi join chosen using (job, target)
+)

@@ -1,0 +1,25 @@
+-- The targets that jobs have now and that were crawled to the end, in the words of sql/members/ (`listed`) and sql/asked/ (`ready`
+-- and `asked`).
+-- grain: one row a target; of `asked`, one a target and id
+-- Table `chosen`: job and target of each
+create or replace temp table ready as
+select
+  job || '/' || target as task,
+  crawl,
+  operation,
+  params::json as params
+from meta.target_params
+semi join chosen using (job, target);
+
+create or replace temp table listed as
+select *
+from ready;
+
+create or replace temp table asked as
+select
+  job || '/' || target as task,
+  crawl,
+  1::bigint as page,
+  unnest(ids) as id
+from meta.target_params
+semi join chosen using (job, target);

@@ -1,0 +1,52 @@
+import { StoppedEarly, UsageError } from '../errors.ts';
+import { type Forgettable, findForgettable, forgetRows } from '../pipeline/forget-stage.ts';
+import { askYes } from './ask-yes.ts';
+import type { GlobalArgs } from './context.ts';
+import { runOffline } from './offline.ts';
+import type { Usage } from './usage.ts';
+
+interface ForgetArgs extends GlobalArgs {
+  /** A job, or job/target. */
+  name: string;
+  yes: boolean;
+}
+
+/** Arguments and options of `ledgerlake forget`. */
+export const usage: Usage = {
+  arguments: { '<name>': 'The job, or job/target' },
+  options: { '--yes': 'Do not ask' },
+  examples: {
+    'ledgerlake forget collections/<address>': 'After the address was taken from the list',
+    'ledgerlake forget old-job --yes': 'All that a job brought, without being asked',
+  },
+  notes:
+    "Closes the rows that only that brought: they leave their table and stay in its history, with gone_reason 'forgotten'. Rows that another target should show stay. A job that still lists the target brings its rows back.",
+};
+
+/** `ledgerlake forget <name>`: asks the API nothing. */
+export async function execute(args: ForgetArgs): Promise<number> {
+  const { name } = args;
+  return runOffline('forget', args, async (session, context) => {
+    const found = await findForgettable(session, name);
+    const what = `${describeRows(found)} that only ${name} brought (${found.targets} target${found.targets === 1 ? '' : 's'})`;
+    const again =
+      found.present === 0
+        ? ''
+        : `; ${found.present === 1 ? 'a target is' : `${found.present} targets are`} still in the job: the next run brings the rows back`;
+    if (!args.yes)
+      await askYes(`Close ${what}${again}?`, {
+        unattended: new UsageError(`this would close ${what}${again}`, 'Add --yes.'),
+        declined: new StoppedEarly('nothing was forgotten', 'Answer y, or add --yes.'),
+      });
+    await forgetRows(session, name);
+    context.print(`closed ${what}${again}`, { forgotten: name, ...found });
+    return 0;
+  });
+}
+
+function describeRows({ tables }: Forgettable): string {
+  const parts = Object.entries(tables).flatMap(([table, rows]) =>
+    rows > 0 ? `${rows} rows of ${table}` : [],
+  );
+  return parts.length === 0 ? 'no rows' : parts.join(', ');
+}
