@@ -1,5 +1,5 @@
 // A folder that grows old: nights a day apart by a moved clock, of a ledger that changes a little each day. What bench/aged.ts
-// prints and test/chaos/ has bars for.
+// prints.
 import { cpSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -32,6 +32,8 @@ export interface AgedNight extends NightCost {
   rows: number;
   archiveBytes: number;
   archiveFiles: number;
+  /** Segments whose page lines the archive has. */
+  archivedSegments: number;
   /** Files of the data folder, all of them. */
   files: number;
   requestsBytes: number;
@@ -44,12 +46,19 @@ export interface AgedFolder {
   close(): Promise<void>;
 }
 
+export interface AgingOptions {
+  assets: number;
+  keepRawDays: number;
+  /** Names of bundled jobs. Default: all. */
+  jobs?: readonly string[];
+}
+
 /**
- * Makes an installation with the bundled jobs, and a ledger for it.
+ * Makes an installation with bundled jobs, and a ledger for it.
  * @param runNight runs one command line. Default: a process of dist/cli.js, measured
  */
 export async function openAgedFolder(
-  { assets, keepRawDays }: { assets: number; keepRawDays: number },
+  { assets, keepRawDays, jobs }: AgingOptions,
   runNight: (args: readonly string[], place: NightPlace) => Promise<NightCost> = measureNight,
 ): Promise<AgedFolder> {
   // The program takes the time from its answers where its own clock is far from it: the sandbox is to tell none.
@@ -61,6 +70,9 @@ export async function openAgedFolder(
   const sandbox = await startSandbox({ seed: 1, assets, owners: Math.ceil(assets / 2) });
   const truth = sandbox.world.truth();
   cpSync(join(root, 'jobs'), join(place, 'jobs'), { recursive: true });
+  for (const file of readdirSync(join(place, 'jobs')))
+    if (jobs !== undefined && file.endsWith('.yaml') && !jobs.includes(file.slice(0, -'.yaml'.length)))
+      rmSync(join(place, 'jobs', file));
   writeFileSync(join(place, 'jobs/targets/collections.txt'), truth.collections().join('\n'));
   writeFileSync(join(place, 'jobs/targets/creators.txt'), truth.creators().join('\n'));
   writeFileSync(
@@ -113,6 +125,8 @@ async function describeFolder(data: string): Promise<Omit<AgedNight, 'night' | k
     ...(await countRowGroups(join(data, 'warehouse.duckdb'))),
     archiveBytes: archive.bytes,
     archiveFiles: archive.files,
+    archivedSegments: readdirSync(join(data, 'archive')).filter((name) => name.endsWith('.pages.parquet'))
+      .length,
     files: sizeOf(data).files,
     requestsBytes: statSync(join(data, 'requests.ndjson')).size,
   };

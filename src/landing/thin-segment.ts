@@ -24,7 +24,9 @@ export async function thinPageLines(
     const { line_crc32: _, synced: __, ...rest } = line as LandingLine & { line_crc32?: number };
     if (rest.kind !== 'page') return renderLine(rest);
     const from = offset;
-    for (let left = counts.get(rest.end_offset) ?? 0; left > 0; left -= 1)
+    // An empty page ends where the one before it does.
+    const count = rest.records === 0 ? 0 : (counts.get(rest.end_offset) ?? 0);
+    for (let left = count; left > 0; left -= 1)
       offset = bytes.indexOf(10, offset) + 1;
     return renderLine({ ...rest, end_offset: offset, crc32: crc32(bytes.subarray(from, offset)) });
   });

@@ -27,7 +27,7 @@ export async function findNeededRecords(
   await rm(file, { force: true });
   const database = await openDatabase(':memory:', options);
   try {
-    await database.script(readSql('archive/macros.sql'));
+    await database.script(readSql('digests.sql'));
     await database.run(`attach ${quoteText(folder.build)} as build (read_only)`);
     await database.script(`
       create temp table following (task varchar, crawl varchar, digest uuid);
