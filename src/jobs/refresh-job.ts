@@ -23,6 +23,7 @@ function refreshJob(after: string[]): Job {
   return {
     name: refreshName,
     file: '',
+    tags: [],
     describe: 'Looks up assets that no job follows any more',
     operation,
     params: {},

@@ -26,8 +26,7 @@ export async function thinPageLines(
     const from = offset;
     // An empty page ends where the one before it does.
     const count = rest.records === 0 ? 0 : (counts.get(rest.end_offset) ?? 0);
-    for (let left = count; left > 0; left -= 1)
-      offset = bytes.indexOf(10, offset) + 1;
+    for (let left = count; left > 0; left -= 1) offset = bytes.indexOf(10, offset) + 1;
     return renderLine({ ...rest, end_offset: offset, crc32: crc32(bytes.subarray(from, offset)) });
   });
   return thinned.join('');
