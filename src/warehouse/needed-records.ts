@@ -30,8 +30,8 @@ export async function findNeededRecords(
     await database.script(readSql('digests.sql'));
     await database.run(`attach ${quoteText(folder.build)} as build (read_only)`);
     await database.script(`
-      create temp table following (task varchar, crawl varchar, digest uuid);
-      create temp table needed (segment bigint, digest uuid);`);
+      create or replace temp table following (task varchar, crawl varchar, digest uuid);
+      create or replace temp table needed (segment bigint, digest uuid);`);
     for (const segment of archived.toReversed())
       await withRoom(database, async () => {
         await database.run(readSql('archive/restored-pages.sql'), {
