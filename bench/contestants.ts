@@ -26,6 +26,8 @@ export interface Turn extends Measurement {
   left?: string;
   /** Instead of `left`: bytes that it added. */
   leftBytes?: number;
+  /** Bytes by which parts of the data folder grew. */
+  grown?: Record<string, number>;
 }
 
 export interface BenchCase {

@@ -5,6 +5,15 @@ import { type Bench, type BenchCase, quiet, sizeOf, sumRecords, type Turn, warm 
 import { openPlace, type Place } from './place.ts';
 import type { Target } from './records.ts';
 
+/** What stays of a night; the lake has as many copies of the tables as are kept (`lake.keep`). */
+const parts = ['archive', 'build.duckdb', 'warehouse.duckdb'] as const;
+
+function sizesOf(data: string | null): Record<(typeof parts)[number], number> {
+  return Object.fromEntries(
+    parts.map((part) => [part, data === null ? 0 : sizeOf(join(data, part))]),
+  ) as never;
+}
+
 /** Each round is a folder of its own, and its nights follow each other. */
 export function nightsCase(bench: Bench, targets: readonly Target[]): BenchCase {
   const { url, dir } = bench;
@@ -14,10 +23,11 @@ export function nightsCase(bench: Bench, targets: readonly Target[]): BenchCase 
     if (path !== null) await fetch(`${url}${path}`);
     // The server makes changed pages before they are timed.
     await warm(bench, targets);
-    const archive = join(place.data, 'archive');
-    const before = path === null ? 0 : sizeOf(archive);
+    const before = sizesOf(path === null ? null : place.data);
     const measured = await place.cli('run', 'all', ...quiet);
-    return { ...measured, rows, leftBytes: sizeOf(archive) - before };
+    const after = sizesOf(place.data);
+    const grown = Object.fromEntries(parts.map((part) => [part, after[part] - before[part]]));
+    return { ...measured, rows, grown, leftBytes: grown.archive! };
   };
   return {
     title: `Nights over ${rows.toLocaleString('en-US')} assets of 2 KB; left: what the archive grew by`,

@@ -13,6 +13,8 @@ export interface Sample {
   receivedMb: number;
   /** What the contestant left on disk. */
   diskMb: number;
+  /** By which parts of the data folder grew, MB; where that is looked at. */
+  grownMb?: Record<string, number>;
 }
 
 export interface Contestant {
@@ -44,10 +46,16 @@ export function describeMachine(): string {
 
 /** Every number of a contestant, each the median of its samples. */
 export function medianOf({ samples }: Contestant): Sample {
-  const names = Object.keys(samples[0]!) as (keyof Sample)[];
-  return Object.fromEntries(
+  const { grownMb, ...first } = samples[0]!;
+  const names = Object.keys(first) as (keyof typeof first)[];
+  const plain = Object.fromEntries(
     names.map((name) => [name, median(samples.map((sample) => sample[name]))]),
-  ) as never;
+  );
+  const parts = Object.keys(grownMb ?? {}).map((part) => [
+    part,
+    median(samples.map((sample) => sample.grownMb?.[part] ?? 0)),
+  ]);
+  return { ...(plain as never as Sample), ...(grownMb && { grownMb: Object.fromEntries(parts) }) };
 }
 
 function median(values: readonly number[]): number {

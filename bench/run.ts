@@ -73,11 +73,14 @@ async function playCase(
     for (const [key, { turn }] of [...players.slice(shift), ...players.slice(0, shift)]) {
       const place = mkdtempSync(join(dir, `${name}-${key}-`));
       await takeCounts(url);
-      const { seconds, cpuSeconds, peakMb, rows, left, leftBytes } = await turn(round, place);
+      const { seconds, cpuSeconds, peakMb, rows, left, leftBytes, grown } = await turn(round, place);
       const { requests, bytes } = await takeCounts(url);
       const diskMb = (leftBytes ?? (left === undefined ? 0 : sizeOf(left))) / 1e6;
       const sample = { seconds, cpuSeconds, peakMb, rows, requests, receivedMb: bytes / 1e6, diskMb };
-      result.contestants[key]!.samples.push(sample);
+      const grownMb = Object.entries(grown ?? {}).map(([part, bytes]) => [part, bytes / 1e6]);
+      result.contestants[key]!.samples.push(
+        grown === undefined ? sample : { ...sample, grownMb: Object.fromEntries(grownMb) },
+      );
       rmSync(place, { recursive: true });
       process.stderr.write(`${name} ${round + 1}/${rounds} ${key}: ${seconds.toFixed(2)} s\n`);
     }

@@ -6,7 +6,8 @@ import { type BenchResult, type CaseResult, medianOf } from './results.ts';
 export function renderTables(result: BenchResult): string {
   const { date, command, machine, cases } = result;
   const head = `Measured ${date} with \`${command}\` on ${machine}. Medians, with the fastest and slowest run.`;
-  return [head, renderBars(result), ...Object.values(cases).map(renderCase)].join('\n\n');
+  const month = cases.nights === undefined ? [] : [renderMonth(cases.nights)];
+  return [head, renderBars(result), ...Object.values(cases).map(renderCase), ...month].join('\n\n');
 }
 
 function renderBars(result: BenchResult): string {
@@ -17,6 +18,19 @@ function renderBars(result: BenchResult): string {
     isMet(bar) ? 'yes' : '**no**',
   ]);
   return renderTable(['ratio', 'measured', 'bar', 'met'], rows);
+}
+
+/** What 30 nights of a million assets take on disk, at 1 % changed a night: reckoned from the first night and one such. */
+function renderMonth({ contestants }: CaseResult): string {
+  const [first, changed] = [medianOf(contestants.first!), medianOf(contestants.changed!)];
+  const rows = Object.keys(first.grownMb ?? {}).map((part) => {
+    const [once, nightly] = [first.grownMb![part]!, changed.grownMb?.[part] ?? 0].map(
+      (mb) => (mb * 1e6) / first.rows,
+    );
+    return [part, amount(once!), amount(nightly!), amount(once! + 29 * nightly!)];
+  });
+  const names = ['MB, reckoned for 1 M assets', 'first night', 'a night with 1 % changed', '30 nights'];
+  return `### 30 nights on disk\n\n${renderTable(names, rows)}`;
 }
 
 function renderCase({ title, floor, contestants }: CaseResult): string {
