@@ -1,6 +1,6 @@
 -- The start of every shape: the records of one segment, each with its page.
 -- grain: one row a record of the segment, refused ones included
--- $pages, $records: the segment's two files; $longest_page_line, $largest: bytes of the longest line that may come in each
+-- $pages, $records: the segment's two files, or those of several segments; $longest_page_line, $largest: bytes of the longest line that may come in each
 -- $parts: in how many parts 2,048 lines are taken apart, since every function on JSON holds the text of as many
 -- The structure that from_json reads the record in is that of sql/shapes/<shape>/record.json; without it, JSON.
 -- record is what was read, NULL when `refusal` says why DuckDB cannot read it, and `raw` is then its text; line is the
@@ -25,10 +25,13 @@ with page as (
     records,
     forms,
     form_of,
+    -- Each segment numbers its forms from 0; they are fewer than a million (src/landing/render-page.ts).
+    1000000 * dense_rank() over (order by filename) as first_form,
     digests
   from read_json(
     $pages,
     format = 'newline_delimited',
+    filename = true,
     records = true,
     maximum_object_size = $longest_page_line,
     columns = {
@@ -54,14 +57,14 @@ with page as (
 ),
 -- Records of one form have the same keys and kinds of values as `like`, a record with nothing in it.
 form as (
-  select told.form, told."like"::json as "like"
-  from (select unnest(forms) as told from page)
+  select first_form + told.form as form, told."like"::json as "like"
+  from (select first_form, unnest(forms) as told from page)
 ),
 place as (
   select
-    * exclude (records, forms, form_of, digests),
+    * exclude (records, forms, form_of, first_form, digests),
     unnest(range(records)) as n,
-    unnest(form_of) as form,
+    first_form + unnest(form_of) as form,
     unnest(digest_list(digests)) as digest
   from page
 ),

@@ -8,12 +8,14 @@ create schema if not exists texts;
 
 -- carried: the named groups that the text carries, a bit each, in the order of the table's header.
 -- own_slot: the slot that stands in the text, which all its groups have; NULL where they have the page's.
+-- final: whether the text says that the row is final (the table's header), by which publish finds its slot.
 create table if not exists texts.{table} as
 select
   null::uuid as digest,
   {key},
   null::utinyint as carried,
   null::bigint as own_slot,
+  null::boolean as final,
   null::ubigint as row_hash
 from {table}
 where false;

@@ -3,7 +3,7 @@
 -- $pages: their page files; $longest_page_line: bytes of the longest line that may come; $files: archived record files
 insert into known_digest
 with received as (
-  select distinct unnest(digest_list(digests)) as digest
+  select unnest(digest_list(digests)) as digest
   from read_json(
     $pages,
     format = 'newline_delimited',
@@ -22,5 +22,5 @@ text as (
   from read_parquet($files, union_by_name = true)
 )
 select digest
-from received
-semi join text using (digest)
+from text
+semi join received using (digest)

@@ -17,16 +17,20 @@ with record as (
     ) as digest
   from page
   where kind = 'page' and records > 0
+),
+-- Of a night in which little changed, few: only they are looked through for those that come twice.
+new_record as (
+  from record
+  anti join known_digest using (digest)
 )
 select task, crawl, page, n, digest
-from record
+from new_record
 where digest is null
 union all
 select first.task, first.crawl, first.page, first.n, digest
 from (
   select digest, min({'task': task, 'crawl': crawl, 'page': page, 'n': n}) as first
-  from record
+  from new_record
   where digest is not null
   group by digest
-)
-anti join known_digest using (digest);
+);

@@ -1,4 +1,5 @@
 -- guard: blank
+-- needs: blank_count
 -- A column would become NULL in more rows that live on than a ledger empties: a member was renamed, dropped or retyped.
 -- grain: one row a crawl, table and column
 -- Tables `judging`: src/warehouse/apply-guard.ts; `blank_count`: src/warehouse/guard-counts.ts. `threshold`: warehouse.guards

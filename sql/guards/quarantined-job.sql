@@ -1,4 +1,5 @@
 -- guard: quarantined
+-- needs: misfit_count
 -- More records of all crawls of a job have something that does not fit than odd records are, or all of them have: a
 -- format that broke is no success.
 -- grain: one row a crawl

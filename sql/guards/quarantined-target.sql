@@ -1,4 +1,5 @@
 -- guard: quarantined
+-- needs: misfit_count
 -- More records of a crawl have something that does not fit than odd records are.
 -- grain: one row a crawl
 -- Table `misfit_count`: sql/publish/misfits.sql. `threshold`: warehouse.quarantine_limit

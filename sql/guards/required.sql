@@ -1,4 +1,5 @@
 -- guard: blank
+-- needs: missing_count
 -- No record has a member that every record of its kind has: judges first crawls, which nothing is known of.
 -- grain: one row a crawl, table and column
 -- Tables `judging`: src/warehouse/apply-guard.ts; `missing_count`: src/warehouse/guard-counts.ts. `threshold`: warehouse.guards

@@ -1,4 +1,5 @@
 -- guard: stale
+-- needs: ready where is_feed
 -- A feed's newest answer is further below what is covered than a replica lags: the source went back.
 -- grain: one row a crawl
 -- `threshold`: warehouse.guards

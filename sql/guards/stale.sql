@@ -1,4 +1,5 @@
 -- guard: stale
+-- needs: older_count
 -- Most records of a job are older than what earlier answers brought: the source went back, and newer-wins would freeze
 -- every row until its slots are where they were.
 -- grain: one row a crawl

@@ -1,4 +1,5 @@
 -- guard: vanished
+-- needs: vanished
 -- More rows would leave over all targets of a job than its lists lose in a night, or all of a small job's. Targets that this
 -- publish does not bring count with what their latest crawls closed: a night may be cut into many by small budgets.
 -- grain: one row a crawl that lost rows, and table

@@ -1,4 +1,5 @@
 -- guard: vanished
+-- needs: vanished
 -- More rows of a target would leave than its list loses in a night. Rows that can be looked up are asked about instead.
 -- grain: one row a crawl and table
 -- Tables `gone_count`, `member_count`: src/warehouse/absence.ts. `threshold`: warehouse.guards

@@ -18,6 +18,7 @@ select
   {key},
   carried,
   own_slot,
+  final,
   row_hash
 from received
 join build.texts.{table} using (digest)

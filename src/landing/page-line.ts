@@ -42,8 +42,8 @@ export interface PageLine {
   /** The highest slot that could be right when the page came: one above it that stands in a record is none. */
   slot_ceiling?: number;
   records: number;
-  /** SHA-256 (its first half, hex) of the records as they stand in the answer: pages with the same are archived once. */
-  content: string;
+  /** First pages: SHA-256 (its first half, hex) of the records as they stand in the answer, by which a crawl sees that nothing moved. */
+  content?: string;
   /** Bytes of the longest record: what a reader must be ready for. */
   longest: number;
   /** Records that DuckDB could not read, kept as text beside the others. */

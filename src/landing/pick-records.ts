@@ -1,9 +1,12 @@
 import { open } from 'node:fs/promises';
-import { listPages } from './reader.ts';
+import { crc32 } from 'node:zlib';
+import { listPages, verifySegment } from './reader.ts';
 import { recordFile } from './segment-files.ts';
 
 /**
- * Writes the lines of some records of a segment to a file, in the segment's order. The caller has verified the segment.
+ * Writes the lines of some records of a segment to a file, in the segment's order, from pages that are as they were received.
+ * The caller has verified the page lines.
+ * @throws DamagedLanding
  * @param wanted numbers of records in their page, ascending, by the page's `end_offset`
  */
 export async function pickRecords(
@@ -12,19 +15,24 @@ export async function pickRecords(
   wanted: ReadonlyMap<number, readonly number[]>,
   to: string,
 ): Promise<void> {
-  const source = await open(recordFile(dir, segment), 'r');
+  const source = await open(recordFile(dir, segment), 'r').catch(async (error) => {
+    await verifySegment(dir, segment);
+    throw error;
+  });
   const target = await open(to, 'wx', 0o600);
   try {
     let start = 0;
     let room = Buffer.alloc(0);
-    for (const { end_offset: end } of await listPages(dir, segment)) {
+    for (const { end_offset: end, crc32: sum } of await listPages(dir, segment)) {
       const numbers = wanted.get(end);
       // A page without records ends where the one before it does.
       if (numbers !== undefined && end > start) {
         if (room.length < end - start) room = Buffer.allocUnsafeSlow(end - start);
         const { bytesRead } = await source.read(room, 0, end - start, start);
-        if (bytesRead !== end - start)
-          throw new Error(`segment ${segment} is shorter than its page lines say`);
+        if (bytesRead !== end - start || crc32(room.subarray(0, bytesRead)) !== sum) {
+          await verifySegment(dir, segment);
+          throw new Error(`segment ${segment} is not what its page lines say`);
+        }
         await target.appendFile(pickLines(room.subarray(0, bytesRead), numbers));
       }
       start = end;

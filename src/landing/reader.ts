@@ -103,6 +103,15 @@ export async function verifySegment(dir: string, segment: number): Promise<void>
   if (damaged !== undefined) throw describeDamage(dir, inspection, damaged);
 }
 
+/**
+ * As {@link verifySegment}, of the page lines alone: for who reads no record, or those of some pages (`pickRecords`).
+ * @throws DamagedLanding
+ */
+export async function verifyPageLines(dir: string, segment: number): Promise<void> {
+  for await (const { line } of readPageLines(dir, segment))
+    if (line === null) return verifySegment(dir, segment);
+}
+
 /** The lines of a segment's pages, in order. */
 export async function listPages(dir: string, segment: number): Promise<PageLine[]> {
   const entries = await readSegment(dir, segment);

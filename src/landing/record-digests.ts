@@ -31,8 +31,9 @@ export function digestRecords(
   const question = aloneShapes.has(page.shape) ? null : page.params;
   const salt = Buffer.from(JSON.stringify([page.shape, [...page.carries].sort(), question]));
   const digests = Buffer.allocUnsafe(records.length * digestBytes);
+  // As a string of bytes: a third less than as a buffer of its own.
   for (const [n, record] of records.entries())
-    hash('sha256', joinText(salt, record), 'buffer').copy(digests, n * digestBytes, 0, digestBytes);
+    digests.write(hash('sha256', joinText(salt, record), 'binary'), n * digestBytes, digestBytes, 'binary');
   return digests.toString('base64');
 }
 

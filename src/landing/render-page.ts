@@ -51,7 +51,8 @@ export function renderPage(
     kind: 'page',
     ...page,
     records: records.length,
-    content: hashContent(records),
+    // Later pages are compared with nothing.
+    ...(page.page === 1 ? { content: hashContent(records) } : {}),
     longest: records.reduce((most, record) => Math.max(most, record.length), 0),
     set_aside: records.filter((record) => record.refusal !== undefined).length,
     ...numberForms(records, known),

@@ -45,7 +45,7 @@ export async function startLoading(
   };
   const add = (segment: number) =>
     enqueue(async () => {
-      loaded.records += await loader.loadSegment(segment);
+      loaded.records += await loader.takeSegment(segment);
       loaded.segments += 1;
       session.log.debug({ segment }, 'segment loaded');
     });
@@ -58,6 +58,7 @@ export async function startLoading(
         const waiting = await listUnloaded(folder);
         await database.useThreads(waiting.map((segment) => recordFile(folder.landing, segment)));
       }, 1);
+      enqueue(() => loader.loadWaiting());
       await queue.onIdle();
       database.close();
       if (failure !== null) throw failure;

@@ -23,7 +23,7 @@ const judging: Readonly<Record<Scope, string>> = {
 
 /**
  * Adds to `refused` what one guard finds, without what is accepted, in this run or when the crawl was published.
- * @param name file of `sql/guards/`
+ * @param name file of `sql/guards/`: its header says what it needs a row of, to find any
  */
 export async function applyGuard(
   database: Database,
@@ -34,6 +34,10 @@ export async function applyGuard(
   const text = readSql(`guards/${name}.sql`);
   const guard = /^-- guard: (\w+)$/m.exec(text)?.[1] as GuardName | undefined;
   if (guard === undefined) throw new Error(`sql/guards/${name}.sql has no "-- guard:" line`);
+  // Looking is much cheaper than reading the guard's statement, which most nights finds nothing.
+  const needs = /^-- needs: (.+)$/m.exec(text)?.[1];
+  if (needs === undefined) throw new Error(`sql/guards/${name}.sql has no "-- needs:" line`);
+  if ((await database.rows(`select 1 from ${needs} limit 1`)).length === 0) return;
   const accepted = accept[acceptOf(guard)];
   await database.run(
     `create or replace temp table judging as ${judging[scope]}`,

@@ -1,7 +1,9 @@
 import { chmod, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
 import { DiskError } from '../errors.ts';
-import { describeSegment, verifySegment } from '../landing/reader.ts';
+import { pickRecords } from '../landing/pick-records.ts';
+import { describeSegment, listPages, verifyPageLines, verifySegment } from '../landing/reader.ts';
 import { longestPageLine, pageFile, recordFile, syncDirectory, syncFile } from '../landing/segment-files.ts';
 import { noteChecksum } from './archive-checksums.ts';
 import { archivedPages, archivedRecords, isOfArchive, listArchived, listTexts } from './archive-files.ts';
@@ -82,14 +84,44 @@ export async function removeLanded(folder: DataFolder, segments: readonly number
   for (const segment of segments) await removeSegment(folder, segment);
 }
 
-async function writeSegment(
-  database: Database,
-  { landing, archive }: DataFolder,
-  segment: number,
-): Promise<void> {
-  await verifySegment(landing, segment);
+/** Up to this share of new records, only they are read by DuckDB. */
+const pickedShare = 0.5;
+
+/**
+ * The file with the records of `new_text`: the segment's own, or one in the folder of temporary files.
+ * @returns null when there is none
+ */
+async function fileOfNew(database: Database, folder: DataFolder, segment: number): Promise<string | null> {
+  const [row] = await database.rows<{ n: number }>('select count(*)::double as n from new_text');
+  const count = row?.n ?? 0;
+  const { count: all } = await describeSegment(folder.landing, segment);
+  if (count === 0) return null;
+  if (count > all * pickedShare) {
+    await verifySegment(folder.landing, segment);
+    return recordFile(folder.landing, segment);
+  }
+  const rows = await database.rows<{ task: string; crawl: string; page: bigint; numbers: readonly number[] }>(
+    'select task, crawl, page, list(n::integer order by n) as numbers from new_text group by all',
+  );
+  const numbersOf = new Map(
+    rows.map(({ task, crawl, page, numbers }) => [JSON.stringify([task, crawl, Number(page)]), numbers]),
+  );
+  const wanted = new Map<number, readonly number[]>();
+  for (const { task, crawl, page, end_offset } of await listPages(folder.landing, segment)) {
+    const numbers = numbersOf.get(JSON.stringify([task, crawl, page]));
+    if (numbers !== undefined) wanted.set(end_offset, numbers);
+  }
+  const picked = join(folder.temp, `${segment}.ndjson`);
+  await rm(picked, { force: true });
+  await pickRecords(folder.landing, segment, wanted, picked);
+  return picked;
+}
+
+async function writeSegment(database: Database, folder: DataFolder, segment: number): Promise<void> {
+  const { landing, archive } = folder;
+  // Of the records only what is archived has to be as it was received.
+  await verifyPageLines(landing, segment);
   const { longest } = await describeSegment(landing, segment);
-  const records = recordFile(landing, segment);
   const pages = pageFile(landing, segment);
   const longest_page_line = await longestPageLine([pages]);
   await withRoom(database, async () => {
@@ -98,11 +130,13 @@ async function writeSegment(
   });
   // What a kill left of it may have other records than are new now.
   await rm(archivedRecords(archive, segment), { force: true });
-  if ((await database.rows('from new_text limit 1')).length > 0) {
+  const records = await fileOfNew(database, folder, segment);
+  if (records !== null) {
     await writeArchive(database, archivedRecords(archive, segment), readSql('archive/records.sql'), {
       records,
       longest_line: Math.max(4 << 20, longest * 2 + 65_536),
     });
+    if (records !== recordFile(landing, segment)) await rm(records);
     // Its records come first: a segment with page lines counts as archived.
     await syncDirectory(archive);
   }

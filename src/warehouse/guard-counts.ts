@@ -40,7 +40,7 @@ export async function countChanges(
   for (const spec of readTableSpecs()) {
     const files = listFiles(folder, spec, staged);
     if (files.length === 0) continue;
-    const nulls = await countNulls(database, files);
+    const nulls = await countNulls(database, spec, files);
     await countMissing(database, spec, files, nulls);
     if (spec.publish !== 'merge') continue;
     // A table without rows has none that could change: a first night.
@@ -53,21 +53,27 @@ export async function countChanges(
   }
 }
 
-/** NULLs of the columns of staging files, at most, from what their footers say: of a list, the least of its members'. */
+/**
+ * NULLs of the columns of staging files, at most, from what their footers say: of a list, the least of its members'. Without
+ * those of rows whose texts are known, which have no values to be read (`knownRowsSql`).
+ */
 async function countNulls(
   database: Database,
+  { texts, key, final }: TableSpec,
   files: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
-  const rows = await database.rows<{ name: string; nulls: number | null }>(
-    `select split_part(path, ', ', 1) as name, min(nulls)::double as nulls
+  const rows = await database.rows<{ name: string; nulls: number; values: number }>(
+    `select split_part(path, ', ', 1) as name, min(nulls)::double as nulls, min(values - nulls)::double as values
     from (
-      select path_in_schema as path, sum(coalesce(stats_null_count, num_values)) as nulls
+      select path_in_schema as path, sum(coalesce(stats_null_count, num_values)) as nulls, sum(num_values) as values
       from parquet_metadata($files) group by all
     )
     group by all`,
     { files },
   );
-  return new Map(rows.map(({ name, nulls }) => [name, nulls ?? Number.POSITIVE_INFINITY]));
+  const known = texts ? (rows.find(({ name }) => name === 'row_hash')?.values ?? 0) : 0;
+  const unread = (name: string) => (name === final || key.includes(name) ? 0 : known);
+  return new Map(rows.map(({ name, nulls }) => [name, nulls - unread(name)]));
 }
 
 /** Rows of which all, or most, are too many. */
@@ -270,6 +276,7 @@ function blankSql(spec: TableSpec, candidates: readonly Candidate[], differs: st
       join (
         select filename as file, file_row_number, ${spec.living} as lives, ${own('w').join(', ')}
         from read_parquet($files, file_row_number = true, filename = true) w
+        ${spec.texts ? 'where row_hash is null' : ''}
       ) s using (file, file_row_number)
       join (select rowid as target, ${keyText(spec, 't')} as key, ${own('t').join(', ')} from ${spec.name} t) t using (target)
       where s.lives

@@ -17,6 +17,22 @@ export interface KnownTexts {
   others: ReadonlyMap<number, readonly number[]>;
 }
 
+/** Where a segment's known records and its pages stand. */
+export interface KnownTables {
+  known: string;
+  received: string;
+}
+
+const knownTables: KnownTables = { known: 'known', received: 'received_page' };
+
+/** Keeps what `findKnownTexts` made of a segment, while others are looked at. */
+export async function keepKnown(database: Database, segment: number): Promise<KnownTables> {
+  const kept = { known: `known_${segment}`, received: `received_${segment}` };
+  await database.run(`alter table ${knownTables.known} rename to ${kept.known}`);
+  await database.run(`alter table ${knownTables.received} rename to ${kept.received}`);
+  return kept;
+}
+
 /** Makes `known` of a segment (sql/load/known.sql), and lists its other records. */
 export async function findKnownTexts(
   database: Database,
@@ -40,7 +56,11 @@ export async function findKnownTexts(
  * The rows of the records in `known`: what publish asks of a row that is as it was, and none of its values. Columns as the
  * typed rows have them, by name.
  */
-export function knownRowsSql(spec: TableSpec, columns: readonly string[]): string {
+export function knownRowsSql(
+  spec: TableSpec,
+  columns: readonly string[],
+  { known, received }: KnownTables = knownTables,
+): string {
   const groups = listGroups(spec, columns);
   const named = groups
     .slice(1)
@@ -49,7 +69,8 @@ export function knownRowsSql(spec: TableSpec, columns: readonly string[]): strin
       `${carriesGroup(groups, group, 'carried')} as ${group.carried}`,
     ]);
   const key = spec.key.map(quoteName);
+  const final = spec.final === null ? [] : [`final as ${quoteName(spec.final)}`];
   return `select task, crawl, page, n, run_id, seen_at, digest, own_slot, coalesce(own_slot, page_slot) as slot,
-      ${[...named, ...key].join(', ')}, row_hash
-    from known join received_page using (end_offset)`;
+      ${[...named, ...final, ...key].join(', ')}, row_hash
+    from ${known} join ${received} using (end_offset)`;
 }

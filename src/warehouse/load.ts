@@ -1,23 +1,24 @@
-import { chmod, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
-import { pickRecords } from '../landing/pick-records.ts';
-import { describeSegment, verifySegment } from '../landing/reader.ts';
+import { verifyPageLines, verifySegment } from '../landing/reader.ts';
+import { listSegments, syncDirectory, syncFile } from '../landing/segment-files.ts';
+import { type Database, openDatabase } from './database.ts';
+import { attachTexts } from './known-texts.ts';
+import { memoryLimits } from './memory.ts';
+import { blamingMapping, checkMappings, createShapeMacros } from './shape-query.ts';
 import {
-  listSegments,
-  longestPageLine,
-  pageFile,
-  recordFile,
-  syncDirectory,
-  syncFile,
-} from '../landing/segment-files.ts';
-import { type Database, listColumns, openDatabase, type SqlParams } from './database.ts';
-import { attachTexts, findKnownTexts, knownRowsSql } from './known-texts.ts';
-import { memoryLimits, withRoom } from './memory.ts';
-import { blamingMapping, checkMappings, createShapeMacros, readingOf, shapeQuery } from './shape-query.ts';
-import { quoteName } from './sql-text.ts';
+  describeFiles,
+  type FewUnread,
+  mostTogether,
+  readQueries,
+  type TableQuery,
+  writeTogether,
+  writeTyped,
+  writeUnknown,
+} from './stage-rows.ts';
 import { isStagedWhole, writeChecksums } from './staging-checksums.ts';
-import { readTableSpecs, type TableSpec } from './table-spec.ts';
+import type { TableSpec } from './table-spec.ts';
 
 /** Where a segment's typed rows for one table stand. */
 export function stagingFile(folder: DataFolder, segment: number, table: string): string {
@@ -78,6 +79,12 @@ export interface Loader {
    * @returns records loaded
    */
   loadSegment(segment: number): Promise<number>;
+  /**
+   * As `loadSegment`, but a segment of which few records are to be read may wait for others: the statement that reads them takes
+   * as long for one record as for some hundred. With `loadWaiting` at the latest it is staged.
+   */
+  takeSegment(segment: number): Promise<number>;
+  loadWaiting(): Promise<void>;
 }
 
 export interface LoaderOptions {
@@ -102,34 +109,74 @@ export async function createLoader(
   await checkMappings(database, expected);
   if (build !== undefined) await attachTexts(database, build);
   const queries = new Map<string, readonly TableQuery[]>();
-  return {
-    async loadSegment(segment) {
+  const readTables = async (shape: string) => {
+    const tables = queries.get(shape) ?? (await readQueries(database, shape));
+    queries.set(shape, tables);
+    return tables;
+  };
+  const waiting: FewUnread[] = [];
+  const toldBy = (spec: TableSpec) => build !== undefined && spec.texts;
+  const loadWaiting = async () => {
+    for (let first = waiting[0]; first !== undefined; first = waiting[0]) {
+      const { table, files } = first;
+      const together = waiting.filter((one) => one.table === table);
+      await blamingMapping(table.spec, files.shape, () => writeTogether(database, together));
+      for (const { file, files } of together) await stage(folder, files.segment, [file]);
+      waiting.splice(0, waiting.length, ...waiting.filter((one) => one.table !== table));
+    }
+  };
+  const takeSegment = async (segment: number) => {
+    await verifyPageLines(folder.landing, segment);
+    const files = await describeFiles(folder, segment);
+    if (files.bytes === 0) {
       await verifySegment(folder.landing, segment);
-      const files = await describeFiles(folder, segment);
-      if (files.bytes === 0) return 0;
-      const temporary = join(folder.staging, `${segment}.tmp`);
-      await rm(temporary, { recursive: true, force: true });
-      await mkdir(temporary, { mode: 0o700 });
-      const tables = queries.get(files.shape) ?? (await readQueries(database, files.shape));
-      queries.set(files.shape, tables);
-      for (const table of tables) {
-        const file = join(temporary, `${table.spec.name}.parquet`);
-        const told = build !== undefined && table.spec.texts;
-        await blamingMapping(table.spec, files.shape, () =>
-          told
-            ? writeUnknown(database, folder, table, files, file)
-            : writeTyped(database, table, files, file),
-        );
-        await chmod(file, 0o600);
-        await syncFile(file);
+      return 0;
+    }
+    const temporary = join(folder.staging, `${segment}.tmp`);
+    await rm(temporary, { recursive: true, force: true });
+    await mkdir(temporary, { mode: 0o700 });
+    const tables = await readTables(files.shape);
+    if (!tables.every(({ spec }) => toldBy(spec))) await verifySegment(folder.landing, segment);
+    const written: string[] = [];
+    for (const table of tables) {
+      const file = join(temporary, `${table.spec.name}.parquet`);
+      const few = await blamingMapping(table.spec, files.shape, () =>
+        toldBy(table.spec)
+          ? writeUnknown(database, folder, table, files, file, tables.length === 1)
+          : writeTyped(database, table, files, file),
+      );
+      if (few !== null) {
+        waiting.push(few);
+        if (waiting.reduce((sum, { files }) => sum + files.count, 0) >= mostTogether) await loadWaiting();
+        return files.count;
       }
-      await writeChecksums(temporary);
-      await syncDirectory(temporary);
-      await rename(temporary, join(folder.staging, String(segment)));
-      await syncDirectory(folder.staging);
-      return files.count;
+      written.push(file);
+    }
+    await stage(folder, segment, written);
+    return files.count;
+  };
+  return {
+    takeSegment,
+    loadWaiting,
+    async loadSegment(segment) {
+      const count = await takeSegment(segment);
+      await loadWaiting();
+      return count;
     },
   };
+}
+
+/** Makes written files of a segment its staging. */
+async function stage(folder: DataFolder, segment: number, files: readonly string[]): Promise<void> {
+  const temporary = join(folder.staging, `${segment}.tmp`);
+  for (const file of files) {
+    await chmod(file, 0o600);
+    await syncFile(file);
+  }
+  await writeChecksums(temporary);
+  await syncDirectory(temporary);
+  await rename(temporary, join(folder.staging, String(segment)));
+  await syncDirectory(folder.staging);
 }
 
 /**
@@ -149,113 +196,4 @@ export async function loadAgain(folder: DataFolder, files: readonly string[]): P
   } finally {
     database.close();
   }
-}
-
-interface SegmentFiles {
-  segment: number;
-  shape: string;
-  pages: string;
-  longest_page_line: number;
-  records: string;
-  longest: number;
-  bytes: number;
-  count: number;
-}
-
-async function describeFiles({ landing }: DataFolder, segment: number): Promise<SegmentFiles> {
-  const [records, pages] = [recordFile(landing, segment), pageFile(landing, segment)];
-  const { size: bytes } = await stat(records);
-  const longest_page_line = await longestPageLine([pages]);
-  return { segment, pages, longest_page_line, records, bytes, ...(await describeSegment(landing, segment)) };
-}
-
-interface TableQuery {
-  spec: TableSpec;
-  columns: readonly string[];
-  /** The rows of a segment's records, from its files. */
-  sql: string;
-  /** A table with their columns and without rows, once it is made. */
-  none?: string;
-}
-
-/**
- * The rows of a query, with what they have beside their values where texts are known: nothing that they were (`row_hash`), and
- * no digest where something did not fit, which is to be found again, or where the row is final, whose slot may be another one
- * next time. On one line, because the lines of the mapping are counted.
- */
-function toldRows({ final }: TableSpec, query: string): string {
-  const kept = final === null ? '' : ` and ${quoteName(final)} is not true`;
-  return `select * replace (if(len(misfits) = 0${kept}, digest, null) as digest), null::ubigint as row_hash from (${query})`;
-}
-
-/** The query of each table that records of a shape go to. */
-async function readQueries(database: Database, shape: string): Promise<TableQuery[]> {
-  const queries: TableQuery[] = [];
-  for (const spec of readTableSpecs().filter(({ shapes }) => shapes.includes(shape))) {
-    await database.script(spec.create);
-    const typed = await shapeQuery(database, spec, shape);
-    const sql = spec.texts ? toldRows(spec, typed) : typed;
-    queries.push({ spec, columns: await listColumns(database, spec.name), sql });
-  }
-  return queries;
-}
-
-/** Writes the rows of all of a segment's records. @param beside rows that are written with them, as a query */
-async function writeTyped(
-  database: Database,
-  { sql }: TableQuery,
-  files: SegmentFiles,
-  file: string,
-  beside = '',
-): Promise<void> {
-  const { pages, longest_page_line, records } = files;
-  const parameters = { pages, longest_page_line, records, ...readingOf(files) };
-  await writeRows(database, `${sql}${beside}`, parameters, file);
-}
-
-/** Writes the rows of a segment's records, reading those whose texts are not known. */
-async function writeUnknown(
-  database: Database,
-  folder: DataFolder,
-  table: TableQuery,
-  files: SegmentFiles,
-  file: string,
-): Promise<void> {
-  const { pages, longest_page_line } = files;
-  const { known, others } = await findKnownTexts(database, table.spec, { pages, longest_page_line });
-  if (known === 0) return writeTyped(database, table, files, file);
-  const rows = knownRowsSql(table.spec, table.columns);
-  if (others.size === 0) {
-    const none = await makeNoRows(database, table, files);
-    return writeRows(database, `from ${none} union all by name ${rows}`, {}, file);
-  }
-  const records = `${file}.ndjson`;
-  await pickRecords(folder.landing, files.segment, others, records);
-  await writeTyped(database, table, { ...files, records }, file, ` union all by name ${rows}`);
-  await rm(records);
-}
-
-/** Makes, once (reading the statement takes 80 ms), a table with the columns of staged rows and none of them. */
-async function makeNoRows(database: Database, table: TableQuery, files: SegmentFiles): Promise<string> {
-  if (table.none !== undefined) return table.none;
-  const { pages, longest_page_line, records } = files;
-  const name = `no_${table.spec.name}`;
-  await database.run(`create temp table ${name} as from (${table.sql}) limit 0`, {
-    ...{ pages, longest_page_line, records },
-    ...readingOf(files),
-  });
-  table.none = name;
-  return name;
-}
-
-async function writeRows(
-  database: Database,
-  query: string,
-  parameters: SqlParams,
-  file: string,
-): Promise<void> {
-  const format = 'format parquet, compression zstd, compression_level 1, row_group_size 8192';
-  await withRoom(database, () =>
-    database.run(`copy (${query}) to $file (${format})`, { ...parameters, file }),
-  );
 }

@@ -161,7 +161,9 @@ function seenSql(spec: TableSpec, groups: readonly Group[], rollsBack: boolean):
       `hash := ${stagedHash(group)}`,
       ...(group.volatileHash === null ? [] : [`volatile := ${group.volatileHash}`]),
       ...(spec.texts ? ['row_hash := row_hash', `carried := ${carriedBits(groups)}`] : []),
-      ...(spec.texts && group.name === 'base' ? ['digest := digest', 'own_slot := own_slot'] : []),
+      ...(spec.texts && group.name === 'base'
+        ? ['digest := digest', 'own_slot := own_slot', `final := ${finalOf(spec)}`]
+        : []),
       'file_index := file_index',
       'file_row_number := file_row_number',
       ...(rollsBack ? ['rolls_back := rolls_back'] : []),
@@ -186,6 +188,10 @@ function seenSql(spec: TableSpec, groups: readonly Group[], rollsBack: boolean):
  */
 function baseSlot({ final }: TableSpec): string {
   return final === null ? 'slot' : `if(${quoteName(final)}, greatest(slot, missed_slot), slot)`;
+}
+
+function finalOf({ final }: TableSpec): string {
+  return final === null ? 'null::boolean' : quoteName(final);
 }
 
 function missedSlots({ name, key }: TableSpec): string {
@@ -339,5 +345,6 @@ function textColumns(groups: readonly Group[]): string {
       if(${['write_base', ...isRead].join(' and ')}, base.digest, null) as text_digest,
       base.carried as text_carried,
       base.own_slot as text_own_slot,
+      base.final as text_final,
       if(text_digest is null, null, ${made}) as text_row_hash`;
 }

@@ -24,7 +24,8 @@ export function textSql({ name, key }: TableSpec): TextSql {
       select ${keys}, null::uuid as digest, null::bigint as slice from ${name} where false`,
     forget: `delete from ${texts} where digest in (select text_digest from verdict)`,
     add: `insert into ${texts} by name
-      select text_digest as digest, ${keys}, text_carried as carried, text_own_slot as own_slot, text_row_hash as row_hash
+      select text_digest as digest, ${keys}, text_carried as carried, text_own_slot as own_slot,
+        text_final as final, text_row_hash as row_hash
       from verdict where text_digest is not null`,
     note: `insert into replaced
       select ${keys}, text_digest, $slice from verdict where rewritten and target is not null`,

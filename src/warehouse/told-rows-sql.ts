@@ -6,7 +6,8 @@ import { carriedBits, carriesGroup, textHash } from './text-hash.ts';
 /**
  * Makes `told`: the rows of a slice ($files) that a known text confirms, and that nothing else in the slice speaks of. Most
  * rows of most nights are such, and need no more than this: what else is newest of a key, group by group, `seen` finds of the
- * others. So it does of rows without a slot, and of those that are not where `place` says, or not what their text made of them.
+ * others. So it does of rows without a slot, of final ones, and of those that are not where `place` says, or not what their text
+ * made of them.
  * Columns: the key, target, slot and seen_at; take_<group>, whether the group is newer than the table's.
  */
 export function toldRowsSql(spec: TableSpec, groups: readonly Group[], keyHash: string): string {
@@ -34,6 +35,7 @@ export function toldRowsSql(spec: TableSpec, groups: readonly Group[], keyHash: 
         from read_parquet($files)
         join (select task, crawl, stand_in_slot from ready) using (task, crawl)
         where ${keys.map((key) => `${key} is not null`).join(' and ')}
+          ${spec.final === null ? '' : `and ${quoteName(spec.final)} is not true`}
       )
       group by ${keys.join(', ')}
       having count(*) = 1 and count(row_hash) = 1

@@ -88,7 +88,7 @@ describe('a list', () => {
   test('a source that is no newer than the last complete crawl is left after one page', async () => {
     const before = await newCrawl(list(), cursorList(3, 100));
     await before.run();
-    const { content: firstContent } = (await before.landed()).first!;
+    const { content: firstContent = null } = (await before.landed()).first!;
     const goal = { lastCompleteSlot: 100, firstContent, seenSlot: 100, coveredSlot: null };
     const crawl = await newCrawl(list(), cursorList(50, 100));
     expect(await crawl.run({ goal })).toBe(null);
