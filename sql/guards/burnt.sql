@@ -1,4 +1,5 @@
 -- guard: vanished
+-- needs: burnt_row
 -- More rows of a job would be burnt than a ledger burns in a night: what is burnt never lives again.
 -- grain: one row a crawl, and job that brought the rows or missed what a look-up found burnt
 -- Tables `judging`: src/warehouse/apply-guard.ts; `burnt_row`: src/warehouse/guard-counts.ts. `threshold`: warehouse.guards
