@@ -221,8 +221,36 @@ const lake = z
   .prefault({})
   .describe('Parquet datasets for others to read');
 
+const onFinish = z
+  .strictObject({
+    webhook: url
+      .refine(isWebhook, 'expected an https:// URL (plain http:// is for this machine only)')
+      .optional()
+      .describe(
+        'URL that gets a JSON summary of each `run` and `crawl` by POST; its `text` is what chat programs show',
+      ),
+    command: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('Command of the shell that gets the same summary on stdin; it does not see the API key'),
+    when: z
+      .enum(['always', 'failure'])
+      .default('always')
+      .describe('failure: only where the exit code is neither 0 nor 75'),
+  })
+  .prefault({})
+  .describe('Who is told that a run has ended. What fails there is said, and changes no exit code');
+
+function isWebhook(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname } = new URL(text);
+  const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+  return protocol === 'https:' || (protocol === 'http:' && isHere);
+}
+
 /** What one environment may set, and what all have in common. */
-const sections = { api, warehouse, lake };
+const sections = { api, warehouse, lake, on_finish: onFinish };
 
 export const sectionsSchema = z.strictObject(sections);
 

@@ -61,6 +61,8 @@ export interface Config {
     /** Where `tables` and `partition_by` stand, as errors name it: `ledgerlake.yaml:3: lake.tables`. */
     places: { tables: string; partitionBy: string };
   };
+  /** Who is told that a run has ended. */
+  onFinish: { webhook: string | null; command: string | null; when: 'always' | 'failure' };
   /** No URL is set at all: the embedded sample API answers. */
   sandbox: boolean;
 }
@@ -88,7 +90,7 @@ export async function readConfig(options: ConfigOptions): Promise<Config> {
   const { env, envFiles = [], environment = null } = options;
   const endpoints = readUrls(env, file);
   const sandbox = Object.values(endpoints).every((url) => url === undefined);
-  const { api, warehouse, lake } = file;
+  const { api, warehouse, lake, on_finish: onFinish } = file;
   const keyPlaces = readKeyPlaces(api.auth, endpoints);
   if (options.asks !== false) requireBoth(findKeyVariable(env, envFiles)?.name, { endpoints, sandbox });
   return {
@@ -120,6 +122,7 @@ export async function readConfig(options: ConfigOptions): Promise<Config> {
         partitionBy: placeOf('partition_by'),
       },
     },
+    onFinish: { webhook: onFinish.webhook ?? null, command: onFinish.command ?? null, when: onFinish.when },
     sandbox,
   };
 }

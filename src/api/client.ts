@@ -58,7 +58,19 @@ export interface ApiClient {
   clock: Pick<AnswerClock, 'correct' | 'aheadMs'>;
   /** Requests a second that held, by pool without a configured rate: keep them for the next run. */
   learntRates(): Partial<Record<Pool, number>>;
+  /** What the pools in use are doing now. */
+  pools(): PoolState[];
   close(): Promise<void>;
+}
+
+/** What a pool is doing. */
+export interface PoolState {
+  pool: Pool;
+  /** Requests a second in force; Infinity: nothing limits. */
+  rps: number;
+  /** Unix ms until which it waits; past: it does not. */
+  heldUntil: number;
+  inFlight: number;
 }
 
 /** What tests and a process with several clients replace; the defaults are right otherwise. */
@@ -107,6 +119,8 @@ export function createClient(options: ClientOptions, parts: ClientParts = {}): A
       const entries = [...limiters].map(([pool, limiter]) => [pool, limiter.learntRps] as const);
       return Object.fromEntries(entries.filter(([, rps]) => rps !== null));
     },
+    pools: () =>
+      [...limiters].map(([pool, { rps, heldUntil, inFlight }]) => ({ pool, rps, heldUntil, inFlight })),
     async close() {
       for (const limiter of limiters.values()) limiter.close();
       await http.close();

@@ -49,6 +49,7 @@ export class Limiter {
   readonly #turns = new Map<string, number>();
   #lastReturn = { gone: Promise.resolve(), at: 0 };
   #waiting = 0;
+  #inFlight = 0;
   #strikes: number[] = [];
 
   constructor(options: LimiterOptions) {
@@ -68,6 +69,16 @@ export class Limiter {
     return this.#rps;
   }
 
+  /** Unix ms (of the timing) before which nothing of the pool goes. */
+  get heldUntil(): number {
+    return this.#heldUntil;
+  }
+
+  /** Tasks that have had their turn and are not done. */
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
   /** The rate that held, for the next run; null when rps is configured or nothing was learnt. */
   get learntRps(): number | null {
     return this.#options.rps === undefined ? this.#adaptive.learnt : null;
@@ -83,7 +94,12 @@ export class Limiter {
     const inTurn = async () => {
       signal?.throwIfAborted();
       await this.#takeTurn(returns ? Number.NEGATIVE_INFINITY : askedAt, signal);
-      results.push(await task());
+      this.#inFlight += 1;
+      try {
+        results.push(await task());
+      } finally {
+        this.#inFlight -= 1;
+      }
     };
     await this.#queue.add(inTurn, { priority: returns ? 1 : -turns });
     return results.pop() as T;

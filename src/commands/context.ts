@@ -4,7 +4,9 @@ import { type Config, readConfig } from '../config.ts';
 import { type DataFolder, dataFolder, refuseOddPath } from '../data-folder.ts';
 import { readSurroundings } from '../env-file.ts';
 import { noteResult } from '../json-output.ts';
+import { canRedraw, writeStderr } from '../screen.ts';
 import { asCalled } from './as-called.ts';
+import { renderLogLine } from './log-text.ts';
 
 /** Options that every command takes. */
 export interface GlobalArgs {
@@ -16,6 +18,8 @@ export interface GlobalArgs {
   jobsDir: string;
   json: boolean;
   logLevel: string;
+  /** json where stderr is no terminal. */
+  logFormat?: 'json' | 'text';
   progress: boolean;
 }
 
@@ -46,7 +50,7 @@ export async function openContext(args: GlobalArgs, { asks = true } = {}): Promi
     jobsDir: args.jobsDir,
     json: args.json,
     log: createLog(args),
-    showProgress: args.progress && process.stderr.isTTY === true && !args.json,
+    showProgress: args.progress && canRedraw(process.stderr, process.env) && !args.json,
     print: createPrint(args),
   };
 }
@@ -88,11 +92,12 @@ export function createPrint({ json }: Pick<GlobalArgs, 'json'>, show = asCalled)
 }
 
 /** Log lines go to stderr; stdout carries results only. */
-export function createLog(args: Pick<GlobalArgs, 'logLevel'>): Logger {
+export function createLog(args: Pick<GlobalArgs, 'logLevel' | 'logFormat'>): Logger {
+  const format = args.logFormat ?? (process.stderr.isTTY ? 'text' : 'json');
   return pino(
     { level: args.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime },
     // Node writes to files, terminals and pipes at once: what was logged is out when the process dies.
-    { write: (line) => process.stderr.write(line) },
+    { write: (line) => writeStderr(format === 'text' ? renderLogLine(line) : line) },
   );
 }
 

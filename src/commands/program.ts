@@ -24,6 +24,10 @@ export const programOptions = listOptions({
       choices: ['debug', 'info', 'warn', 'error', 'silent'],
       default: 'info',
     },
+    '--log-format <format>': {
+      describe: 'Default: text, in words, on a terminal, else json, a document a line',
+      choices: ['json', 'text'],
+    },
     '--no-progress': 'Log lines instead of progress lines on a terminal',
     '--version': 'Show the version',
     '-h, --help': 'Show this help',

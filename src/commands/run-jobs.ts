@@ -4,10 +4,11 @@ import { exists } from '../landing/segment-files.ts';
 import { checkLake, exportSnapshot } from '../pipeline/export-stage.ts';
 import { runPipeline } from '../pipeline/run-pipeline.ts';
 import { acceptOptions, readAccepted } from './accept-options.ts';
+import { tellingAfter } from './after-run.ts';
 import { asCalled } from './as-called.ts';
 import type { CommandModule } from './command-module.ts';
 import { confirmSpending } from './confirm-spending.ts';
-import { openContext } from './context.ts';
+import { type Context, openContext } from './context.ts';
 import { openEndpoints, originsOf, requireUrls } from './endpoints.ts';
 import { budgetOptions, jobsToRun, type RunArgs, readBudget } from './run-options.ts';
 import { renderRunReport } from './run-report.ts';
@@ -41,6 +42,11 @@ export const crawlCommand: CommandModule = {
 async function runJobs(verb: 'run' | 'crawl', args: RunArgs): Promise<number> {
   if (args.dryRun) return (await import('./plan.ts')).execute(args);
   const context = await openContext(args);
+  const { metricsFile } = args;
+  return tellingAfter(context, { verb, metricsFile }, () => runIn(context, verb, args));
+}
+
+async function runIn(context: Context, verb: 'run' | 'crawl', args: RunArgs): Promise<number> {
   const limits = readBudget(args, Date.now());
   const jobs = await readNamedJobs(context.jobsDir, args.job);
   if (args.fullRefresh && args.job.length === 0)

@@ -3,6 +3,8 @@ import { UsageError } from '../errors.ts';
 import type { BudgetLimits } from '../pipeline/budget.ts';
 import type { AcceptArgs } from './accept-options.ts';
 import type { GlobalArgs } from './context.ts';
+import { readPath } from './option-values.ts';
+import type { Usage } from './usage.ts';
 
 /** Arguments of the verbs that ask the API. */
 export interface RunArgs extends GlobalArgs, AcceptArgs {
@@ -13,6 +15,7 @@ export interface RunArgs extends GlobalArgs, AcceptArgs {
   fullRefresh: boolean;
   dryRun: boolean;
   yes: boolean;
+  metricsFile?: string;
 }
 
 export const jobsToRun = { '[job...]': 'Jobs to run (default: all)' };
@@ -25,7 +28,8 @@ export const budgetOptions = {
   '--full-refresh': 'Ask for everything of the jobs named anew, whatever was crawled before',
   '--dry-run': 'Only say what it would ask for and cost, as plan does',
   '--yes': 'Do not ask before it spends more than is left of the month, or ten times what the last run did',
-};
+  '--metrics-file <path>': { describe: 'Write how it ended for Prometheus to read', read: readPath },
+} satisfies Usage['options'];
 
 /** @throws UsageError for a budget that cannot be meant */
 export function readBudget(

@@ -1,8 +1,13 @@
 import type { Logger } from 'pino';
+import type { PoolState } from '../api/client.ts';
+import type { AttemptEntry } from '../api/client-state.ts';
 import type { TaskFailure } from '../crawl/crawl-tasks.ts';
 import type { UsageError } from '../errors.ts';
 import type { Task } from '../jobs/task.ts';
+import { createScreen, useScreen, widthOf } from '../screen.ts';
 import { type Problem, problemText } from '../yaml-file.ts';
+import { createPace } from './pace.ts';
+import { renderProgress } from './render-progress.ts';
 import { type JobProgress, writeRunState } from './run-state.ts';
 
 export interface Progress {
@@ -13,6 +18,9 @@ export interface Progress {
    * forgotten.
    */
   addTask(task: Pick<Task, 'id' | 'job'>, wave: number): void;
+  /** Targets that need not be asked for: an earlier run of the round has them. Said once a job: what is planned anew has more. */
+  setBefore(job: string, count: number): void;
+  onAttempt(entry: Pick<AttemptEntry, 'attempt'>): void;
   onPage(task: Task, page: { records: number }): void;
   onTaskEnd(task: Task, failure: TaskFailure | null): void;
   /** A job that is not crawled, because its targets cannot be read. */
@@ -31,6 +39,10 @@ export interface ProgressOptions {
   /** `data/run.json`: what `status` shows of a running run. */
   stateFile: string;
   spent: { requests: number; credits: number };
+  /** What the API client is doing. */
+  pools(): readonly PoolState[];
+  /** Aborted once the run shall stop. */
+  stopping: AbortSignal;
 }
 
 /** Lines of a target file that are named. */
@@ -38,6 +50,9 @@ const maxShown = 20;
 
 /** Failed targets that a job's report names. */
 const maxFailures = 3;
+
+/** Failed targets of a job that stand above the lines on a terminal. */
+const maxToldFailures = 10;
 
 const stateEveryMs = 2000;
 const logEveryMs = 15_000;
@@ -48,7 +63,7 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
   const jobs = new Map<string, JobProgress>();
   const of = (job: string): JobProgress => {
     const known = jobs.get(job) ?? {
-      ...{ tasks: 0, done: 0, failed: 0, forbidden: 0, pages: 0, records: 0 },
+      ...{ tasks: 0, before: 0, done: 0, failed: 0, forbidden: 0, pages: 0, records: 0 },
       failures: [],
       leftOut: null,
       targetsLeftOut: [],
@@ -59,7 +74,31 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
   /** By task: the wave it is of, and how it ended; undefined: not yet. */
   const added = new Map<string, { wave: number; failure: TaskFailure | null | undefined }>();
   const startedAt = new Date();
-  const terminal = options.onTerminal ? (await import('log-update')).createLogUpdate(process.stderr) : null;
+  const begun = new Map<string, number>();
+  const planned = new Set<string>();
+  const pace = createPace();
+  const screen = options.onTerminal ? createScreen(process.stderr) : null;
+  useScreen(screen);
+  const draw = () => {
+    const now = Date.now();
+    const pools = options.pools();
+    screen?.draw(
+      renderProgress(
+        {
+          ...{ jobs, now, ...options.spent, retries: pace.retries, rps: pace.rps(now) },
+          seconds: new Map([...begun].map(([job, at]) => [job, (now - at) / 1000])),
+          elapsedSeconds: (now - startedAt.getTime()) / 1000,
+          limitRps:
+            pools.reduce((sum, { rps, inFlight }) => (inFlight > 0 ? sum + rps : sum), 0) ||
+            Number.POSITIVE_INFINITY,
+          heldUntil: Math.max(0, ...pools.map(({ heldUntil }) => heldUntil)),
+          inFlight: pools.reduce((sum, { inFlight }) => sum + inFlight, 0),
+          stopping: options.stopping.aborted,
+        },
+        widthOf(process.stderr),
+      ),
+    );
+  };
   const writeState = () =>
     writeRunState(options.stateFile, {
       run: options.run,
@@ -69,9 +108,9 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
     });
   const timers = [
     setInterval(() => void writeState(), stateEveryMs),
-    terminal === null
+    screen === null
       ? setInterval(() => logProgress(options.log, jobs), logEveryMs)
-      : setInterval(() => terminal(renderProgress(jobs, Date.now() - startedAt.getTime())), drawEveryMs),
+      : setInterval(draw, drawEveryMs),
   ].map((timer) => timer.unref());
   await writeState();
   return {
@@ -90,7 +129,13 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
       of(job).failed -= 1;
       if (before.failure.forbidden) of(job).forbidden -= 1;
     },
+    setBefore(job, count) {
+      if (!planned.has(job)) of(job).before = count;
+      planned.add(job);
+    },
+    onAttempt: (entry) => pace.note(entry, Date.now()),
     onPage: ({ job }, { records }) => {
+      if (!begun.has(job)) begun.set(job, Date.now());
       of(job).pages += 1;
       of(job).records += records;
     },
@@ -102,7 +147,9 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
       of(job).failed += 1;
       if (failure.forbidden) of(job).forbidden += 1;
       if (of(job).failures.length < maxFailures) of(job).failures.push({ target, reason: failure.reason });
-      options.log.warn({ job, target, reason: failure.reason }, 'target failed');
+      // Of a hundred thousand a person wants the first few, and the count.
+      if (screen === null || of(job).failed <= maxToldFailures)
+        options.log.warn({ job, target, reason: failure.reason }, 'target failed');
     },
     onLeftOut(job, { message: reason, hint }) {
       of(job).leftOut = reason;
@@ -116,32 +163,14 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
     },
     async close() {
       for (const timer of timers) clearInterval(timer);
-      if (terminal !== null) {
-        terminal(renderProgress(jobs, Date.now() - startedAt.getTime()));
-        terminal.done();
+      if (screen !== null) {
+        draw();
+        screen.end();
+        useScreen(null);
       }
       await writeState();
     },
   };
-}
-
-/** One line a job. Pure. */
-export function renderProgress(jobs: ReadonlyMap<string, JobProgress>, elapsedMs: number): string {
-  const seconds = Math.max(1, elapsedMs / 1000);
-  const width = Math.max(0, ...[...jobs.keys()].map((name) => name.length));
-  return [...jobs]
-    .map(([name, job]) => {
-      const parts = [
-        `${job.done}/${job.tasks} tasks`,
-        `${job.pages} pages`,
-        `${job.records} records`,
-        `${Math.round(job.records / seconds)}/s`,
-        ...(job.failed > 0 ? [`${job.failed} failed`] : []),
-        ...(job.leftOut === null ? [] : ['left out']),
-      ];
-      return `${name.padEnd(width)}  ${parts.join('  ')}`;
-    })
-    .join('\n');
 }
 
 function logProgress(log: Logger, jobs: ReadonlyMap<string, JobProgress>): void {

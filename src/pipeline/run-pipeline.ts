@@ -119,7 +119,15 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
   const askNoMore = () => budget.stop((stopping.reason as StoppedEarly).message);
   if (stopping.aborted) askNoMore();
   stopping.addEventListener('abort', askNoMore);
-  const client = await openClient(session, options.place, budget, requests, session.stop);
+  let onAttempt: Progress['onAttempt'] = () => undefined;
+  const noting: typeof requests = {
+    ...requests,
+    add(entry) {
+      requests.add(entry);
+      onAttempt(entry);
+    },
+  };
+  const client = await openClient(session, options.place, budget, noting, session.stop);
   session.now = () => client.clock.correct(Date.now());
   const progress = await createProgress({
     run: session.run,
@@ -127,7 +135,10 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
     onTerminal: options.showProgress,
     stateFile: folder.runState,
     spent: budget.spent,
+    pools: client.pools,
+    stopping,
   });
+  onAttempt = progress.onAttempt;
   const savings = createSavings(requests);
   const slots = createSlotCeiling();
   const acceptsAhead = (task: Task) => isAccepted(options.accept.ahead, task);
@@ -382,10 +393,14 @@ async function readWave(
       read.push({ job, targets });
       if (targets.length === 0)
         session.log.warn({ job: job.name }, 'no targets: its SQL gave no rows; does it need `after:`?');
-      if (!areNamed) return planStarts(job, targets, ids, state, session.run);
+      const told = (starts: PlannedStart[]) => {
+        progress.setBefore(job.name, countBefore(targets, starts));
+        return starts;
+      };
+      if (!areNamed) return told(planStarts(job, targets, ids, state, session.run));
       const { starts, begins } = planNamed(job, targets, ids, state, session.run);
       if (begins) await appendRunLog(folder.runs, { run: session.run, begins: [job.name] });
-      return starts;
+      return told(starts);
     };
     const starts: PlannedStart[] = [];
     for (const job of wave) {
@@ -401,4 +416,10 @@ async function readWave(
   } finally {
     (reader as Database | null)?.close();
   }
+}
+
+/** Targets that the round has already: a run that goes on shows where it stands. Pure. */
+function countBefore(targets: readonly { name: string }[], starts: readonly PlannedStart[]): number {
+  const begun = new Set(starts.map(({ task }) => task.target));
+  return targets.filter(({ name }) => !begun.has(name)).length;
 }

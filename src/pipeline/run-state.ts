@@ -5,6 +5,8 @@ import type { RunEntry } from './run-log.ts';
 /** How far one job is in this run. */
 export interface JobProgress {
   tasks: number;
+  /** Targets that were complete before this run began: an earlier one of the round has them. */
+  before: number;
   done: number;
   failed: number;
   /** Of the failed ones, those whose operation the key may not use. */

@@ -102,7 +102,7 @@ export interface Balance {
 }
 
 /** Verbs that move the tables: the others are no run to report on. */
-const verbs = new Set(['run', 'crawl', 'load', 'publish', 'reload', 'rebuild']);
+const verbs = new Set(['run', 'crawl', 'load', 'publish', 'reload', 'rebuild', 'retry']);
 
 /** The runs that a report is about, newest first. @throws UsageError where there is none */
 export async function readReportedRuns(folder: DataFolder, limit: number): Promise<RunSummary[]> {

@@ -15,6 +15,7 @@ test('a wave that is planned anew counts each task once, and the next wave count
   const progress = await createProgress({
     ...{ run: 'a', log: pino({ level: 'silent' }), onTerminal: false },
     ...{ stateFile: join(root, 'run.json'), spent: { requests: 0, credits: 0 } },
+    ...{ pools: () => [], stopping: new AbortController().signal },
   });
   const counts = () => {
     const { tasks, done, failed, forbidden } = progress.jobs.get('list')!;

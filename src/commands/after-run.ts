@@ -1,0 +1,77 @@
+import { isKeyVariable } from '../api/api-key.ts';
+import { LedgerlakeError } from '../errors.ts';
+import { readRuns } from '../pipeline/read-runs.ts';
+import { describeFinished, type FinishedRun } from '../report/finished-run.ts';
+import { writeMetrics } from '../report/metrics.ts';
+import { tellFinished } from '../report/on-finish.ts';
+import type { Context } from './context.ts';
+
+/** Where to tell of a run, besides stdout. */
+export interface AfterRun {
+  verb: string;
+  /** `--metrics-file`. */
+  metricsFile: string | undefined;
+}
+
+/**
+ * Runs `work`, then tells those that want to know how it ended: metrics, `on_finish`, traces. None of these changes the
+ * exit code, or what is thrown.
+ */
+export async function tellingAfter(
+  context: Context,
+  { verb, metricsFile }: AfterRun,
+  work: () => Promise<number>,
+): Promise<number> {
+  const { webhook, command } = context.config.onFinish;
+  if (metricsFile === undefined && webhook === null && command === null && !hasTraces()) return work();
+  const startedAt = Date.now();
+  const tell = async (exitCode: number, reason: string | null) => {
+    const ended = { verb, exitCode, startedAt, now: Date.now(), reason };
+    await tellAll(context, metricsFile, describeFinished(await findOwn(context, startedAt), ended));
+  };
+  let exitCode: number;
+  try {
+    exitCode = await work();
+  } catch (error) {
+    const isOurs = error instanceof LedgerlakeError;
+    await tell(isOurs ? error.exitCode : 1, error instanceof Error ? error.message : String(error));
+    throw error;
+  }
+  await tell(exitCode, null);
+  return exitCode;
+}
+
+/** The official SDK is loaded only where somebody listens. */
+function hasTraces(): boolean {
+  return (process.env.OTEL_EXPORTER_OTLP_ENDPOINT ?? '') !== '';
+}
+
+async function sendTrace(
+  requests: string,
+  finished: FinishedRun,
+  warn: (message: string) => void,
+): Promise<void> {
+  const { exportTrace } = await import('../report/traces.ts');
+  await exportTrace(requests, finished, warn);
+}
+
+/** The run of this process, as the logs have it; null where it did not begin. */
+async function findOwn({ folder }: Context, startedAt: number) {
+  const [last] = await readRuns(folder, 1, Date.now()).catch(() => []);
+  return last !== undefined && Date.parse(last.startedAt) >= startedAt ? last : null;
+}
+
+async function tellAll(
+  { config, log, folder }: Context,
+  file: string | undefined,
+  finished: FinishedRun,
+): Promise<void> {
+  const warn = (message: string) => log.warn({}, message);
+  if (file !== undefined)
+    await writeMetrics(file, finished).catch((error: NodeJS.ErrnoException) =>
+      warn(`--metrics-file: ${file} cannot be written (${error.code})`),
+    );
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !isKeyVariable(name)));
+  await tellFinished(config.onFinish, finished, env, warn);
+  if (hasTraces()) await sendTrace(folder.requests, finished, warn);
+}

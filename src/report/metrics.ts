@@ -1,0 +1,73 @@
+import { chmod, rename } from 'node:fs/promises';
+import { writeSynced } from '../landing/segment-files.ts';
+import type { FinishedRun } from './finished-run.ts';
+
+type Labels = Readonly<Record<string, string>>;
+
+interface Metric {
+  name: string;
+  help: string;
+  values: readonly (readonly [Labels, number])[];
+}
+
+/** A run as Prometheus' text format has it, for node_exporter's textfile collector. Pure. */
+export function renderMetrics(finished: FinishedRun): string {
+  const of = (value: number): Metric['values'] => [[{ verb: finished.verb }, value]];
+  const jobs = Object.entries(finished.jobs);
+  const rows = Object.entries(finished.tables).flatMap(([table, counts]) =>
+    Object.entries(counts).map(([outcome, n]) => [{ table, outcome }, n] as const),
+  );
+  const metrics: Metric[] = [
+    { name: 'run_exit_code', help: 'Exit code of the last run.', values: of(finished.exit_code) },
+    {
+      name: 'run_end_timestamp_seconds',
+      help: 'When the last run ended, Unix time.',
+      values: of(Date.parse(finished.finished_at) / 1000),
+    },
+    { name: 'run_duration_seconds', help: 'How long the last run took.', values: of(finished.seconds) },
+    { name: 'run_requests', help: 'Requests of the last run.', values: of(finished.requests) },
+    { name: 'run_credits', help: 'Credits of the last run.', values: of(finished.credits) },
+    { name: 'run_requests_saved', help: 'Requests the last run did not need.', values: of(finished.saved) },
+    {
+      name: 'run_quarantined_records',
+      help: 'Records of the last run with something that did not fit.',
+      values: of(finished.quarantined),
+    },
+    {
+      name: 'run_targets',
+      help: 'Targets of the last run by job and state.',
+      values: jobs.flatMap(([job, { tasks, done, failed }]) => [
+        [{ job, state: 'complete' }, done - failed] as const,
+        [{ job, state: 'failed' }, failed] as const,
+        [{ job, state: 'open' }, tasks - done] as const,
+      ]),
+    },
+    {
+      name: 'run_records',
+      help: 'Records that the last run received, by job.',
+      values: jobs.map(([job, { records }]) => [{ job }, records] as const),
+    },
+    { name: 'run_rows', help: 'Rows of the last run by table and what became of them.', values: rows },
+  ];
+  return metrics.map(renderMetric).join('');
+}
+
+function renderMetric({ name, help, values }: Metric): string {
+  if (values.length === 0) return '';
+  const lines = values.map(([labels, value]) => `ledgerlake_${name}{${renderLabels(labels)}} ${value}\n`);
+  return `# HELP ledgerlake_${name} ${help}\n# TYPE ledgerlake_${name} gauge\n${lines.join('')}`;
+}
+
+function renderLabels(labels: Labels): string {
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}="${value.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n')}"`)
+    .join(',');
+}
+
+/** Writes the file whole or not at all, for everyone to read: the collector is another user. */
+export async function writeMetrics(file: string, finished: FinishedRun): Promise<void> {
+  const draft = `${file}.${process.pid}.tmp`;
+  await writeSynced(draft, renderMetrics(finished));
+  await chmod(draft, 0o644);
+  await rename(draft, file);
+}
