@@ -62,6 +62,15 @@ const paramNames = z
     }
   });
 
+const shortPageEnds = z.record(operationName, z.boolean()).superRefine((byOperation, context) => {
+  for (const name of Object.keys(byOperation)) {
+    if (findOperation(name)?.paging === 'keyset') continue;
+    const lists = listOperations().flatMap((one) => (one.paging === 'keyset' ? one.name : []));
+    const message = `says itself where it ends, expected one of ${lists.join(', ')}`;
+    context.addIssue({ code: 'custom', path: [name], message });
+  }
+});
+
 const keyPlace = z
   .string()
   .refine((text) => parseKeyPlace(text) !== null, `expected ${keyPlaceForms}`)
@@ -103,6 +112,11 @@ const api = z
     param_names: paramNames
       .default({})
       .describe('Parameters the provider calls otherwise: {getTokenAccounts: {mint: mintAddress}}'),
+    short_page_ends: shortPageEnds
+      .default({})
+      .describe(
+        'Lists that end with a page of fewer records than asked for, at a provider of whom you know it: {getTokenAccounts: true} saves the empty last page. One in 20 is asked past all the same; a crawl that ended so closes no rows',
+      ),
     timeout_s: z
       .number()
       .positive()

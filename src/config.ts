@@ -38,6 +38,8 @@ export interface Config {
   billingDay: number;
   /** By operation: our parameter's name → the provider's. */
   paramNames: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Operations whose lists end with a short page. */
+  shortPageEnds: ReadonlySet<string>;
   timeoutMs: number;
   warehouse: {
     memoryLimit: string;
@@ -103,6 +105,7 @@ export async function readConfig(options: ConfigOptions): Promise<Config> {
     monthlyCredits: api.monthly_credits ?? null,
     billingDay: api.billing_day,
     paramNames: api.param_names,
+    shortPageEnds: new Set(Object.keys(api.short_page_ends).filter((name) => api.short_page_ends[name])),
     timeoutMs: api.timeout_s * 1000,
     warehouse: {
       memoryLimit: warehouse.memory_limit,

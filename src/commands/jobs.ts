@@ -1,6 +1,7 @@
 import type { Job, TargetSource } from '../jobs/job.ts';
 import { listQueries, readJobs } from '../jobs/job-file.ts';
 import { type OwnSql, readOwnSql } from '../jobs/own-sql.ts';
+import { findSameQuestions, type SameQuestions } from '../jobs/same-questions.ts';
 import { checkQueries, checkTargets } from '../pipeline/check-jobs.ts';
 import { confineToTables } from '../warehouse/job-sql.ts';
 import { withEmptyTables } from '../warehouse/model.ts';
@@ -22,7 +23,7 @@ export const usage: Usage = {
 
 export async function execute(args: GlobalArgs): Promise<number> {
   const jobs = await readJobs(args.jobsDir);
-  await checkTargets(jobs);
+  const targets = await checkTargets(jobs);
   const own = (await readOwnSql(args.jobsDir)) ?? { views: [], audits: [] };
   if (listQueries(jobs).length + own.views.length + own.audits.length > 0)
     await withEmptyTables(async (database) => {
@@ -38,7 +39,12 @@ export async function execute(args: GlobalArgs): Promise<number> {
     job.describe,
   ]);
   const columns = ['job', 'operation', 'mode', 'targets', 'what it brings'].map((name) => ({ name }));
-  createPrint(args)(`${formatTable(columns, rows)}\n${countText(jobs.length, own)}`, jobs.map(describeJob));
+  const same = findSameQuestions(jobs, targets);
+  const lines = [formatTable(columns, rows), ...same.map(describeSame), countText(jobs.length, own)];
+  createPrint(args)(
+    lines.join('\n'),
+    jobs.map((job) => describeJob(job, same)),
+  );
   return 0;
 }
 
@@ -49,7 +55,13 @@ function countText(jobs: number, { views, audits }: OwnSql): string {
   return `${counts.join(', ')}, no problems`;
 }
 
-function describeJob(job: Job) {
+function describeSame({ jobs: [one, other], targets, once }: SameQuestions): string {
+  const of = `${targets} ${targets === 1 ? 'target' : 'targets'}`;
+  const how = once ? 'asked for once a run' : 'asked for twice, because one comes after the other';
+  return `${one} and ${other} ask the same of ${of}: ${how}`;
+}
+
+function describeJob(job: Job, same: readonly SameQuestions[]) {
   const { name, file, describe, operation, mode, after, forEach, tags } = job;
   return {
     name,
@@ -59,6 +71,7 @@ function describeJob(job: Job) {
     mode,
     after,
     tags,
+    same: same.filter(({ jobs }) => jobs.includes(name)),
     targets: forEach === null && job.ids === null ? null : describeTargets(job),
   };
 }

@@ -89,6 +89,10 @@ function describeJob(job: JobPlan): string[] {
     notes.push('a feed: as many pages as are new');
   if (job.incremental > 0)
     notes.push(`${countOf(job.incremental, 'target')} only for what changed, which may be all`);
+  if (job.pastShort > 0)
+    notes.push(
+      `${countOf(job.pastShort, 'request')} only to see that a short page was the last of its list (api.short_page_ends)`,
+    );
   if (job.growsWith.length > 0)
     notes.push(`more for new targets that ${job.growsWith.join(', ')} will bring`);
   if (job.open > 0)

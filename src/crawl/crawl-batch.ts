@@ -186,7 +186,7 @@ async function askForSlice(
     const whole = { ...page, nulls: Math.max(page.nulls, ids.length - page.records.length) };
     const described = describePage(start, deps, whole, receivedAt);
     const line = { ...described, page: number, position: null, last_slot: null, next: null, end: null };
-    await landPage(deps, start.task, line, whole);
+    await landPage(deps, start, line, whole);
   });
 }
 

@@ -21,7 +21,16 @@ import {
 } from './paging.ts';
 import { readPageGroup } from './record-groups.ts';
 import { describePage, landPage, type PageAsk, positionParams, sendPage } from './send-page.ts';
-import { askForLess, askForMore, beginWalk, countPage, refuseLoop, restartWalk, type Walk } from './walk.ts';
+import {
+  askForLess,
+  askForMore,
+  beginWalk,
+  countPage,
+  isShort,
+  refuseLoop,
+  restartWalk,
+  type Walk,
+} from './walk.ts';
 
 /** A page that is doubtful, from a replica that is behind or in no order, is asked for so many times in all, … */
 const maxAsked = 3;
@@ -87,9 +96,10 @@ async function crawlPage(
       const now = receivedAt.getTime();
       const facts = readFacts(start, walk, position, page, now);
       const aims = { since: task.since, ascending: isAscending(task.params), now };
-      const same = nextStep(task.operation, position, facts, { ...goal, ...aims });
+      const afterPage = nextStep(task.operation, position, facts, { ...goal, ...aims });
+      const same = endIfShort(start, position, page, afterPage, deps);
       const { step, trust } = askForMore(same, task, walk.trust);
-      const moved = { ...moveOn(task, walk, page, facts, step), trust };
+      const moved = { ...moveOn(task, walk, position, page, facts, step), trust };
       const described = describePage(start, deps, page, receivedAt);
       const listed = {
         ...described,
@@ -111,8 +121,10 @@ async function crawlPage(
       const beginning = walk.page > 1 && walk.seen.size === 0 ? { begins_walk: true } : {};
       const marks = refuseLoop(task, page, position, walk.seen);
       refuseDeadEnd(task, page, line);
+      if (walk.afterShort && page.records.length > 0)
+        await deps.shortPages.refute(task.operation, task.job, task.target);
       const marked = line.end === null ? { ...line, marks, ...beginning } : line;
-      await landPage(deps, task, marked, page);
+      await landPage(deps, start, marked, page);
       size.came(position.limit);
       refuseDisorder(moved);
       return { ...moved, known, position: line.end === null ? line.next : null };
@@ -153,6 +165,20 @@ async function countKnown(
   return isOfPage ? known + (position?.limit ?? 0) : 0;
 }
 
+/** A list that would go on after a short page, at a provider where that is its end. */
+function endIfShort(
+  { task }: TaskStart,
+  position: Position,
+  { records }: ReceivedPage,
+  step: NextStep,
+  { shortPages }: CrawlDeps,
+): NextStep {
+  const { operation, incremental } = task;
+  if (operation.paging !== 'keyset' || incremental || step.end !== null) return step;
+  if (!isShort(records.length, position) || !shortPages.isEnd(operation)) return step;
+  return { next: null, end: 'short' };
+}
+
 function endAsKnown(line: NewPage): NewPage {
   return { ...line, next: null, end: 'known' };
 }
@@ -181,6 +207,7 @@ function readFacts(
 function moveOn(
   { operation: { groupBy } }: Task,
   walk: Walk,
+  position: Position,
   { records, slot }: ReceivedPage,
   { lastKey, lastSlot, descends, coveredTime, depth }: PageFacts,
   { next }: NextStep,
@@ -191,6 +218,7 @@ function moveOn(
     page: walk.page + 1,
     position: next,
     ...{ group, lastKey, cursorSlot: lastSlot, coveredTime },
+    afterShort: isShort(records.length, position),
     reachedSlot: lastSlot ?? walk.reachedSlot,
     disordered: descends ? 0 : walk.disordered + 1,
     lowestSlot: slot === null ? walk.lowestSlot : Math.min(slot, walk.lowestSlot ?? slot),

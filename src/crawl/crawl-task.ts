@@ -8,6 +8,7 @@ import type { NewPage } from '../landing/render-page.ts';
 import type { LandingLog } from '../landing/writer.ts';
 import type { LearntSizes } from './learnt-size.ts';
 import type { PagingGoal } from './paging.ts';
+import type { ShortPages } from './short-pages.ts';
 import type { SlotCeiling } from './slot-ceiling.ts';
 
 /** A task with what is known of it before this run touches it. */
@@ -24,6 +25,8 @@ export interface TaskStart {
   ids?: readonly string[];
   /** Ranges of ids: what all ranges of one target share. */
   split?: RangeSplit;
+  /** Other jobs' crawls that would ask the same: each page lands for them, too, and a failure. */
+  twins?: readonly TaskStart[];
 }
 
 /** Whether a target's ranges turned out not to be given in order; then one of them walks it whole instead. */
@@ -42,6 +45,8 @@ export interface CrawlDeps {
   batchConcurrency: number;
   /** What the run has learnt of its source. */
   sizes: LearntSizes;
+  /** Whether short pages end their lists. */
+  shortPages: ShortPages;
   /** How far ahead an answer's slot may be. */
   slots: Pick<SlotCeiling, 'at' | 'saw'>;
   /** Whether the slots of a task's answers are believed however far they are ahead. */

@@ -59,8 +59,10 @@ async function crawlToEnd(
   const { split } = start;
   try {
     const failure = forbidden.get(start.task.operation.name) ?? (await crawlOrFail(start, deps, forbidden));
-    if (failure !== null) await landFailure(start, deps, failure.reason);
-    deps.onTaskEnd(start.task, failure);
+    for (const one of [start, ...(start.twins ?? [])]) {
+      if (failure !== null) await landFailure(one, deps, failure.reason);
+      deps.onTaskEnd(one.task, failure);
+    }
   } catch (error) {
     if (!(error instanceof RangesRefused) || split === undefined) throw error;
     // The first range to find it out walks the whole target; the others leave it alone.

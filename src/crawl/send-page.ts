@@ -176,14 +176,20 @@ export function describePage(
   };
 }
 
-/** Appends a page to the landing log and tells of it. */
+/** Appends a page to the landing log, once for each crawl that it is of, and tells of it. */
 export async function landPage(
   { landing, onPage }: { landing: LandingLog; onPage: CrawlDeps['onPage'] },
-  task: Task,
+  { task, twins = [] }: Pick<TaskStart, 'task' | 'twins'>,
   line: NewPage,
   page: ReceivedPage,
 ): Promise<void> {
-  await landing.appendPage(line, page.records);
   const bytes = page.records.reduce((sum, record) => sum + record.length, 0);
-  onPage(task, { page: line.page, end: line.end, records: page.records.length, bytes });
+  const landed = { page: line.page, end: line.end, records: page.records.length, bytes };
+  await landing.appendPage(line, page.records);
+  onPage(task, landed);
+  for (const { task: twin, crawl } of twins) {
+    const { id, job, target } = twin;
+    await landing.appendPage({ ...line, task: id, crawl, job, target }, page.records);
+    onPage(twin, landed);
+  }
 }

@@ -26,6 +26,8 @@ export interface Walk extends SlotBounds {
   group: PageGroup | null;
   lastKey: string | null;
   restart: Restart;
+  /** Whether the page before it had fewer records than asked for. */
+  afterShort: boolean;
   /** Feeds: the slot it has come down to (null at the head), and Unix time of its newest record at or below what is covered. */
   reachedSlot: number | null;
   coveredTime: number | null;
@@ -57,6 +59,7 @@ export function beginWalk({ task, resume, from }: TaskStart): Walk {
     lowestSlot: resume?.minSlot ?? null,
     reachedSlot: last !== null ? last.last_slot : from?.position.cursor === undefined ? null : from.slot,
     coveredTime: null,
+    afterShort: last !== null && last.position !== null && isShort(last.records, last.position),
     disordered: 0,
     restart: last?.restart ?? { count: 0, depth, deepest: depth },
     trust: freshTrust,
@@ -76,7 +79,7 @@ export function restartWalk(task: Task, walk: Walk): Walk | null {
   const seen = new Map<string, number>();
   if (lastKey !== null && !isKeyPosition(position)) {
     const after = positionAfter(lastKey, { limit: position.limit }, isAscending(task.params));
-    return { ...walk, position: after, restart: { ...restart, count }, seen };
+    return { ...walk, afterShort: false, position: after, restart: { ...restart, count }, seen };
   }
   return {
     ...walk,
@@ -85,9 +88,15 @@ export function restartWalk(task: Task, walk: Walk): Walk | null {
     lastKey: null,
     cursorSlot: null,
     reachedSlot: null,
+    afterShort: false,
     restart: { count, depth: 0, deepest: restart.deepest },
     seen,
   };
+}
+
+/** Whether a page has records, and fewer than were asked for. */
+export function isShort(records: number, { limit }: Position): boolean {
+  return records > 0 && records < limit;
 }
 
 /** The walk that asks for half as much in the same place; null where the failure was another, or nothing is less. */

@@ -136,10 +136,11 @@ export interface Restart {
  * - `exhausted`: the source has no more
  * - `unchanged`: the first page was not newer than the last complete crawl, and the same as its first
  * - `known`: an incremental crawl reached rows that are in the tables, unchanged
+ * - `short`: fewer records came than were asked for, where that is the end (`api.short_page_ends`)
  * - `covered`: a feed reached what is already covered
  * - `since`: a feed reached the oldest slot or the last page asked for
  */
-export type EndReason = 'exhausted' | 'unchanged' | 'known' | 'covered' | 'since';
+export type EndReason = 'exhausted' | 'unchanged' | 'known' | 'short' | 'covered' | 'since';
 
 /**
  * The frozen ids of one slice of a batch task, written before its first request. A slice that is too much to be

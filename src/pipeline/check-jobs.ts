@@ -1,7 +1,7 @@
 import type { Job } from '../jobs/job.ts';
 import { listQueries } from '../jobs/job-file.ts';
 import { checkColumns, type LeaveOut, sqlPlace } from '../jobs/target-checks.ts';
-import { resolveIds, resolveTargets } from '../jobs/targets.ts';
+import { resolveIds, resolveTargets, type Target } from '../jobs/targets.ts';
 import type { Database } from '../warehouse/database.ts';
 import { checkJobSql } from '../warehouse/job-sql.ts';
 
@@ -18,13 +18,19 @@ export async function checkQueries(database: Database, jobs: readonly Job[]): Pr
 /**
  * Reads the targets of jobs that stand in files.
  * @param leaveOut as resolveTargets
+ * @returns the targets that are known without a query
  * @throws UsageError naming the lines that are wrong
  */
-export async function checkTargets(jobs: readonly Job[], leaveOut?: LeaveOut): Promise<void> {
+export async function checkTargets(
+  jobs: readonly Job[],
+  leaveOut?: LeaveOut,
+): Promise<Map<Job, readonly Target[]>> {
   const noSql = async () => [];
+  const known = new Map<Job, readonly Target[]>();
   for (const job of jobs) {
-    if (job.forEach === null || job.forEach.kind === 'sql') continue;
-    await resolveTargets(job, noSql, leaveOut);
+    if (job.forEach?.kind === 'sql') continue;
+    known.set(job, await resolveTargets(job, noSql, leaveOut));
     await resolveIds(job, noSql, leaveOut);
   }
+  return known;
 }

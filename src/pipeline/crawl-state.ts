@@ -12,6 +12,8 @@ export interface CompleteCheckpoint {
   run: string;
   pages: number;
   records: number;
+  /** Why it ended (`EndReason`); null for a batch. */
+  end: string | null;
   /** Digest of its first page's records; null where it is not known, or a batch. */
   firstContent: string | null;
 }
@@ -29,6 +31,8 @@ export interface CrawlState {
   /** Crawls in the landing log, by task id. */
   landed: ReadonlyMap<string, readonly LandedCrawl[]>;
   slots: SlotHistory;
+  /** Operations whose short pages turned out not to be the end: crawls that ended with one are not complete. */
+  refuted: ReadonlySet<string>;
   runs: readonly RunEntry[];
   /** Unix ms at which all this was read. */
   now: number;

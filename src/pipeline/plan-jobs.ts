@@ -16,7 +16,7 @@ import type { PlannedStart } from './planned-start.ts';
 import { groupByTask, readCrawlState } from './read-state.ts';
 import { isInFullRefresh } from './reset-state.ts';
 import { type Rates, readRates } from './run-client.ts';
-import { readRunLog } from './run-log.ts';
+import { listRefuted, readRunLog } from './run-log.ts';
 
 /** What a run would ask for one job. */
 export interface JobPlan {
@@ -32,6 +32,8 @@ export interface JobPlan {
   incremental: number;
   /** As many pages as the last crawl had; where that is not known, the fewest. */
   requests: number;
+  /** Of the requests, those that only ask whether a short page was the last of its list. */
+  pastShort: number;
   /** The most that it may come to; null where nothing bounds it. `why` says what the difference depends on. */
   requestsMost: number | null;
   credits: number;
@@ -99,7 +101,7 @@ export async function planJobs(
         areNamed && !goesOn
           ? planNamed(job, targets, ids, state, 'plan').starts
           : planStarts(job, targets, ids, state, 'plan');
-      const plan = sumStarts(job, config, starts, rates);
+      const plan = sumStarts(job, config, starts, { rates, refuted: state.refuted });
       const growsWith = needsTables ? job.after.filter((name) => mayBring(plans, name)) : [];
       const requestsMost = growsWith.length > 0 ? null : plan.requestsMost;
       plans.push({ ...plan, requestsMost, targetsLeftOut, growsWith });
@@ -122,6 +124,7 @@ async function readUnpublished(folder: DataFolder): Promise<CrawlState> {
     gaps: new Map(),
     landed: groupByTask(await readLanding(folder.landing)),
     slots: { newest: null, perSecond: usualPerSecond },
+    refuted: listRefuted(await readRunLog(folder.runs)),
     runs: await readRunLog(folder.runs),
     now: Date.now(),
   };
@@ -133,13 +136,18 @@ function emptyPlan(job: Job, config: Config, rates: Rates): JobPlan {
   const rps = configured ?? rates[pool] ?? null;
   return {
     ...{ job: job.name, targets: 0, tasks: 0, open: 0, unknown: 0, incremental: 0 },
-    ...{ requests: 0, requestsMost: 0, credits: 0, rps },
+    ...{ requests: 0, pastShort: 0, requestsMost: 0, credits: 0, rps },
     rateFrom: configured !== undefined ? 'config' : rps === null ? null : 'earlier runs',
     ...{ seconds: null, diskBytes: 0, waitsFor: null, targetsLeftOut: 0, growsWith: [] },
   };
 }
 
-function sumStarts(job: Job, config: Config, starts: readonly PlannedStart[], rates: Rates): JobPlan {
+function sumStarts(
+  job: Job,
+  config: Config,
+  starts: readonly PlannedStart[],
+  { rates, refuted }: { rates: Rates; refuted: CrawlState['refuted'] },
+): JobPlan {
   const plan = emptyPlan(job, config, rates);
   const { recordBytes } = readTableSpec(job.operation.table);
   const price = config.credits[job.operation.name] ?? job.operation.credits;
@@ -153,10 +161,17 @@ function sumStarts(job: Job, config: Config, starts: readonly PlannedStart[], ra
     const requests = fewestRequests(job, start);
     plan.requests += requests;
     most += mostRequests(start, requests);
+    if (asksPastShort(start)) plan.pastShort += 1;
     plan.diskBytes += (expected?.records ?? 0) * recordBytes;
   }
   plan.targets = new Set(starts.map(({ task }) => task.target)).size;
   plan.requestsMost = Number.isFinite(most) ? most : null;
+  const { name } = job.operation;
+  if (config.shortPageEnds.has(name) && !refuted.has(name)) {
+    const saved = Math.floor(plan.pastShort * 0.95);
+    plan.requests -= saved;
+    plan.pastShort -= saved;
+  }
   plan.credits = plan.requests * price;
   plan.seconds = plan.rps === null ? null : Math.round((1000 * plan.requests) / plan.rps) / 1000;
   return plan;
@@ -167,6 +182,15 @@ function fewestRequests({ operation }: Job, { task, resume, expected }: PlannedS
   // A list ends with an empty page, which a range of it may begin with.
   const fewest = operation.paging === 'keyset' && task.range === null ? 2 : 1;
   return Math.max(1, (expected?.pages ?? fewest) - (resume?.pages.size ?? 0));
+}
+
+/** Whether the last request of a list only asks whether the short page before it was the last. */
+function asksPastShort({ task, expected }: PlannedStart): boolean {
+  const { operation, incremental, pageSize } = task;
+  if (operation.paging !== 'keyset' || incremental) return false;
+  return (
+    expected === null || (expected.records > 0 && expected.pages > Math.ceil(expected.records / pageSize))
+  );
 }
 
 /** Infinite where nothing is known: a first crawl, and a feed, which brings what is new. */

@@ -85,6 +85,7 @@ function planRanges(
 }
 
 function isFinishedSince(task: Task, state: CrawlState, round: string): boolean {
+  if (reliedOnShortPage(task, state)) return false;
   const complete = state.complete.get(task.id);
   if (complete !== undefined && complete.run >= round) return true;
   return (state.landed.get(task.id) ?? []).some(
@@ -99,15 +100,32 @@ function hasFailedSince(task: Task, state: CrawlState, round: string): boolean {
   return runs.some((run) => run !== undefined && run >= round);
 }
 
+/** Whether the last crawl of a task ended with a short page, at a source where that turned out not to be the end. */
+export function reliedOnShortPage(task: Task, { complete, landed, refuted }: CrawlState): boolean {
+  if (!refuted.has(task.operation.name)) return false;
+  const published = complete.get(task.id);
+  const received = (landed.get(task.id) ?? []).filter(
+    (crawl) => crawl.failed === null && isEnded(crawl) && (crawl.runs.at(-1) ?? '') >= (published?.run ?? ''),
+  );
+  // One that had nothing new ended where the one before it did.
+  const ends = [published?.end ?? null, ...received.map(({ last }) => last?.end ?? null)];
+  return ends.findLast((end) => end !== 'unchanged') === 'short';
+}
+
 function planOne(task: Task, ids: readonly string[] | null, state: CrawlState, run: string): PlannedStart[] {
-  const complete = state.complete.get(task.id);
+  const relied = reliedOnShortPage(task, state);
+  const known = state.complete.get(task.id);
+  // What it ended with says nothing of what comes behind.
+  const complete =
+    relied && known !== undefined ? { ...known, lastIndexedSlot: null, firstContent: null } : known;
   const isBatch = task.operation.paging === 'batch';
   const open = findOpen(task, state);
   if (isBatch && open === undefined && (ids ?? []).length === 0) return [];
   return [
     {
       task,
-      crawl: open?.crawl ?? run,
+      // The same run may have made the crawl that ended too early.
+      crawl: open?.crawl ?? (relied ? `${run}-exact` : run),
       resume: open ?? null,
       // A batch asks for other ids every night, so an old slot says nothing about it.
       goal: {

@@ -6,7 +6,7 @@ import type { Database } from '../warehouse/database.ts';
 import { readSql } from '../warehouse/sql-text.ts';
 import type { CompleteCheckpoint, CoveredInterval, CrawlState, FeedGap } from './crawl-state.ts';
 import { type IsForgotten, readResets } from './reset-state.ts';
-import { readRunLog } from './run-log.ts';
+import { listRefuted, readRunLog } from './run-log.ts';
 
 /**
  * Reads what earlier runs left: checkpoints and coverage from the build, open crawls from the landing log.
@@ -29,6 +29,7 @@ export async function readCrawlState(
     coverage: await readCoverage(database, isForgotten),
     gaps: await readGaps(database, isForgotten),
     landed: groupByTask(await withoutHeld(database, new Map(kept))),
+    refuted: listRefuted(runs),
     slots: await readSlotHistory(database, [...landed.values()]),
     runs,
     now: Date.now(),
@@ -104,15 +105,16 @@ async function readComplete(
     pages: bigint;
     records: bigint;
     first_content: string | null;
+    reason: string | null;
   }>(`
     select task, job, target, last_indexed_slot as slot, max_slot as seen_slot, finished_at::varchar as finished_at,
-      run_id, pages, records, first_content
+      run_id, pages, records, first_content, reason
     from meta.checkpoints where state = 'complete'
     qualify row_number() over (partition by task order by crawl desc) = 1`);
   return new Map(
     rows
       .filter((row) => !isForgotten(row, row.run_id))
-      .map(({ task, slot, seen_slot, finished_at, run_id, pages, records, first_content }) => [
+      .map(({ task, slot, seen_slot, finished_at, run_id, pages, records, first_content, reason }) => [
         task,
         {
           lastIndexedSlot: slot === null ? null : Number(slot),
@@ -121,6 +123,7 @@ async function readComplete(
           run: run_id,
           pages: Number(pages),
           records: Number(records),
+          end: reason,
           firstContent: first_content,
         },
       ]),

@@ -21,6 +21,8 @@ export interface RunEntry {
   begins?: string[];
   /** Jobs, and targets as `job/target`, of which it forgot how far they were. */
   reset?: string[];
+  /** Operations of which it found that a short page is not the end (`api.short_page_ends`). */
+  shortPages?: string[];
   startedAt: string;
   finishedAt: string | null;
   exitCode: number | null;
@@ -86,6 +88,7 @@ type Line =
     }
   | { run: string; begins: string[] }
   | { run: string; reset: string[] }
+  | { run: string; short_pages: string[] }
   | {
       run: string;
       finished_at: string;
@@ -136,6 +139,9 @@ export async function readRunLog(path: string): Promise<RunEntry[]> {
         exitCode: null,
         stoppedBy: null,
       });
+    } else if ('short_pages' in entry) {
+      const run = runs.get(entry.run);
+      if (run !== undefined) run.shortPages = [...(run.shortPages ?? []), ...entry.short_pages];
     } else if ('reset' in entry) {
       const run = runs.get(entry.run);
       if (run !== undefined) run.reset = entry.reset;
@@ -200,6 +206,12 @@ export async function appendRunLog(path: string, line: Line): Promise<void> {
   }
 }
 
+/** Operations of which a run found that a short page is not the end, since the source last moved. Pure. */
+export function listRefuted(runs: readonly RunEntry[]): ReadonlySet<string> {
+  const moved = runs.findLastIndex(({ moved = {} }) => Object.hasOwn(moved, 'rpc'));
+  return new Set(runs.slice(Math.max(0, moved)).flatMap(({ shortPages = [] }) => shortPages));
+}
+
 /** Exit codes after which every target was complete or failed: the next run begins a new round. */
 const roundEnds = new Set([0, 3, 4]);
 
@@ -238,7 +250,10 @@ function readRounds(runs: readonly RunEntry[], job: string): { finished: string[
   return { finished, open };
 }
 
-/** Runs that began before a moment (Unix ms) and that no job's unfinished round needs. The last run and moves of the source stay. Pure. */
+/**
+ * Runs that began before a moment (Unix ms) and that no job's unfinished round needs. The last run, moves of the source and
+ * what was found out about it stay. Pure.
+ */
 export function listOldRuns(runs: readonly RunEntry[], before: number): ReadonlySet<string> {
   const from = new Date(before).toISOString();
   const jobs = new Set(runs.flatMap((entry) => entry.jobs));
@@ -246,7 +261,8 @@ export function listOldRuns(runs: readonly RunEntry[], before: number): Readonly
   const first = [...needed, runs.at(-1)?.run ?? ''].sort()[0] as string;
   // A build that is made again has to know where its source moved to.
   const old = runs.filter(
-    ({ run, startedAt, moved }) => startedAt < from && run < first && moved === undefined,
+    ({ run, startedAt, moved, shortPages }) =>
+      startedAt < from && run < first && moved === undefined && shortPages === undefined,
   );
   return new Set(old.map(({ run }) => run));
 }

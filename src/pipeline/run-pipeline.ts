@@ -5,6 +5,7 @@ import type { Config } from '../config.ts';
 import type { CrawlDeps, LandedPage } from '../crawl/crawl-task.ts';
 import { crawlTasks } from '../crawl/crawl-tasks.ts';
 import { createLearntSizes } from '../crawl/learnt-size.ts';
+import type { ShortPages } from '../crawl/short-pages.ts';
 import { createSlotCeiling, type SlotCeiling } from '../crawl/slot-ceiling.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { KeyRefused, StoppedEarly, UsageError } from '../errors.ts';
@@ -33,7 +34,7 @@ import { createNextSnapshot } from './next-snapshot.ts';
 import { noteTargets, type ReadTargets } from './note-targets.ts';
 import { withSession } from './open-session.ts';
 import { planConfirm } from './plan-confirm.ts';
-import { orderStarts, planNamed, planStarts, targetKey } from './plan-starts.ts';
+import { orderStarts, planNamed, planStarts, reliedOnShortPage, targetKey } from './plan-starts.ts';
 import type { PlannedStart } from './planned-start.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { publishStage, snapshotStage } from './publish-stage.ts';
@@ -46,6 +47,8 @@ import { appendRunLog, type LeftOut, readRunLog } from './run-log.ts';
 import type { JobProgress } from './run-state.ts';
 import { createSavings, type Savings } from './savings.ts';
 import type { Ended, Session } from './session.ts';
+import { shareCrawls } from './share-crawls.ts';
+import { openShortPages } from './watch-short-pages.ts';
 
 export interface RunOptions {
   /** `crawl` stops after the landing log. */
@@ -141,6 +144,7 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
   onAttempt = progress.onAttempt;
   const savings = createSavings(requests);
   const slots = createSlotCeiling();
+  const shortPages = await openShortPages(session);
   const acceptsAhead = (task: Task) => isAccepted(options.accept.ahead, task);
   const published = nothingPublished();
   if (remapped !== null) addPublished(published, asPublished(remapped));
@@ -179,6 +183,7 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
               loads,
               shapes,
               slots,
+              shortPages,
               acceptsAhead,
             })
           : null;
@@ -190,13 +195,18 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
       }
       return stopped;
     };
-    for (const wave of listWaves(options.jobs)) {
-      for (const { name } of wave) progress.addJob(name);
+    const tried: Job[] = [];
+    for (const jobs of listWaves(options.jobs)) {
+      for (const { name } of jobs) progress.addJob(name);
       stopped = await crawlAndPublish(() =>
-        planWave(session, wave, progress, options.areNamed && !goesOn, slots).then((starts) =>
+        planWave(session, jobs, progress, options.areNamed && !goesOn, slots).then((starts) =>
           starts.filter(({ task }) => options.only?.has(targetKey(task)) ?? true),
         ),
       );
+      tried.push(...jobs);
+      // What ended too early is asked for again before other jobs read the tables.
+      if (stopped === null && shortPages.takeRefuted())
+        stopped = await crawlAndPublish(() => planExactly(session, tried, progress, slots));
       if (stopped !== null) break;
     }
     // What vanished is looked up in the same run, until nothing waits or the API will not say.
@@ -257,6 +267,7 @@ interface WaveDeps {
   progress: Progress;
   savings: Savings;
   slots: SlotCeiling;
+  shortPages: ShortPages;
   acceptsAhead: CrawlDeps['acceptsAhead'];
   /** Whether segments are loaded as they are sealed. */
   loads: boolean;
@@ -273,7 +284,7 @@ const taskConcurrency = 64;
  */
 async function crawlWave(
   starts: readonly PlannedStart[],
-  { session, wave, client, progress, savings, loads, shapes, slots, acceptsAhead }: WaveDeps,
+  { session, wave, client, progress, savings, loads, shapes, slots, shortPages, acceptsAhead }: WaveDeps,
 ): Promise<StoppedEarly | null> {
   session.closeBuild();
   const loading = loads ? await startLoading(session, shapes) : null;
@@ -288,10 +299,10 @@ async function crawlWave(
     onSealed: (segment) => loading?.add(segment),
   });
   try {
-    await crawlTasks(starts, {
+    await crawlTasks(shareCrawls(starts, acceptsAhead), {
       ...{ client, landing, run: session.run, wave, batchConcurrency: 8, concurrency: taskConcurrency },
       ...{ timing: realTiming, isKnown: known.ask, onPage, onTaskEnd: progress.onTaskEnd },
-      ...{ sizes: createLearntSizes(), slots, acceptsAhead },
+      ...{ sizes: createLearntSizes(), shortPages, slots, acceptsAhead },
     }).finally(() => landing.close());
     return null;
   } catch (error) {
@@ -340,6 +351,18 @@ export function decideExitCode(outcome: {
 }): number {
   if (outcome.refused) return 4;
   return outcome.stopped ?? (outcome.failed ? 3 : 0);
+}
+
+/** The crawls that relied on a short page which, as this run found, was not the end. */
+async function planExactly(
+  session: Session,
+  jobs: readonly Job[],
+  progress: Progress,
+  slots: SlotCeiling,
+): Promise<PlannedStart[]> {
+  const state = await session.withBuild((build) => readCrawlState(build, session.folder));
+  const starts = await planWave(session, jobs, progress, false, slots);
+  return starts.filter(({ task }) => reliedOnShortPage(task, state));
 }
 
 /** What one wave has to crawl, in order; notes in the build which targets its jobs have. */

@@ -42,7 +42,15 @@ for_each: { owner: { sql: select owner from assets where owner is not null group
 
 const known: JobPlan = {
   ...{ job: 'collections', targets: 12, tasks: 12, open: 0, unknown: 0, incremental: 0 },
-  ...{ requests: 1204, requestsMost: 1204, credits: 12_040, rps: 10, rateFrom: 'config', seconds: 120.4 },
+  ...{
+    requests: 1204,
+    pastShort: 0,
+    requestsMost: 1204,
+    credits: 12_040,
+    rps: 10,
+    rateFrom: 'config',
+    seconds: 120.4,
+  },
   ...{ diskBytes: 2_640_000_000, waitsFor: null, targetsLeftOut: 0, growsWith: [] },
 };
 
@@ -50,7 +58,16 @@ test('a table of the jobs: requests as the last crawl had, or a range with its r
   const plan: JobPlan[] = [
     known,
     { ...known, job: 'creators', incremental: 12, requests: 12, credits: 120, seconds: 1.2, diskBytes: 0 },
-    { ...known, job: 'new', unknown: 2, requestsMost: null, rps: null, seconds: null, diskBytes: 0 },
+    {
+      ...known,
+      job: 'new',
+      pastShort: 2,
+      unknown: 2,
+      requestsMost: null,
+      rps: null,
+      seconds: null,
+      diskBytes: 0,
+    },
     { ...known, job: 'owners', waitsFor: 'new', requests: 0, credits: 0, targets: 0, tasks: 0, diskBytes: 0 },
   ];
   expect(renderPlan(plan, { credits: 500_000, left: 20_000 })).toBe(
@@ -63,6 +80,7 @@ owners             ?         ?           ?         ?          ?
 total             36    2,420+     24,200+     4.8 %          ?  2.6 GB
 creators: 12 targets only for what changed, which may be all
 new: 2 tasks never crawled to the end: how many pages there are, the first crawl tells
+new: 2 requests only to see that a short page was the last of its list (api.short_page_ends)
 new: no rate is known yet: api.limits says it, or the first run finds it out
 owners: its targets are known when new has been published
 left of api.monthly_credits in this billing month: 20,000 credits: the run stops when they are spent (exit 75), and goes on later`,

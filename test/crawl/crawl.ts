@@ -5,6 +5,7 @@ import { findOperation } from '../../src/api/catalogue.ts';
 import type { CrawlDeps, TaskStart } from '../../src/crawl/crawl-task.ts';
 import { crawlTask } from '../../src/crawl/crawl-tasks.ts';
 import { createLearntSizes } from '../../src/crawl/learnt-size.ts';
+import { shortPagesGoOn } from '../../src/crawl/short-pages.ts';
 import { createSlotCeiling, type SlotCeiling } from '../../src/crawl/slot-ceiling.ts';
 import type { Task } from '../../src/jobs/task.ts';
 import type { LandedCrawl } from '../../src/landing/reader.ts';
@@ -30,7 +31,7 @@ export interface Crawl {
   /** Parameters of every request so far. */
   asked: Params[];
   /** Runs the task from where its log stands; gives the error it stopped with, or null. */
-  run(start?: Partial<TaskStart>): Promise<Error | null>;
+  run(start?: Partial<TaskStart>, deps?: Partial<CrawlDeps>): Promise<Error | null>;
   /** What has landed of it. */
   landed(): Promise<LandedCrawl>;
   /** Ids of the records that have landed, in order. */
@@ -58,7 +59,7 @@ export async function newCrawl(
   const landed = async () => (await readLanding(dir)).get(`${task.id}/run-1`);
   return {
     asked,
-    async run(start = {}) {
+    async run(start = {}, more = {}) {
       runs += 1;
       await recoverLanding(dir);
       const landing = createLandingLog({ dir });
@@ -72,11 +73,13 @@ export async function newCrawl(
         wave: 1,
         batchConcurrency: 2,
         sizes: createLearntSizes(),
+        shortPages: shortPagesGoOn,
         slots: ceilingAbove(110),
         acceptsAhead: () => false,
         timing: jumpingTime(),
         onPage: () => undefined,
         isKnown,
+        ...more,
       };
       const error = await crawlTask({ task, crawl: 'run-1', resume, goal, ...start }, deps).then(
         () => null,

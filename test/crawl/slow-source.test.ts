@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { crawlTasks, type TaskFailure } from '../../src/crawl/crawl-tasks.ts';
 import { createLearntSizes } from '../../src/crawl/learnt-size.ts';
+import { shortPagesGoOn } from '../../src/crawl/short-pages.ts';
 import type { Task } from '../../src/jobs/task.ts';
 import { readLanding } from '../../src/landing/reader.ts';
 import { createLandingLog } from '../../src/landing/writer.ts';
@@ -34,6 +35,7 @@ async function crawlAll(
     ...{ client: clientOf(url).client, landing, run: 'run-1', wave: 1, batchConcurrency: 8, concurrency: 64 },
     ...{
       sizes: createLearntSizes(),
+      shortPages: shortPagesGoOn,
       timing: jumpingTime(),
       isKnown: async () => false,
       onPage: () => undefined,

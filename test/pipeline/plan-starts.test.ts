@@ -50,6 +50,7 @@ function newState(fields: Partial<CrawlState> = {}): CrawlState {
     gaps: new Map(),
     landed: new Map(),
     slots: { newest: null, perSecond: 2.5 },
+    refuted: new Set(),
     runs: [],
     now,
     ...fields,
@@ -59,6 +60,7 @@ function newState(fields: Partial<CrawlState> = {}): CrawlState {
 const completeBy = (run: string, lastIndexedSlot: number | null = 100) => ({
   ...{ lastIndexedSlot, seenSlot: lastIndexedSlot, run, finishedAt: `time of ${run}`, pages: 4, records: 7 },
   firstContent: `first of ${run}`,
+  end: 'exhausted',
 });
 
 /** A crawl in the landing log: `end` null while it is open. */
@@ -422,6 +424,7 @@ describe('an incremental job', () => {
   const complete = (ago: number, lastIndexedSlot: number | null, pages: number, run = 'r1') => ({
     ...{ lastIndexedSlot, seenSlot: lastIndexedSlot, run, finishedAt: days(ago), pages, records: pages * 2 },
     firstContent: `first of ${run}`,
+    end: 'exhausted',
   });
   const planned = (fields: Partial<CrawlState>) => {
     const state = newState(fields);
