@@ -50,6 +50,7 @@ describe('without a file', () => {
       monthlyCredits: null,
       billingDay: 1,
       paramNames: {},
+      shortPageEnds: new Set(),
       timeoutMs: 30_000,
       warehouse: {
         memoryLimit: '256MB',
@@ -211,7 +212,7 @@ environments:
   test('what is wrong in one that was not chosen is said, too', async () => {
     const wrong = `${text}  bad:\n    api: { rpc_url: "http://x.example", rps: 5 }\n`;
     expect((await refusal(of('prod', wrong))).message).toBe(
-      'ledgerlake.yaml:13: environments.bad.api.rps: unknown field, expected one of rpc_url, wallet_url, webhook_url, auth, limits, monthly_credits, billing_day, credits, param_names, timeout_s',
+      'ledgerlake.yaml:13: environments.bad.api.rps: unknown field, expected one of rpc_url, wallet_url, webhook_url, auth, limits, monthly_credits, billing_day, credits, param_names, short_page_ends, timeout_s',
     );
     const plain = `${text}  bad: { api: { rpc_url: "http://x.example" } }\n`;
     expect((await refusal(of('prod', plain))).message).toBe(
@@ -245,6 +246,7 @@ api:
   billing_day: 15
   credits: { getTokenAccounts: 20 }
   param_names: { getTokenAccounts: { mint: mintAddress, limit: pageSize } }
+  short_page_ends: { getTokenAccounts: true, getAssetsByGroup: false }
   timeout_s: 2.5
 warehouse: { memory_limit: 2GB, threads: 3, keep_raw_days: 0, quarantine_limit: 0.5, guards: { stale_share: 0.9, rows: 7 }, file_mode: "644" }
 lake: { uri: exports, tables: [assets], partition_by: { assets: [collection] }, keep: 5 }
@@ -266,6 +268,7 @@ lake: { uri: exports, tables: [assets], partition_by: { assets: [collection] }, 
       monthlyCredits: 1_000_000,
       billingDay: 15,
       paramNames: { getTokenAccounts: { mint: 'mintAddress', limit: 'pageSize' } },
+      shortPageEnds: new Set(['getTokenAccounts']),
       timeoutMs: 2500,
       warehouse: {
         memoryLimit: '2GB',
@@ -281,8 +284,8 @@ lake: { uri: exports, tables: [assets], partition_by: { assets: [collection] }, 
         partitionBy: { assets: ['collection'] },
         keep: 5,
         places: {
-          tables: `${dir}/ledgerlake.yaml:13: lake.tables`,
-          partitionBy: `${dir}/ledgerlake.yaml:13: lake.partition_by`,
+          tables: `${dir}/ledgerlake.yaml:14: lake.tables`,
+          partitionBy: `${dir}/ledgerlake.yaml:14: lake.partition_by`,
         },
       },
       sandbox: false,
