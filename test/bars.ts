@@ -67,6 +67,27 @@ export const bars = {
     test: 2,
     nightly: 100,
   },
+  nights: {
+    promise: 'nothing grows with age',
+    counts: 'nights of a folder that leave no more row groups, files and bytes',
+    shownBy: 'test/chaos/aging.test.ts',
+    test: 12,
+    nightly: 24,
+  },
+  agedNights: {
+    promise: 'nothing grows with age',
+    counts: 'nights whose last costs what the fifth did',
+    shownBy: 'test/chaos/aging.test.ts',
+    test: 0,
+    nightly: 60,
+  },
+  yearNights: {
+    promise: 'nothing grows with age',
+    counts: 'nights of a year, as the fifth',
+    shownBy: 'test/chaos/aging.test.ts',
+    test: 0,
+    nightly: 365,
+  },
   amounts: {
     promise: '64-bit numbers are exact',
     counts: 'amounts from 0 to 2^64-1',
