@@ -1,9 +1,9 @@
 -- Of one archived segment, the records that a reload has to read: those whose text the next crawl of the same task has again
--- stand there, too, where the rows were last confirmed.
+-- stand there, too, where the rows were last confirmed; but not those that came from a replica that was behind: they move no row.
 -- grain: one row a text of the segment
 -- $segment: its number. Segments come newest first.
--- Tables `restored_page`, `restored_digest`: sql/archive/; `following` (task, crawl, digest): texts of younger crawls; `needed`
--- (segment, digest). The build is attached.
+-- Tables `restored_page`, `restored_digest`: sql/archive/; `following` (task, crawl, digest, slot): texts of younger crawls, with
+-- their pages' slots; `needed` (segment, digest). The build is attached.
 -- A crawl that is not in the tables is read in full, and stands for nothing: it may have to be published.
 create or replace temp table own as
 with crawl as (
@@ -38,7 +38,10 @@ join own as o using (task, crawl)
 where not o.is_published
   or not exists (
     from following as f
-    where f.task = d.task and f.crawl = o.next_crawl and f.digest = d.digest
+    where f.task = d.task
+      and f.crawl = o.next_crawl
+      and f.digest = d.digest
+      and coalesce(f.slot >= d.slot::bigint, true)
   );
 
 -- What is younger than the next crawl is compared with no more.
@@ -50,7 +53,7 @@ where exists (
 
 -- A first page that was as before has a part of the list only.
 insert into following
-select d.task, d.crawl, d.digest
+select d.task, d.crawl, d.digest, d.slot::bigint
 from restored_digest as d
 join own as o using (task, crawl)
 where o.is_published

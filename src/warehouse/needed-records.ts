@@ -30,7 +30,7 @@ export async function findNeededRecords(
     await database.script(readSql('digests.sql'));
     await database.run(`attach ${quoteText(folder.build)} as build (read_only)`);
     await database.script(`
-      create or replace temp table following (task varchar, crawl varchar, digest uuid);
+      create or replace temp table following (task varchar, crawl varchar, digest uuid, slot bigint);
       create or replace temp table needed (segment bigint, digest uuid);`);
     for (const segment of archived.toReversed())
       await withRoom(database, async () => {
