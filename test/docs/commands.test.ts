@@ -31,15 +31,29 @@ test.each(documents)('every command of %s succeeds', { timeout: 240_000 }, async
   const copy = await copyRepository();
   // The README's are started as they stand there.
   const path = document === 'README.md' ? process.env.PATH : await makeShortcut(copy);
+  let queries = 0;
   try {
     for (const block of blocks) {
-      const { code, output } = await runBlock(block, copy, path);
+      const { code, output, rows } = await runBlock(block, copy, path);
       expect(code, `${document}:\n${block}\n${output}`).toBe(0);
+      // What the README asks has an answer after its own steps.
+      if (document === 'README.md' && isQuery(block)) {
+        expect(rows, `${block}\n${output}`).toBeGreaterThan(0);
+        queries += 1;
+      }
     }
+    if (document === 'README.md') expect(queries).toBe(3);
   } finally {
     await rm(copy, { recursive: true, force: true });
   }
 });
+
+/** Whether a block is one query that prints its rows. */
+function isQuery(block: string): boolean {
+  return (
+    block.startsWith('npx ledgerlake sql ') && !block.slice(1).includes('\nnpx ') && !block.includes(' -o ')
+  );
+}
 
 async function copyRepository(): Promise<string> {
   const copy = await mkdtemp(join(tmpdir(), 'ledgerlake-docs-'));
@@ -77,12 +91,15 @@ async function makeShortcut(copy: string): Promise<string> {
   return `${folder}:${process.env.PATH}`;
 }
 
-/** One block, as a shell would run it that stops at the first failure. */
+/**
+ * One block, as a shell would run it that stops at the first failure.
+ * @returns `output` of both streams, and lines on stdout below a table's head
+ */
 function runBlock(
   block: string,
   cwd: string,
   PATH: string | undefined,
-): Promise<{ code: number | null; output: string }> {
+): Promise<{ code: number | null; output: string; rows: number }> {
   const env = {
     PATH,
     HOME: process.env.HOME,
@@ -97,6 +114,10 @@ function runBlock(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
+  let stdout = '';
+  child.stdout.on('data', (bytes: Buffer) => {
+    stdout += bytes.toString();
+  });
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text) => {
       output += text;
@@ -104,6 +125,9 @@ function runBlock(
   }
   return new Promise((resolve, reject) => {
     child.on('error', reject);
-    child.on('close', (code) => resolve({ code, output }));
+    child.on('close', (code) => {
+      const head = block.includes('--format table') ? 2 : 1;
+      resolve({ code, output, rows: stdout.trim().split('\n').length - head });
+    });
   });
 }
