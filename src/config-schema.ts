@@ -15,7 +15,7 @@ const poolLimit = z.strictObject({
     .positive()
     .optional()
     .describe('Requests a second the plan allows; left out, it is found out'),
-  burst: z.int().min(1).optional().describe('How many may go at once above the even rate, 1 if not said'),
+  burst: z.int().min(1).optional().describe('How many may go at once above the even rate, default 1'),
   concurrency: z
     .int()
     .min(1)
@@ -78,9 +78,9 @@ const keyPlace = z
 
 const auth = z
   .strictObject({
-    rpc: keyPlace.describe(`Where the JSON-RPC interface wants the key: ${keyPlaceForms}; query if not said`),
-    wallet: keyPlace.describe('The same for the wallet interface; header:x-api-key if not said'),
-    webhook: keyPlace.describe('The same for the webhook interface; query if not said'),
+    rpc: keyPlace.describe(`Where the JSON-RPC interface wants the key: ${keyPlaceForms}; default query`),
+    wallet: keyPlace.describe('The same for the wallet interface; default header:x-api-key'),
+    webhook: keyPlace.describe('The same for the webhook interface; default query'),
   })
   .prefault({})
   .describe('Where the provider wants the key (docs/providers.md)');
@@ -254,7 +254,7 @@ const onFinish = z
       .describe('failure: only where the exit code is neither 0 nor 75'),
   })
   .prefault({})
-  .describe('Who is told that a run has ended. What fails there is said, and changes no exit code');
+  .describe('What happens when a run has ended. A failure here is a warning and changes no exit code');
 
 function isWebhook(text: string): boolean {
   if (!URL.canParse(text)) return false;

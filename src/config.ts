@@ -18,7 +18,7 @@ export interface PoolLimit {
   concurrency?: number;
 }
 
-/** Everything a run is told by its environment and `ledgerlake.yaml`; defaults filled in. */
+/** The settings of a run, from its environment and `ledgerlake.yaml`; defaults filled in. */
 export interface Config {
   /** The environment of the config file that was chosen; null: none. */
   environment: string | null;
@@ -63,7 +63,7 @@ export interface Config {
     /** Where `tables` and `partition_by` stand, as errors name it: `ledgerlake.yaml:3: lake.tables`. */
     places: { tables: string; partitionBy: string };
   };
-  /** Who is told that a run has ended. */
+  /** Who gets the summary of a run. */
   onFinish: { webhook: string | null; command: string | null; when: 'always' | 'failure' };
   /** No URL is set at all: the embedded sample API answers. */
   sandbox: boolean;

@@ -13,7 +13,7 @@ export interface DataFolder {
   staging: string;
   archive: string;
   temp: string;
-  /** Archived segments while their rows are made again; nothing else is ever in it. */
+  /** Archived segments while their rows are recomputed; nothing else is ever in it. */
   replay: string;
   build: string;
   snapshot: string;

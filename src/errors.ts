@@ -16,7 +16,7 @@ export abstract class LedgerlakeError extends Error {
   }
 }
 
-/** Exit 2: something the user wrote (arguments, environment, config, a job file) cannot be meant. */
+/** Exit 2: something the user wrote (arguments, environment, config, a job file) is invalid. */
 export class UsageError extends LedgerlakeError {
   readonly exitCode = 2;
 }
@@ -73,7 +73,7 @@ const diskErrorCodes = new Set([
 
 const noRights = {
   what: 'may not be read or written by this user',
-  hint: 'Run it as the user that owns the files, or mend the permissions: nothing received is lost.',
+  hint: 'Run it as the user that owns the files, or correct the permissions: nothing received is lost.',
 };
 
 /** What is said of a path that cannot be used whatever room there is, by the code of the file system's error. */

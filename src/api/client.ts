@@ -84,7 +84,7 @@ export interface ClientParts {
 // Sockets open only as needed, so this only bounds a pool whose concurrency somebody set very high.
 const maxConnections = 128;
 
-/** @throws UsageError for an endpoint or a key that cannot be meant */
+/** @throws UsageError for an invalid endpoint or key */
 export function createClient(options: ClientOptions, parts: ClientParts = {}): ApiClient {
   const key = parts.key ?? readApiKey();
   const { endpoints, timeoutMs, userAgent } = options;

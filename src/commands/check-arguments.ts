@@ -50,7 +50,7 @@ export function checkOptions(tokens: readonly string[], options: readonly Option
   });
 }
 
-/** @param token what an option that does not exist was to be set to may be a secret: it is not said */
+/** @param token the value given to an option that does not exist may be a secret, so it is not repeated */
 function unknownOption(token: string, options: readonly Option[]): Error {
   const name = token.replace(/=.*/s, '');
   const near = name.startsWith('--')

@@ -30,7 +30,7 @@ export const commandList: readonly CommandEntry[] = [
   { name: 'status', describe: 'How far every job is', load: () => import('./status.ts') },
   {
     name: 'check',
-    describe: 'Whether every job is complete, fresh and believed; for monitoring',
+    describe: 'Whether every job is complete, fresh and published; for monitoring',
     load: () => import('./check.ts'),
   },
   {
@@ -79,12 +79,12 @@ export const commandList: readonly CommandEntry[] = [
   },
   {
     name: 'reload',
-    describe: 'Make rows again after a change of the mapping',
+    describe: 'Read the raw records again after a change of the mapping',
     load: () => import('./reload.ts'),
   },
   {
     name: 'rebuild',
-    describe: 'Make the tables again from what was received',
+    describe: 'Rebuild the tables from what was received',
     load: () => import('./rebuild.ts'),
   },
   { name: 'init', describe: 'Begin a project: config, jobs, targets', load: () => import('./init.ts') },

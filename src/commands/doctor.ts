@@ -34,12 +34,13 @@ export const usage: Usage = {
     '--yes': '--methods: do not ask before credits are spent',
   },
   examples: {
-    'ledgerlake doctor': 'Every finding with what mends it; one request an interface, changes nothing',
+    'ledgerlake doctor':
+      'Every finding with the command that repairs it; one request an interface, changes nothing',
     'ledgerlake doctor --methods': 'What the provider has, before jobs are written',
     'ledgerlake doctor --repair': 'When a command ended with 74 because of a damaged file',
   },
   notes:
-    'Ends with 0 when nothing is wrong, or all of it is mended; else with 77 (key), 74 (files, rights, disk), 2 (config, versions) or 69 (API). What is set aside stays in damaged/ in the data folder.',
+    'Ends with 0 when nothing is wrong, or everything is repaired; else with 77 (key), 74 (files, rights, disk), 2 (config, versions) or 69 (API). What is set aside stays in damaged/ in the data folder.',
 };
 
 /** `ledgerlake doctor`: looks at program, config, data folder and API. */

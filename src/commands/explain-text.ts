@@ -6,7 +6,7 @@ import { oneLine } from './visible-text.ts';
 const bookkeeping =
   /^(slot|seen_at|first_seen_slot|changed_slot|changed_at|run_id|record_hash|\w+_hash|\w+_slot|\w+_seen_at|\w+_extra)$/;
 
-/** Most former versions that are told without `--all`. */
+/** Most former versions that are shown without `--all`. */
 const mostVersions = 10;
 
 /** What a person reads of a row. Pure. */

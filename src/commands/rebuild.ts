@@ -16,7 +16,7 @@ export const usage: Usage = {
   },
   examples: { 'ledgerlake rebuild': 'The snapshot, and every segment it does not have' },
   notes:
-    'Asks the API nothing. The former build is set aside, not removed. A damaged build needs no command: the next run makes it again.',
+    'Asks the API nothing. The former build is set aside, not removed. A damaged build needs no command: the next run rebuilds it.',
 };
 
 /** `ledgerlake rebuild`: the build made again from what was received, then the snapshot. */

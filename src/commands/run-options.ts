@@ -31,7 +31,7 @@ export const budgetOptions = {
   '--metrics-file <path>': { describe: 'Write how it ended for Prometheus to read', read: readPath },
 } satisfies Usage['options'];
 
-/** @throws UsageError for a budget that cannot be meant */
+/** @throws UsageError for an invalid budget */
 export function readBudget(
   args: Pick<RunArgs, 'maxRequests' | 'maxCredits' | 'until'>,
   now: number,

@@ -7,7 +7,7 @@ import { countOf, formatCount, formatSeconds, jobTitle } from '../words.ts';
 import { auditLines, refusalLines } from './refusal-text.ts';
 import { oneLine } from './visible-text.ts';
 
-/** What a run is told by: its report without the errors it holds. */
+/** The part of a run that its report is made from: without the errors. */
 export type ToldRun = Omit<RunReport, 'stopped' | 'leftOut'>;
 
 /** What a person reads after a run: what it took, what changed, and what needs somebody, last. Pure. @param hasSnapshot whether there are tables to look at */
@@ -45,7 +45,7 @@ function describeJob(job: string, { done, tasks, failed, pages, records, leftOut
   return [`  ${jobTitle(job)}: ${targets}, ${countOf(records, 'record')} in ${countOf(pages, 'page')}`];
 }
 
-/** What a count of rows is called, in the order they are told. */
+/** What a count of rows is called, in the order of the report. */
 const countNames: readonly [keyof MergeCounts, string][] = [
   ['inserted', 'new'],
   ['changed', 'changed'],

@@ -94,7 +94,7 @@ function describeSandbox({ url }: Sandbox): string {
 // Beyond it, skipping slots one by one takes a minute.
 const maxSlot = 10_000_000_000;
 
-/** @throws UsageError naming the option that cannot be meant */
+/** @throws UsageError naming the invalid option */
 function readOptions(args: SandboxArgs): SandboxOptions {
   const whole = (option: string, value: number, least: number, most: number) => {
     if (Number.isInteger(value) && value >= least && value <= most) return value;

@@ -292,7 +292,7 @@ function refuseDisorder({ disordered }: Walk): void {
   );
 }
 
-/** More records, and no way to ask for them: taken for the end, they would be missing without a word. */
+/** More records, and no way to ask for them: taken for the end, they would be missing silently. */
 function refuseDeadEnd({ operation }: Task, page: ReceivedPage, { next, end }: NextStep): void {
   const { more, cursor, records } = page;
   const walksByCursor = operation.paging === 'cursor' || operation.paging === 'feed';

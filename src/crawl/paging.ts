@@ -63,7 +63,7 @@ export interface NextStep {
   end: EndReason | null;
 }
 
-/** Whether a list is asked for in ascending order of its ids (API notes: descending when nothing is said). */
+/** Whether a list is asked for in ascending order of its ids (the API sorts in descending order by default). */
 export function isAscending(params: Readonly<Record<string, unknown>>): boolean {
   const order = params.sortBy as { sortBy?: string; sortDirection?: string } | undefined;
   return order?.sortBy === 'id' && order.sortDirection === 'asc';

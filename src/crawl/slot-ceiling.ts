@@ -39,7 +39,7 @@ export function highestSlot({ newest, perSecond }: SlotHistory, now: number): nu
   return slot + Math.min(mostAhead, Math.max(leastAhead, passed));
 }
 
-/** The ceiling of one run: it goes up with what the run is told. */
+/** The ceiling of one run: it rises with the slots of the run's answers. */
 export function createSlotCeiling(): SlotCeiling {
   let known: SlotHistory = { newest: null, perSecond: usualPerSecond };
   const isNewer = (slot: number) => known.newest === null || slot > known.newest.slot;

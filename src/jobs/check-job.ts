@@ -18,7 +18,7 @@ export interface JobDraft {
   fields: JobFile;
 }
 
-/** Checks a job against the operation it calls; every problem is told, none stops the others. */
+/** Checks a job against the operation it calls; every problem is reported; none stops the others. */
 export function checkJob(draft: JobDraft): Checked<Job> {
   const { yaml, fields } = draft;
   const operation = findOperation(fields.method)!;

@@ -65,7 +65,7 @@ const since = z
     ],
     { error: sinceForms },
   )
-  .describe('Feeds only: how far back the first crawl goes; 1d if not said, all for a wallet');
+  .describe('Feeds only: how far back the first crawl goes; default 1d, all for a wallet');
 
 /** `jobs/<name>.yaml`. */
 export const jobSchema = z
@@ -85,7 +85,7 @@ export const jobSchema = z
       .describe('incremental stops where everything is known; only for operations that sort'),
     full_every: durationText
       .optional()
-      .describe('Incremental jobs: how often the list is crawled in full all the same, 7d if not said'),
+      .describe('Incremental jobs: how often the list is crawled in full all the same; default 7d'),
     after: z
       .array(z.string())
       .default([])
@@ -94,9 +94,9 @@ export const jobSchema = z
     overlap: overlapText
       .optional()
       .describe(
-        'Feeds only: how much below the newest covered slot (or time) each crawl reads again, for what is indexed late; 1h if not said, 0s for none',
+        'Feeds only: how much below the newest covered slot (or time) each crawl reads again, for what is indexed late; default 1h, 0s for none',
       ),
-    page_size: z.int().min(1).optional().describe("Records a request; the operation's limit if not said"),
+    page_size: z.int().min(1).optional().describe("Records a request; default: the operation's limit"),
     partitions: z
       .int()
       .min(1)

@@ -110,7 +110,7 @@ async function examineRaw(
       about: 'staging',
       message: `${folder.staging}/${segment} is not as it was written`,
       mend: 'ledgerlake publish',
-      note: 'it is made again from the landing log',
+      note: 'rebuilt from the landing log',
       exitCode: 0,
     });
   if (!(await exists(folder.archive))) return;
@@ -232,5 +232,5 @@ function describeLog({ requests }: DataFolder, path: string, lines: readonly num
       ? 'what these requests cost is not counted'
       : 'what these runs began, finished or were told to accept is not known: their jobs may begin a round anew';
   const message = `${path}, line ${lines.slice(0, 10).join(', ')}: not readable; ${what}`;
-  return { about: 'log', message, mend: repair, note: 'keeps a copy, and takes the lines out', exitCode: 0 };
+  return { about: 'log', message, mend: repair, note: 'keeps a copy and removes the lines', exitCode: 0 };
 }

@@ -26,7 +26,7 @@ export async function holdsArchive(build: Database, { archive }: DataFolder): Pr
 /**
  * Makes sure that the build opens and holds every archived segment. A damaged one is set aside and made again from the
  * snapshot and every segment that is not in it, archived or landed. Killed in between, the next session goes on.
- * @param because why a build that opens is to be made again, when it is
+ * @param because why a build that opens is to be rebuilt, when it is
  * @throws StoppedEarly, UsageError, DiskError as recoverBuild
  */
 export async function mendBuild(context: MendContext, because: string | null = null): Promise<Replayed> {

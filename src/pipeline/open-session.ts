@@ -139,7 +139,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     await appendRunLog(folder.runs, {
       ...{ run, verb, jobs: [...jobs], started_at },
       ...(jobsDir === undefined ? {} : { jobs_dir: resolve(jobsDir) }),
-      // A build that is made again is to accept what this run does.
+      // A rebuilt build accepts what this run accepts.
       ...(Object.keys(accepted).length === 0 ? {} : { accept: accepted }),
       ...(moved === undefined ? {} : { moved }),
     });

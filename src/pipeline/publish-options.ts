@@ -1,7 +1,7 @@
 import type { PublishOptions } from '../warehouse/publish.ts';
 import type { Session } from './session.ts';
 
-/** What publish is told by the run and its config. */
+/** What the run and its config ask of publish. */
 export function publishOptions({ run, config }: Pick<Session, 'run' | 'config'>): PublishOptions {
   return {
     run,

@@ -20,7 +20,7 @@ import { findExpired, removeExpired, thinCheckpoints, thinHistory } from './rete
 import { readAcceptedBy, readRunLog } from './run-log.ts';
 import type { Session } from './session.ts';
 
-/** Applies everything staged to the tables. Staged files that were damaged are made again first. */
+/** Applies everything staged to the tables. Damaged staged files are derived again first. */
 export async function publishStage(session: Session): Promise<Published> {
   const { folder } = session;
   const damaged = await removeDamagedStaging(folder);
@@ -91,7 +91,7 @@ export async function snapshotStage(
         }
       : entry,
   );
-  // Together, because a build that turns out to be damaged as it is copied is made again without these rows.
+  // Together, because a build that turns out to be damaged as it is copied is rebuilt without these rows.
   const { settled, segments, setAside } = await session.mending(async () => {
     const settled = await session.withBuild(async (build) => {
       await publishRuns(build, folder, runs);

@@ -26,7 +26,7 @@ type Context = MendContext & Pick<Session, 'withBuild' | 'closeBuild'>;
 
 /**
  * Makes the rows of some tables again.
- * @param tables all when empty; tables that take their records from the same shapes come along
+ * @param tables all when empty; tables of the same shapes are reloaded too
  * @throws UsageError for a table there is none of
  */
 export function reloadTables(session: Context, tables: readonly string[]): Promise<ReloadReport> {

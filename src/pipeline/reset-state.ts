@@ -9,7 +9,7 @@ import type { Session } from './session.ts';
 export interface Reset {
   /** Targets that were crawled to the end, or begun. */
   targets: number;
-  /** Crawls that are not gone on with. */
+  /** Crawls that will not be resumed. */
   open: number;
 }
 

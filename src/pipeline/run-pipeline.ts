@@ -166,7 +166,7 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
     let wave = 0;
     const crawlAndPublish = async (plan: () => Promise<PlannedStart[]>) => {
       wave += 1;
-      // A build that turns out to be damaged while it is crawled is made again, and the wave planned anew goes on.
+      // A build that turns out to be damaged while it is crawled is rebuilt; the wave is planned anew and continues.
       const stopped = await session.mending(async () => {
         const starts = await plan();
         for (const { task } of starts) progress.addTask(task, wave);
@@ -245,7 +245,7 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
  * @throws UsageError naming the job
  */
 async function checkJobs(session: Session, jobs: readonly Job[]): Promise<void> {
-  // Wrong lines are told where the job's targets are planned, and left out.
+  // Wrong lines are reported where the job's targets are planned, and left out.
   await checkTargets(jobs, () => undefined);
   const { views, audits } = session.ownSql ?? { views: [], audits: [] };
   if (listQueries(jobs).length + views.length + audits.length === 0) return;

@@ -26,7 +26,7 @@ export interface Session {
   /** So that the build can be copied or opened otherwise, and holds no memory while a crawl goes on. */
   closeBuild(): void;
   /**
-   * Does work that reads or writes the build. When that turns out to be damaged it is made again, and the work, which
+   * Does work that reads or writes the build. When that turns out to be damaged it is rebuilt, and the work, which
    * must change nothing twice, is done once more. Once a session: a second failure is thrown.
    */
   mending<T>(work: () => Promise<T>): Promise<T>;

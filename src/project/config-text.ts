@@ -28,7 +28,7 @@ api:
 warehouse:
   # Memory of DuckDB. Raise it for tables of tens of millions of rows.
   # memory_limit: 1GB
-  # Days that the raw answers are kept: a mapping can be mended from them without asking again.
+  # Days that the raw answers are kept: a corrected mapping is applied to them without asking again.
   # keep_raw_days: 30
 
 lake:

@@ -4,7 +4,7 @@ import type { MergeCounts } from '../warehouse/merge-table.ts';
 import { countOf, formatCount, formatSeconds } from '../words.ts';
 import { describeEnd, listTroubles, sumRows } from './verdict.ts';
 
-/** What others are told of a run that has ended: `on_finish` and metrics. Names as in its JSON. */
+/** The summary of a run that has ended, for others: `on_finish` and metrics. Names as in its JSON. */
 export interface FinishedRun {
   /** Null: it did not begin, because of its configuration or of another run. */
   run: string | null;

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { type FinishedRun, isFailure } from './finished-run.ts';
 
-/** Who is told that a run has ended: `on_finish` of the config. */
+/** Who gets the summary of a run: `on_finish` of the config. */
 export interface OnFinish {
   /** Gets the summary by POST. It may hold a secret, so only its origin is ever said. */
   webhook: string | null;
@@ -14,7 +14,7 @@ const webhookMs = 10_000;
 const commandMs = 60_000;
 
 /**
- * Tells of a run. What goes wrong is told by `warn`, and changes nothing else.
+ * Sends the summary of a run. A failure goes to `warn` and changes nothing else.
  * @param env what the command sees: without the key
  */
 export async function tellFinished(

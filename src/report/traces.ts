@@ -16,7 +16,7 @@ interface Asked {
 
 /**
  * Sends a run as a trace to `OTEL_EXPORTER_OTLP_ENDPOINT`: a span of the run, and one of each operation it asked for. The
- * SDK reads the other `OTEL_…` variables itself. What goes wrong is told by `warn`.
+ * SDK reads the other `OTEL_…` variables itself. Failures go to `warn`.
  */
 export async function exportTrace(
   requests: string,

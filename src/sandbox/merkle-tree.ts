@@ -21,7 +21,7 @@ export interface MerkleTree {
   proof(leaf: number): Uint8Array[];
 }
 
-/** Nodes below this level are made again for each proof (at most 15 hashes), which saves 15 of 16 nodes' memory. */
+/** Nodes below this level are recomputed for each proof (at most 15 hashes), which saves 15 of 16 nodes' memory. */
 const keptFrom = 4;
 
 /**

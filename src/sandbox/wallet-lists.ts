@@ -81,7 +81,7 @@ function writeCursor(signature: string, page: { signature: string }[], cursor?: 
   const before = cursor === undefined ? null : decodeBase58(cursor, 66);
   const bytes = new Uint8Array(66);
   bytes.set(decodeBase58(signature, 64) as Uint8Array);
-  // A signature with more rows than fit a page is gone on with from where the last page began.
+  // A signature with more rows than fit a page continues from where the last page began.
   const same = before !== null && Buffer.compare(before.subarray(0, 64), bytes.subarray(0, 64)) === 0;
   const earlier = same ? new DataView(before.buffer).getUint16(64) : 0;
   const shown = earlier + page.filter((row) => row.signature === signature).length;

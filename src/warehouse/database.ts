@@ -131,7 +131,7 @@ export function isMissingTable(error: unknown): boolean {
   return error instanceof Error && /^Catalog Error: Table with name .* does not exist/.test(error.message);
 }
 
-/** What is no file counts as an empty one. */
+/** A missing file counts as empty. */
 async function threadsFor(files: readonly string[], most: number): Promise<number> {
   const sizes = await Promise.all(files.map(async (file) => (await stat(file).catch(() => null))?.size ?? 0));
   return Math.min(most, 1 + Math.floor(sizes.reduce((sum, size) => sum + size, 0) / bytesAThread));
@@ -279,7 +279,7 @@ function bind(params: SqlParams | undefined): Record<string, DuckDBValue> | unde
   return Object.fromEntries(bound) as Record<string, DuckDBValue>;
 }
 
-/** Lists are of text; said aloud, because an empty one does not show it. */
+/** Lists hold text. The type is spelled out because an empty list gives none to infer. */
 function types(params: SqlParams | undefined): Record<string, DuckDBType> | undefined {
   if (params === undefined) return undefined;
   const lists = Object.entries(params).flatMap(([name, value]) =>

@@ -8,7 +8,7 @@ import type { TableSpec } from './table-spec.ts';
 /**
  * Fills what rows of an append-only table leave NULL, or an empty list, with what later answers say; a value is never
  * overwritten. Of several answers the first seen counts, column by column, however they are dealt out over slices. A
- * filled row's hash, run and changed slot are made again; slot and time stay those of its first answer.
+ * filled row's hash, run and changed slot are recomputed; slot and time stay those of its first answer.
  * Reads `again`: (target, keys), the rows that the slice may have more of.
  * @param files the slice's staging files
  * @returns rows filled

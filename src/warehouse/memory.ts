@@ -61,7 +61,7 @@ export async function limitBeside(path: string, limit: number, least: number): P
 }
 
 /**
- * Does `work`; where that takes more memory than `limit` (what the database may use, if not said), once more on one
+ * Does `work`; where that takes more memory than `limit` (default: what the database may use), once more on one
  * thread and with what the machine has. DuckDB holds 2,048 rows at a time, however large they are, and functions on
  * JSON all their text many times over: 1.5 GB for a segment of records of 30 KB that all have unknown members.
  */

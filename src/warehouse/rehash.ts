@@ -3,7 +3,7 @@ import { groupHash, listGroups } from './row-groups.ts';
 import { readTableSpecs, type TableSpec } from './table-spec.ts';
 import { forgetTextsSql } from './text-sql.ts';
 
-/** Rows whose hashes are made again in one transaction. */
+/** Rows whose hashes are recomputed in one transaction. */
 const rowsPerSlice = 500_000;
 
 /** Whether the record hashes are those of this DuckDB: `hash()` may give others in another version. */

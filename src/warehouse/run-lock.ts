@@ -27,7 +27,7 @@ export async function takeRunLock(path: string, tempDir: string): Promise<{ rele
   }
 }
 
-/** The file holds nothing: one that a full disk left torn is made again. */
+/** The file holds nothing: one that a full disk left torn is replaced. */
 async function openLockFile(path: string, tempDir: string): Promise<Database> {
   const open = () => openDatabase(path, { memoryLimit: memoryLimits.lock, threads: 1, tempDir });
   try {
