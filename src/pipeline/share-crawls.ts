@@ -4,8 +4,8 @@ import type { Task } from '../jobs/task.ts';
 
 /**
  * Makes one crawl of those that would ask the same of the API, page by page: what the first receives lands for each of them,
- * under its own task. All else (rows, checkpoints, guards, absence) stays each job's own. Crawls that go on where they
- * stopped are left alone, and so are batches and ranges of ids. Pure.
+ * under its own task. All else (rows, checkpoints, guards, absence) stays each job's own. Crawls that were stopped go on
+ * together where the same answer was the last of each. Batches and ranges of ids are left alone. Pure.
  * @param acceptsAhead whether the slots of a task's answers are believed however far ahead they are: it decides what lands
  */
 export function shareCrawls<T extends TaskStart>(
@@ -31,10 +31,13 @@ export function shareCrawls<T extends TaskStart>(
 /** Everything that decides which pages a crawl asks for, and where it ends; null for one that cannot be shared. */
 function describeQuestion(start: TaskStart, acceptsAhead: (task: Task) => boolean): string | null {
   const { task, crawl, resume, from, goal, ids, split } = start;
-  if (resume !== null || ids !== undefined || split !== undefined || task.range !== null) return null;
+  if (ids !== undefined || split !== undefined || task.range !== null) return null;
+  const last = resume?.last ?? null;
+  if (resume !== null && last === null) return null;
   const { operation, params, pageSize, since, overlapMs, incremental } = task;
   return canonicalJson({
     ...{ operation: operation.name, params, pageSize, since, overlapMs, incremental },
     ...{ crawl, from: from ?? null, goal, ahead: acceptsAhead(task) },
+    after: last === null ? null : { page: last.page, next: last.next, received_at: last.received_at },
   });
 }

@@ -80,3 +80,21 @@ test('two jobs that ask the same are answered once, and each has its own checkpo
   expect(await place.rebuild()).toBe(0);
   expect(compareTables(await place.tables(), tables)).toEqual([]);
 });
+
+test('crawls that were stopped together go on together: what is left is asked for once', async () => {
+  const place = await openInstallation({ 'jobs/a.yaml': accounts([ann]), 'jobs/b.yaml': accounts([ann]) });
+  const script: Script = (call) => answerList(call, held(ann, 1), { slot: 100, pageSize: 1 });
+  const first = await place.night(script, { maxRequests: 2 });
+  expect(first.code).toBe(75);
+  expect(first.calls.length).toBe(2);
+  const second = await place.night(script, { hoursLater: 1 });
+  expect(second.code).toBe(0);
+  // The third page, and the empty one.
+  expect(second.calls.length).toBe(2);
+  expect(await place.rows('select count(*)::int as n from token_accounts')).toEqual([{ n: 3 }]);
+  expect(
+    await place.rows(
+      `select job, pages::int as pages, records::int as records from meta.checkpoints where state = 'complete' order by job`,
+    ),
+  ).toEqual(['a', 'b'].map((job) => ({ job, pages: 4, records: 3 })));
+});
