@@ -244,7 +244,7 @@ comment on column meta.quarantine.key is 'Key of the row; of a refused record, t
 comment on column meta.quarantine.column_name is 'Column that is NULL because of it; NULL for a whole record.';
 comment on column meta.quarantine.reason is 'What is wrong.';
 comment on column meta.quarantine.raw is 'The text received.';
-comment on column meta.quarantine.first_crawl is 'Crawl that found it first: `check` speaks of it as long as that is the latest of its target. NULL: found before this was noted, or by a reload.';
+comment on column meta.quarantine.first_crawl is 'Crawl that found it first: `check` speaks of it as long as that is the latest of its target. NULL: found before this was noted.';
 
 create table if not exists meta.refusals (
   run_id varchar not null,

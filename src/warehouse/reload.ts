@@ -73,4 +73,5 @@ async function replaceMisfits(
 ): Promise<void> {
   await database.script(readSql('reload/misfits.sql'));
   await insertMisfits(database, folder, staged);
+  await database.script(readSql('reload/first-quarantined.sql'));
 }

@@ -224,7 +224,9 @@ test('a job whose SQL gives a row that is no target, or fails at one, is left ou
   const checkpoints = await readCheckpoints(join(place.data, 'warehouse.duckdb'));
   expect(new Set(checkpoints.map(({ job: name }) => name))).toEqual(new Set(['list', 'sound']));
   // What is left out is said to a person too, and comes back when its SQL is right.
-  expect((await runProgram(['run', 'null'], { place, env })).stdout).toMatch(/null: left out: .*row \d+/);
+  expect((await runProgram(['run', 'null'], { place, env })).stdout).toMatch(
+    /null: left out of this run: .*row \d+/,
+  );
   await writeFiles(place.jobs, { 'null.yaml': late(sound), 'overflow.yaml': late(sound) });
   const mended = await runProgram(['run'], { place, env });
   expect(mended.code, mended.stderr).toBe(0);

@@ -78,9 +78,10 @@ test.each(damages)(
     expect(sandbox.requests.length, 'nothing is paid for before it is seen').toBe(sent);
     const found = await cli('doctor', '--json');
     expect(found.code).toBe(74);
-    expect(JSON.parse(found.stdout).findings).toMatchObject([
-      { about: 'landing', mend: 'ledgerlake doctor --repair', exitCode: 74 },
-    ]);
+    const [damaged, ...others] = JSON.parse(found.stdout).findings;
+    expect(damaged).toMatchObject({ about: 'landing', mend: 'ledgerlake doctor --repair', exitCode: 74 });
+    // A build may stand there before the first snapshot.
+    for (const other of others) expect(other).toMatchObject({ mend: 'ledgerlake publish', exitCode: 0 });
     const repaired = await cli('doctor', '--repair', '--json');
     expect(repaired.code, repaired.stdout).toBe(0);
     const { aside, askedAgain, pages: counts } = JSON.parse(repaired.stdout).repaired;

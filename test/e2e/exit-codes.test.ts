@@ -114,7 +114,7 @@ const kinds: readonly Kind[] = [
   {
     code: 2,
     name: 'an option that is none',
-    message: /no option is called "--untill", did you mean --until\?/,
+    message: /no option is called "--untill", did you mean "--until"\?/,
     end: ({ run }) => run('run', '--untill', '5h'),
   },
   {

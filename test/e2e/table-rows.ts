@@ -6,7 +6,7 @@ export type Row = Record<string, Cell>;
 
 /** Columns that say where a row comes from, not what the ledger says. */
 const bookkeeping =
-  /^(slot|seen_at|first_seen_slot|changed_slot|changed_at|run_id|\w+_hash|\w+_slot|\w+_extra|\w+_seen_at)$/;
+  /^(slot|seen_at|followed|first_seen_slot|changed_slot|changed_at|run_id|\w+_hash|\w+_slot|\w+_extra|\w+_seen_at)$/;
 /** Columns of the ledger whose names look like bookkeeping. */
 const ledgerColumns = ['data_hash', 'creator_hash', 'asset_hash', 'tx_slot'];
 const jsonColumns = ['inscription', 'spl20', 'extra', 'burnt', 'extensions'];
