@@ -64,8 +64,8 @@ bench: build $(peers) ## Speed against HTTP alone and a naive client, about ten 
 audit: install ## Known vulnerabilities and the registry's signatures of the dependencies (passes without a network)
 	npx tsx scripts/audit.ts
 
-sbom: install ## Write sbom.json: what is in the program, in CycloneDX
-	npm sbom --silent --omit dev --sbom-format cyclonedx > sbom.json
+sbom: install ## Write sbom.json: what is in the program and what builds it, in CycloneDX
+	npm sbom --silent --sbom-format cyclonedx > sbom.json
 
 clean: ## Remove what build and demo made; data/ and node_modules/ stay
 	rm -rf dist demo-data coverage sbom.json figures-*.ndjson

@@ -1,5 +1,6 @@
 // Builds dist/ from src/: the program with its packages in a few files. A command that would read four hundred files
 // of packages one by one reads some thirty (docs/adr/0005-bundle.md).
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -10,7 +11,7 @@ rmSync(dist, { recursive: true, force: true });
 const { metafile } = await build({
   metafile: true,
   // DuckDB's package is a file that tests and bench/ can find, to see what is asked of it.
-  entryPoints: ['src/cli.ts', { in: 'src/warehouse/duckdb.ts', out: 'duckdb' }],
+  entryPoints: ['src/cli.ts', 'src/library.ts', { in: 'src/warehouse/duckdb.ts', out: 'duckdb' }],
   outdir: dist,
   bundle: true,
   // What a command does not need stays in a file that it does not read. All lie in dist/ itself: see src/package-root.ts.
@@ -33,6 +34,16 @@ const { metafile } = await build({
   sourcesContent: false,
   logLevel: 'warning',
 });
+
+// Types of the library: its signatures say all of them, so nothing else of src/ is read.
+const typed = ['src/library.ts', 'src/library-types.ts', 'src/errors.ts'];
+const only = ['--ignoreConfig', '--noResolve', '--noCheck', '--declaration', '--emitDeclarationOnly'];
+const syntax = ['--module', 'nodenext', '--target', 'es2023', '--allowImportingTsExtensions', '--types', ''];
+execFileSync('node_modules/.bin/tsc', [...typed, ...only, ...syntax, '--rootDir', 'src', '--outDir', dist]);
+for (const file of readdirSync(dist).filter((name) => name.endsWith('.d.ts'))) {
+  const text = readFileSync(`${dist}/${file}`, 'utf8');
+  writeFileSync(`${dist}/${file}`, text.replace(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"));
+}
 
 // The licences of what is in it ask to be handed on with it.
 const packages = Object.keys(metafile.inputs).flatMap(

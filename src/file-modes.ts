@@ -11,6 +11,20 @@ export function keepFilesPrivate(): void {
   sharedUmask = process.umask(0o077);
 }
 
+let privateWorks = 0;
+
+/** As `keepFilesPrivate`, while `work` goes on: for a process that is not the program's own. */
+export async function withPrivateFiles<T>(work: () => Promise<T>): Promise<T> {
+  if (privateWorks === 0) keepFilesPrivate();
+  privateWorks += 1;
+  try {
+    return await work();
+  } finally {
+    privateWorks -= 1;
+    if (privateWorks === 0) process.umask(sharedUmask);
+  }
+}
+
 /**
  * Makes a folder that others may read, and those above it, with this mode less the umask the program was started with.
  * @returns the topmost of those that were made; undefined when all were there

@@ -48,30 +48,60 @@ export interface SignalStop {
  * is kept, as after a kill.
  */
 export function stopOnSignals(drainMs: number): SignalStop {
+  const drain = createDrain(drainMs);
+  const stopListening = listenForSignals((name) => {
+    const end = () => {
+      // The process cannot end while a statement goes on.
+      drain.abort();
+      drain.after(interruptMs, () => exitStopped(name));
+    };
+    if (drain.stopping.aborted) return end();
+    drain.begin(new StoppedEarly(`stopped by ${name}`, hint));
+    drain.after(exitMs, end);
+  });
+  return {
+    stopping: drain.stopping,
+    signal: drain.signal,
+    release() {
+      drain.release();
+      stopListening();
+    },
+  };
+}
+
+/** As a signal to the process would, without listening for one: the process is the caller's, and goes on. */
+export function stopOnAbort(signal: AbortSignal | undefined, drainMs: number): SignalStop {
+  const drain = createDrain(drainMs);
+  const onAbort = () => drain.begin(new StoppedEarly('stopped by the AbortSignal', hint));
+  if (signal?.aborted) onAbort();
+  signal?.addEventListener('abort', onAbort, { once: true });
+  return {
+    stopping: drain.stopping,
+    signal: drain.signal,
+    release() {
+      drain.release();
+      signal?.removeEventListener('abort', onAbort);
+    },
+  };
+}
+
+/** Ends waiting at `begin`, and everything `drainMs` later or at `abort`. */
+function createDrain(drainMs: number) {
   const waits = new AbortController();
   const everything = new AbortController();
   const timers: NodeJS.Timeout[] = [];
   const after = (ms: number, work: () => void) => timers.push(setTimeout(work, ms).unref());
-  const onSignal = (name: NodeJS.Signals) => {
-    const stopped = new StoppedEarly(`stopped by ${name}`, hint);
-    const end = () => {
-      // The process cannot end while a statement goes on.
-      everything.abort(stopped);
-      after(interruptMs, () => exitStopped(name));
-    };
-    if (waits.signal.aborted) return end();
-    waits.abort(stopped);
-    after(drainMs, () => everything.abort(stopped));
-    after(exitMs, end);
-  };
-  const stopListening = listenForSignals(onSignal);
+  const abort = () => everything.abort(waits.signal.reason);
   return {
     stopping: waits.signal,
     signal: everything.signal,
-    release() {
-      timers.forEach(clearTimeout);
-      stopListening();
+    after,
+    abort,
+    begin(reason: StoppedEarly) {
+      waits.abort(reason);
+      after(drainMs, abort);
     },
+    release: () => timers.forEach(clearTimeout),
   };
 }
 

@@ -32,35 +32,49 @@ export interface Context {
   log: Logger;
   /** One progress line a job; only on a terminal, and not when asked not to. */
   showProgress: boolean;
+  /** Says one line to whoever runs it, besides results and the log. */
+  tell(line: string): void;
   /** A result on stdout: text, or the document of `--json`. */
   print(text: string, document: unknown): void;
 }
+
+/** Where a context says things, where not on stderr. */
+export type Listener = Pick<Context, 'log' | 'tell'>;
 
 /**
  * Reads config and environment.
  * @param asks false for commands that ask the API nothing: whoever only reads needs no key
  * @throws UsageError
  */
-export async function openContext(args: GlobalArgs, { asks = true } = {}): Promise<Context> {
+export async function openContext(
+  args: GlobalArgs,
+  { asks = true, listener }: { asks?: boolean; listener?: Listener } = {},
+): Promise<Context> {
   if (args.dataDir !== undefined) refuseOddPath(args.dataDir, '--data-dir');
-  const config = await openConfig(args, asks);
+  const { log, tell } = listener ?? { log: createLog(args), tell: tellOnStderr };
+  const config = await openConfig(args, asks, tell);
   return {
     config,
     folder: chooseFolder(args, config.environment),
     jobsDir: args.jobsDir,
     json: args.json,
-    log: createLog(args),
+    log,
+    tell,
     showProgress: args.progress && canRedraw(process.stderr, process.env) && !args.json,
     print: createPrint(args),
   };
 }
 
 /**
- * Reads config, environment and the `.env` files beside the config, and says on stderr what is wrong with those. What they
+ * Reads config, environment and the `.env` files beside the config, and says what is wrong with those. What they
  * say counts for the whole process from here on, as if it had been started with it; the key excepted.
  * @throws UsageError
  */
-export async function openConfig(args: Pick<GlobalArgs, 'config' | 'env'>, asks: boolean): Promise<Config> {
+export async function openConfig(
+  args: Pick<GlobalArgs, 'config' | 'env'>,
+  asks: boolean,
+  tell: Context['tell'] = tellOnStderr,
+): Promise<Config> {
   const cwd = process.cwd();
   const { env, environment, envFiles, warnings } = readSurroundings({
     config: args.config,
@@ -68,10 +82,14 @@ export async function openConfig(args: Pick<GlobalArgs, 'config' | 'env'>, asks:
     env: process.env,
     cwd,
   });
-  for (const warning of warnings) process.stderr.write(`ledgerlake: warning: ${warning}\n`);
+  for (const warning of warnings) tell(`warning: ${warning}`);
   Object.assign(process.env, env);
   const file = args.config === undefined ? {} : { file: args.config };
   return readConfig({ ...file, env, envFiles, environment, asks, cwd });
+}
+
+function tellOnStderr(line: string): void {
+  process.stderr.write(`ledgerlake: ${line}\n`);
 }
 
 /** The data folder that is named, else the one of the environment. */

@@ -37,7 +37,7 @@ const maxSlot = 10_000_000_000;
 
 /**
  * The configured base URLs, or the embedded sandbox (fixed seed, default world) when none is configured, which is
- * said once on stderr.
+ * told once.
  * @throws DiskError when the data folder cannot be written (only with the sandbox)
  */
 export async function openEndpoints(context: Context, options: EndpointsOptions = {}): Promise<Endpoints> {
@@ -52,9 +52,7 @@ export async function openEndpoints(context: Context, options: EndpointsOptions 
       close: async () => undefined,
     };
   }
-  process.stderr.write(
-    'ledgerlake: no LEDGERLAKE_RPC_URL is set, so the embedded sandbox answers: this is SAMPLE DATA\n',
-  );
+  context.tell('no LEDGERLAKE_RPC_URL is set, so the embedded sandbox answers: this is SAMPLE DATA');
   // A configured API does not wait for a server it has no use for.
   const { startSandbox } = await import('../sandbox/server.ts');
   const sandbox = await startSandbox();

@@ -1,7 +1,7 @@
 import { readNamedJobs } from '../jobs/refresh-job.ts';
 import { exists } from '../landing/segment-files.ts';
 import { checkLake } from '../pipeline/export-stage.ts';
-import { planJobs } from '../pipeline/plan-jobs.ts';
+import { type JobPlan, planJobs } from '../pipeline/plan-jobs.ts';
 import { readMonthlyLeft } from '../pipeline/run-client.ts';
 import { readRunLog } from '../pipeline/run-log.ts';
 import { readRunning } from '../pipeline/run-state.ts';
@@ -32,6 +32,22 @@ export const usage: Usage = {
 /** `ledgerlake plan [job…]`: asks the API nothing and writes nothing. */
 export async function execute(args: PlanArgs): Promise<number> {
   const context = await openContext(args, { asks: false });
+  const { plan, month } = await untilStopped((signal) => planNamedJobs(context, args, signal));
+  context.print(renderPlan(plan, month), describePlan(plan, month));
+  return 0;
+}
+
+/** The plan as `--json` has it. Pure. */
+export function describePlan(plan: readonly JobPlan[], month: Month) {
+  return { jobs: plan, ...sumPlan(plan), creditsLeft: month.left };
+}
+
+/** What a run of the jobs that are named, or all, would ask for; prints nothing. @throws UsageError */
+export async function planNamedJobs(
+  context: Context,
+  args: Pick<PlanArgs, 'job' | 'fullRefresh'>,
+  signal?: AbortSignal,
+): Promise<{ plan: JobPlan[]; month: Month }> {
   const jobs = await readNamedJobs(context.jobsDir, args.job);
   requireUrls(context.config, jobs);
   await checkLake(context);
@@ -41,12 +57,8 @@ export async function execute(args: PlanArgs): Promise<number> {
   if (running === null && (await isSnapshotMissing(folder))) await requireSnapshot(folder.snapshot);
   const hasSnapshot = await exists(folder.snapshot);
   const asked = { areNamed: args.job.length > 0, fullRefresh: args.fullRefresh };
-  const plan = await untilStopped((signal) =>
-    planJobs(jobs, context.config, folder, hasSnapshot, asked, signal),
-  );
-  const month = await readMonth(context);
-  context.print(renderPlan(plan, month), { jobs: plan, ...sumPlan(plan), creditsLeft: month.left });
-  return 0;
+  const plan = await planJobs(jobs, context.config, folder, hasSnapshot, asked, signal);
+  return { plan, month: await readMonth(context) };
 }
 
 /** The month's budget, and what of it is left. */

@@ -2,7 +2,7 @@ import { UsageError } from '../errors.ts';
 import { readNamedJobs } from '../jobs/refresh-job.ts';
 import { exists } from '../landing/segment-files.ts';
 import { checkLake, exportSnapshot } from '../pipeline/export-stage.ts';
-import { runPipeline } from '../pipeline/run-pipeline.ts';
+import { type RunOptions, type RunReport, runPipeline } from '../pipeline/run-pipeline.ts';
 import { acceptOptions, readAccepted } from './accept-options.ts';
 import { tellingAfter } from './after-run.ts';
 import { asCalled } from './as-called.ts';
@@ -47,6 +47,36 @@ async function runJobs(verb: 'run' | 'crawl', args: RunArgs): Promise<number> {
 }
 
 async function runIn(context: Context, verb: 'run' | 'crawl', args: RunArgs): Promise<number> {
+  const report = await runNamedJobs(context, { verb, args, confirm: confirmSpending });
+  const hasSnapshot = await exists(context.folder.snapshot);
+  context.print(renderRunReport(report, context.folder, hasSnapshot), describeRun(report));
+  if (report.stopped !== null)
+    process.stderr.write(
+      `ledgerlake: stopped early: ${report.stopped.message}\n  ${asCalled(report.stopped.hint)}\n`,
+    );
+  return report.exitCode;
+}
+
+/** The report as `--json` has it. Pure. */
+export function describeRun(report: RunReport) {
+  const { stopped } = report;
+  return { ...report, stopped: stopped && { reason: stopped.message, hint: stopped.hint } };
+}
+
+interface NamedJobs {
+  verb: 'run' | 'crawl';
+  args: RunArgs;
+  /** Asks somebody before it spends unusually much; absent where nobody is there. */
+  confirm?: typeof confirmSpending;
+  /** What ends it early. Default: signals to the process. */
+  stopOn?: RunOptions['stopOn'];
+}
+
+/** Runs the jobs that are named, or all; prints nothing. @throws as runPipeline; UsageError */
+export async function runNamedJobs(
+  context: Context,
+  { verb, args, confirm, stopOn }: NamedJobs,
+): Promise<RunReport> {
   const limits = readBudget(args, Date.now());
   const jobs = await readNamedJobs(context.jobsDir, args.job);
   if (args.fullRefresh && args.job.length === 0)
@@ -57,10 +87,10 @@ async function runIn(context: Context, verb: 'run' | 'crawl', args: RunArgs): Pr
   if (verb === 'run') await checkLake(context);
   const accept = await readAccepted(args, jobs);
   requireUrls(context.config, jobs);
-  await confirmSpending(context, jobs, { ...args, ...limits });
+  await confirm?.(context, jobs, { ...args, ...limits });
   const place = await openEndpoints(context);
   try {
-    const report = await runPipeline({
+    return await runPipeline({
       verb,
       config: context.config,
       folder: context.folder,
@@ -74,19 +104,11 @@ async function runIn(context: Context, verb: 'run' | 'crawl', args: RunArgs): Pr
       limits,
       accept,
       showProgress: context.showProgress,
+      stopOn,
       afterSnapshot: async ({ stop }) => {
         await exportSnapshot(context, null, stop.signal);
       },
     });
-    const { stopped } = report;
-    const document = { ...report, stopped: stopped && { reason: stopped.message, hint: stopped.hint } };
-    const hasSnapshot = await exists(context.folder.snapshot);
-    context.print(renderRunReport(report, context.folder, hasSnapshot), document);
-    if (report.stopped !== null)
-      process.stderr.write(
-        `ledgerlake: stopped early: ${report.stopped.message}\n  ${asCalled(report.stopped.hint)}\n`,
-      );
-    return report.exitCode;
   } finally {
     await place.close();
   }

@@ -89,7 +89,7 @@ export async function execute(args: SqlArgs): Promise<number> {
 }
 
 /** Until the first run ends there is nothing to read, and nothing to do but wait. @throws UsageError that says so */
-async function refuseFirstRun(folder: DataFolder): Promise<void> {
+export async function refuseFirstRun(folder: DataFolder): Promise<void> {
   if (await exists(folder.snapshot)) return;
   const running = await readRunning(folder, (await readRunLog(folder.runs)).at(-1));
   if (running === null) return;

@@ -6,7 +6,7 @@ import { asDiskError, DamagedFile, LedgerlakeError } from '../errors.ts';
 import { readOwnSql } from '../jobs/own-sql.ts';
 import { recoverLanding } from '../landing/recover-landing.ts';
 import { exists, listSegments } from '../landing/segment-files.ts';
-import { stopOnSignals } from '../stop-signals.ts';
+import { type SignalStop, stopOnSignals } from '../stop-signals.ts';
 import { type Accepted, listAccepted, nothingAccepted } from '../warehouse/accepted.ts';
 import { bindSource, moveSource, openBuild, unbindEmpty } from '../warehouse/build.ts';
 import type { Database } from '../warehouse/database.ts';
@@ -41,6 +41,8 @@ export interface SessionOptions {
   moved?: Readonly<Record<string, string>>;
   /** How long what was begun may take after a signal to stop, ms; default 0. */
   drainMs?: number;
+  /** What ends the work. Default: signals to the process. */
+  stopOn?: ((drainMs: number) => SignalStop) | undefined;
 }
 
 /**
@@ -105,10 +107,11 @@ function tellDone({ published, jobs = {} }: Ended): Noted {
 /** A session whose end is the caller's. @throws as withSession */
 export async function openSession(options: SessionOptions): Promise<Session> {
   const { config, folder, log, verb, jobs, jobsDir, accept = nothingAccepted, moved } = options;
+  const { stopOn = stopOnSignals, drainMs = 0 } = options;
   const ownSql = jobsDir === undefined ? null : await readOwnSql(jobsDir);
   await makeDataFolder(folder);
   const lock = await takeRunLock(folder.lock, folder.temp);
-  const stop = stopOnSignals(options.drainMs ?? 0);
+  const stop = stopOn(drainMs);
   const release = () => {
     stop.release();
     lock.release();

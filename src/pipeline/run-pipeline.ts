@@ -32,7 +32,7 @@ import { freeMemory } from './free-memory.ts';
 import { startLoading } from './load-stage.ts';
 import { createNextSnapshot } from './next-snapshot.ts';
 import { noteTargets, type ReadTargets } from './note-targets.ts';
-import { withSession } from './open-session.ts';
+import { type SessionOptions, withSession } from './open-session.ts';
 import { planConfirm } from './plan-confirm.ts';
 import { orderStarts, planNamed, planStarts, reliedOnShortPage, targetKey } from './plan-starts.ts';
 import type { PlannedStart } from './planned-start.ts';
@@ -73,6 +73,8 @@ export interface RunOptions {
   /** What the guards let pass. */
   accept: Accepted;
   showProgress: boolean;
+  /** What ends the run early. Default: signals to the process. */
+  stopOn?: SessionOptions['stopOn'] | undefined;
   /** What comes after the snapshot, inside the run's lock: the export. */
   afterSnapshot(session: Session): Promise<void>;
 }
@@ -99,8 +101,8 @@ export async function runPipeline(options: RunOptions): Promise<RunReport> {
   const verb = only === undefined ? options.verb : 'retry';
   // Some targets are no round of their job.
   const jobs = only === undefined ? options.jobs.map(({ name }) => name) : [];
-  const { jobsDir, origins, accept } = options;
-  const described = { config, folder, log, verb, jobs, jobsDir, origins, accept, drainMs: 7_000 };
+  const { jobsDir, origins, accept, stopOn } = options;
+  const described = { config, folder, log, verb, jobs, jobsDir, origins, accept, stopOn, drainMs: 7_000 };
   return withSession(described, (session) => runSession(session, options));
 }
 

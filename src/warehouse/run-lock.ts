@@ -1,7 +1,11 @@
-import { chmod, rm } from 'node:fs/promises';
+import { chmod, realpath, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { asDiskError, isDamaged, StoppedEarly } from '../errors.ts';
 import { type Database, isLockConflict, openDatabase } from './database.ts';
 import { memoryLimits } from './memory.ts';
+
+/** Lock files that this process holds: the system lets a process lock twice, and frees both at the first close. */
+const held = new Set<string>();
 
 /**
  * One run at a time in a data folder. The lock is the one DuckDB takes on a file it has open: the system frees it
@@ -9,22 +13,30 @@ import { memoryLimits } from './memory.ts';
  * @throws StoppedEarly when another run holds it; DiskError when the file cannot be made or read
  */
 export async function takeRunLock(path: string, tempDir: string): Promise<{ release(): void }> {
+  const name = join(await realpath(dirname(path)), basename(path));
+  if (held.has(name)) throw inUse();
+  held.add(name);
   let database: Database | undefined;
+  const release = () => {
+    database?.close();
+    held.delete(name);
+  };
   try {
     database = await openLockFile(path, tempDir);
     await chmod(path, 0o600);
-    return { release: () => database?.close() };
+    return { release };
   } catch (error) {
-    database?.close();
-    if (isLockConflict(error)) {
-      throw new StoppedEarly(
-        'another run is using this data folder',
-        'Wait until it has ended (`ledgerlake status` shows it), or name another folder with --data-dir.',
-        { cause: error },
-      );
-    }
-    throw asDiskError(error);
+    release();
+    throw isLockConflict(error) ? inUse(error) : asDiskError(error);
   }
+}
+
+function inUse(cause?: unknown): StoppedEarly {
+  return new StoppedEarly(
+    'another run is using this data folder',
+    'Wait until it has ended (`ledgerlake status` shows it), or name another folder with --data-dir.',
+    { cause },
+  );
 }
 
 /** The file holds nothing: one that a full disk left torn is replaced. */

@@ -21,7 +21,8 @@ afterEach(() => vi.restoreAllMocks());
 
 async function contextOf(env: NodeJS.ProcessEnv): Promise<Context> {
   const config = await readConfig({ env, cwd: root });
-  return { config, folder: dataFolder(join(root, 'data')) } as unknown as Context;
+  const tell = (line: string) => void said.push(line);
+  return { config, folder: dataFolder(join(root, 'data')), tell } as unknown as Context;
 }
 
 async function askSlot({ endpoints }: Endpoints): Promise<number> {
@@ -82,7 +83,8 @@ test('configured URLs are handed on, and nothing is served or said', async () =>
     LEDGERLAKE_API_KEY: 'a-key',
   });
   const endpoints = await openEndpoints(context);
-  expect({ ...endpoints, close: null }).toEqual({
+  expect({ ...endpoints, close: null, key: endpoints.key.isSet }).toEqual({
+    key: false,
     endpoints: { rpc: 'https://rpc.example.com', wallet: 'https://wallet.example.com' },
     sandbox: false,
     close: null,
