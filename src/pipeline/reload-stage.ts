@@ -98,17 +98,14 @@ async function reloadBatches(
   for (const batch of batches) {
     const segments = batch.filter((segment) => published.has(segment));
     if (segments.length === 0) continue;
-    // Typing needs the memory.
-    session.closeBuild();
-    const replay = await openReplay(
-      folder,
-      segments,
-      { ...databaseOptions, memoryLimit: memoryLimits.loader },
-      needed,
-    );
-    const one = await session.withBuild((build) =>
-      reload(build, replay, publishOptions(session), needed?.segments),
-    );
+    const read = async (some?: NeededRecords) => {
+      // Typing needs the memory.
+      session.closeBuild();
+      const options = { ...databaseOptions, memoryLimit: memoryLimits.loader };
+      const replay = await openReplay(folder, segments, options, some);
+      return session.withBuild((build) => reload(build, replay, publishOptions(session), some?.segments));
+    };
+    const one = (await read(needed)) ?? ((await read()) as Reloaded);
     await closeReplay(folder);
     addReloaded(total, one, segments.length);
     log.info({ segments: total.segments, of: published.size - total.gone }, 'reloaded');

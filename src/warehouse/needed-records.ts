@@ -2,9 +2,12 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
 import { archivedPages, listArchived } from './archive-files.ts';
-import { type DatabaseOptions, openDatabase } from './database.ts';
+import { type Database, type DatabaseOptions, listColumns, openDatabase } from './database.ts';
 import { withRoom } from './memory.ts';
-import { quoteText, readSql } from './sql-text.ts';
+import { listGroups } from './row-groups.ts';
+import { quoteName, quoteText, readSql } from './sql-text.ts';
+import { listFiles, type StagedSegment } from './staged-segments.ts';
+import { readTableSpecs, type TableSpec } from './table-spec.ts';
 
 /** File of the records that a reload reads: (segment, digest). Segments that it does not know are read in full. */
 export interface NeededRecords {
@@ -45,4 +48,46 @@ export async function findNeededRecords(
     database.close();
   }
   return { file, segments: new Set(archived) };
+}
+
+/**
+ * Whether rows or versions stand by records that were left out: between two crawls of a task another one, or a forget, may
+ * have ended a version, which the next crawl's text then does not speak of.
+ * @param staged what was read, typed; `landed` has its page lines (sql/publish/landed.sql)
+ * @param thinned segments of which only needed records were read
+ */
+export async function lacksRecords(
+  database: Database,
+  folder: DataFolder,
+  staged: readonly StagedSegment[],
+  thinned: ReadonlySet<number>,
+): Promise<boolean> {
+  const segments = [...thinned].map(String);
+  for (const spec of readTableSpecs().filter(({ texts }) => texts)) {
+    const files = listFiles(folder, spec, staged);
+    if (files.length === 0) continue;
+    const sql = await standingSql(database, spec);
+    const [lacking] = await withRoom(database, () => database.rows(sql, { files, segments }));
+    if (lacking !== undefined) return true;
+  }
+  return false;
+}
+
+/** One of the rows and versions that pages of $segments wrote and that are not in the staging $files; none: all are. */
+async function standingSql(database: Database, spec: TableSpec): Promise<string> {
+  const keys = spec.key.map(quoteName).join(', ');
+  const groups = listGroups(spec, await listColumns(database, spec.name));
+  const relations = spec.history ? [spec.name, `past.${spec.name}`] : [spec.name];
+  const standing = relations.flatMap((relation) =>
+    groups.map(({ seenAt }) => `select ${keys}, ${quoteName(seenAt)} as seen_at from ${relation}`),
+  );
+  return `
+    select 1
+    from (${standing.join(' union all ')})
+    semi join (
+      select received_at as seen_at from landed
+      where kind = 'page' and records > 0 and segment::varchar in (select unnest($segments::varchar[]))
+    ) using (seen_at)
+    anti join (select ${keys}, seen_at from read_parquet($files)) using (${keys}, seen_at)
+    limit 1`;
 }

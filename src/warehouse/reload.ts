@@ -7,6 +7,7 @@ import type { Database } from './database.ts';
 import { takeRefused } from './guards.ts';
 import { loadAgain } from './load.ts';
 import { mergeTable } from './merge-table.ts';
+import { lacksRecords } from './needed-records.ts';
 import { findCrawls, insertMisfits, type PublishOptions, publish, readAsked } from './publish.ts';
 import { addCounts, addPublished, nothingPublished, type Published } from './published.ts';
 import { readSql } from './sql-text.ts';
@@ -24,15 +25,17 @@ export interface Reloaded extends Published {
  * its values in place, without a new version; records that did not load before come in as any record does; a crawl
  * that an audit refused is looked at again. Killed at any point and run again, it changes nothing twice.
  * @param folder landing and staging hold whole crawls: those to reload, and nothing else
- * @param thinned segments of which they hold only the records that rows and versions stand by
+ * @param thinned segments of which they hold only the records that rows and versions seem to stand by
+ * @returns null where others of them are needed, too: nothing was changed, and they are to be read in full
  */
 export async function reload(
   database: Database,
   folder: DataFolder,
   options: PublishOptions,
   thinned: ReadonlySet<number> = new Set(),
-): Promise<Reloaded> {
+): Promise<Reloaded | null> {
   const staged = await findCrawls(database, folder, options);
+  if (thinned.size > 0 && (await lacksRecords(database, folder, staged, thinned))) return null;
   // Beside those that an audit refused: what one refused before a later crawl was refused, too.
   await database.script(readSql('reload/retry.sql'));
   const [unpublished] = await database.rows(

@@ -49,3 +49,18 @@ test('a reload makes rows again whose text a later crawl has, too, from a replic
   await place.publish({});
   expect(await place.rows(former)).toEqual([{ n: 0 }]);
 });
+
+test('a reload makes a version again that another job ended before its text came once more', async () => {
+  const place = await openInstallation({
+    'jobs/owners.yaml': `describe: test\nmethod: getTokenAccounts\nparams: {owner: ${owner}}\n`,
+    'jobs/mints.yaml': `describe: test\nmethod: getTokenAccounts\nparams: {mint: ${mint}}\n`,
+  });
+  const night = (job: string, amount: number, slot: number) =>
+    place.night((call) => answerList(call, [account(1, amount), account(2, 7)], { slot }), { jobs: [job] });
+  expect((await night('owners', 5, 200)).code).toBe(0);
+  expect((await night('mints', 6, 300)).code).toBe(0);
+  expect((await night('owners', 5, 400)).code).toBe(0);
+  await makeFormer(place);
+  await place.publish({});
+  expect(await place.rows(former)).toEqual([{ n: 0 }]);
+});
