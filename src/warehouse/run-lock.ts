@@ -1,5 +1,5 @@
 import { chmod, realpath, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { asDiskError, isDamaged, StoppedEarly } from '../errors.ts';
 import { type Database, isLockConflict, openDatabase } from './database.ts';
 import { memoryLimits } from './memory.ts';
@@ -13,7 +13,7 @@ const held = new Set<string>();
  * @throws StoppedEarly when another run holds it; DiskError when the file cannot be made or read
  */
 export async function takeRunLock(path: string, tempDir: string): Promise<{ release(): void }> {
-  const name = join(await realpath(dirname(path)), basename(path));
+  const name = join(await realpath(dirname(path)).catch(() => resolve(dirname(path))), basename(path));
   if (held.has(name)) throw inUse();
   held.add(name);
   let database: Database | undefined;
