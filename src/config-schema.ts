@@ -37,7 +37,7 @@ const operationName = z.string().superRefine((name, context) => {
   if (findOperation(name) !== undefined) return;
   const names = listOperations().map((operation) => operation.name);
   const meant = suggestion(name, names) || `, expected one of ${names.join(', ')}`;
-  context.addIssue({ code: 'custom', message: `no operation is called so${meant}` });
+  context.addIssue({ code: 'custom', message: `there is no such operation${meant}` });
 });
 
 /** Names of parameters; members of one that is an object as `options.priorityLevel`. */

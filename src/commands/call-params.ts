@@ -38,7 +38,7 @@ export function readCallParams(operation: Operation, json: string): Params {
     problems.push(`${batchParam ?? 'limit'}: at most ${limit} a request`);
   if (problems.length === 0) return params;
   throw new UsageError(
-    [`${operation.name} cannot be asked so:`, ...problems.map((problem) => `  ${problem}`)].join('\n'),
+    [`invalid parameters of ${operation.name}:`, ...problems.map((problem) => `  ${problem}`)].join('\n'),
     `It takes ${describeParams(shape)}; nothing was sent.`,
   );
 }

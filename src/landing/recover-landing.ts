@@ -81,7 +81,7 @@ function refuseDamage(dir: string, inspection: Inspection, bootedAt: number): vo
 export function describeDamage(dir: string, { segment }: Inspection, damaged: InspectedLine): DamagedLanding {
   const what =
     damaged.line === null
-      ? 'the line is not as it was written'
+      ? 'the line differs from what was written'
       : `its page's records in ${basename(recordFile(dir, segment))} are not as they were received`;
   return new DamagedLanding(
     `${pageFile(dir, segment)}, line ${damaged.number}, is damaged: ${what}`,

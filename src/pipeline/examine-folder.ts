@@ -108,7 +108,7 @@ async function examineRaw(
   for (const segment of seen.staging)
     seen.findings.push({
       about: 'staging',
-      message: `${folder.staging}/${segment} is not as it was written`,
+      message: `${folder.staging}/${segment} differs from what was written`,
       mend: 'ledgerlake publish',
       note: 'rebuilt from the landing log',
       exitCode: 0,
@@ -126,7 +126,7 @@ async function examineRaw(
     seen.archive.push(path);
     seen.findings.push({
       about: 'archive',
-      message: `${path} is not as it was written`,
+      message: `${path} differs from what was written`,
       mend: repair,
       note: 'rows that were published stay',
       exitCode: 74,

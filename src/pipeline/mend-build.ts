@@ -62,8 +62,8 @@ export async function rebuild(
     if (context.mended !== null && context.mended.segments > 0) return context.mended;
     if ((await judgeSnapshot(folder, databaseOptions)) !== 'sound')
       throw new UsageError(
-        `there is no whole snapshot at ${folder.snapshot} to begin with`,
-        'Begin with nothing instead: `ledgerlake rebuild --from-archive`.',
+        `the snapshot ${folder.snapshot} is missing or damaged, so the build cannot be rebuilt from it`,
+        'Rebuild from the archive instead: `ledgerlake rebuild --from-archive`.',
       );
     return mendBuild(context, 'a rebuild was asked for');
   }

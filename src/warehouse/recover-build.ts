@@ -78,7 +78,7 @@ export async function judgeSnapshot(
     if (error instanceof DamagedFile) return 'damaged';
     if (!isLockConflict(error)) throw error;
     throw new StoppedEarly(
-      `the build is to be made again from ${snapshot}, which another program has open for writing`,
+      `the build must be rebuilt from ${snapshot}, which another program has open for writing`,
       'Close it there; open it read-only (duckdb -readonly), which disturbs nobody.',
       { cause: error },
     );

@@ -214,5 +214,5 @@ test("in a folder's first run there is nothing to publish yet: sql says to wait"
   });
   // Killed, it left what a publish can use.
   await rm(join(data, 'run.json'));
-  expect((await ask()).stderr).toContain('`ledgerlake publish` makes it again');
+  expect((await ask()).stderr).toContain('`ledgerlake publish` restores it');
 });

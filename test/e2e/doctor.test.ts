@@ -153,7 +153,9 @@ test.for(archiveDamages)(
     expect(await cli('doctor')).toMatchObject({
       code: 74,
       stdout: expect.stringMatching(
-        new RegExp(`archive: .*${name} is not as it was written \\(.*\\)\\n {2}ledgerlake doctor --repair`),
+        new RegExp(
+          `archive: .*${name} differs from what was written \\(.*\\)\\n {2}ledgerlake doctor --repair`,
+        ),
       ),
     });
     expect((await cli('doctor', '--repair')).code).toBe(0);

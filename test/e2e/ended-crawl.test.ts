@@ -65,10 +65,10 @@ test('what was received is not taken for a folder in which nothing was crawled w
     const { code, stderr } = await place.cli(...command);
     expect([code, stderr], command.join(' ')).toEqual([
       2,
-      expect.stringContaining('`ledgerlake publish` makes it again'),
+      expect.stringContaining('`ledgerlake publish` restores it'),
     ]);
   }
-  expect((await place.cli('status')).stdout).toContain('`ledgerlake publish` makes it again');
+  expect((await place.cli('status')).stdout).toContain('`ledgerlake publish` restores it');
   ledger.asked = [];
   expect((await place.cli('publish')).code).toBe(0);
   expect([await amounts(place), ledger.asked]).toEqual([before, []]);

@@ -223,6 +223,8 @@ test('a wrong byte in a line of a sealed segment, also the last page: 74, nothin
   expect(await refuse(join(dir, 'sealed'), torn.records, changed(sealed, at), later)).toMatchObject({
     untouched: true,
     code: 74,
-    message: expect.stringContaining('1.pages.ndjson, line 4, is damaged: the line is not as it was written'),
+    message: expect.stringContaining(
+      '1.pages.ndjson, line 4, is damaged: the line differs from what was written',
+    ),
   });
 });
