@@ -51,6 +51,7 @@ describe('without a file', () => {
       billingDay: 1,
       paramNames: {},
       shortPageEnds: new Set(),
+      onFinish: { webhook: null, command: null, when: 'always' },
       timeoutMs: 30_000,
       warehouse: {
         memoryLimit: '256MB',
@@ -269,6 +270,7 @@ lake: { uri: exports, tables: [assets], partition_by: { assets: [collection] }, 
       billingDay: 15,
       paramNames: { getTokenAccounts: { mint: 'mintAddress', limit: 'pageSize' } },
       shortPageEnds: new Set(['getTokenAccounts']),
+      onFinish: { webhook: null, command: null, when: 'always' },
       timeoutMs: 2500,
       warehouse: {
         memoryLimit: '2GB',
@@ -343,7 +345,7 @@ colour: blue
         'ledgerlake.yaml:13: warehouse.memory_limit: expected a size such as 256MB or 2GB',
         'ledgerlake.yaml:15: lake.uri: carries credentials; keep them in the environment',
         'ledgerlake.yaml:16: lake.keep: expected at least 1',
-        'ledgerlake.yaml:17: colour: unknown field, expected one of api, warehouse, lake, environments',
+        'ledgerlake.yaml:17: colour: unknown field, expected one of api, warehouse, lake, on_finish, environments',
       ].join('\n'),
       hint: 'Correct the config file, or name another with --config.',
     });

@@ -136,7 +136,7 @@ async function refuse(dir: string, records: Buffer, pages: Buffer, bootedAt: num
   await writeFile(recordFile(dir, 1), records);
   await writeFile(pageFile(dir, 1), pages);
   const error = await recoverLanding(dir, bootedAt).then(
-    () => null as never,
+    () => undefined,
     (error: DiskError) => error,
   );
   const untouched =
