@@ -17,6 +17,12 @@ test('the generated parts of docs/reference/ are up to date: npm run docs', asyn
   for (const { path, current, written } of await referencePages()) expect(current, path).toBe(written);
 });
 
+test('docs/README.md leads to every page', () => {
+  const pages = listDocuments().filter((path) => path.startsWith('docs/') && path !== 'docs/README.md');
+  const index = readText('docs/README.md');
+  expect(pages.filter((path) => !index.includes(`](${path.slice('docs/'.length)})`))).toEqual([]);
+});
+
 test('the glossary has at most 25 words, in order', () => {
   const words = [...readText('docs/glossary.md').matchAll(/^\| ([a-z ]+) \|/gm)]
     .slice(1)
