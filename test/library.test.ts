@@ -125,8 +125,10 @@ test('errors are typed, and one process does not run twice in one data folder', 
   const umask = process.umask();
   let second: Promise<unknown> | undefined;
   api.setScript(async (call) => {
-    second ??= run(options).catch((error: unknown) => error);
-    await second;
+    if (second === undefined) {
+      second = run(options).catch((error: unknown) => error);
+      await second;
+    }
     return answerAccounts(call);
   });
   expect(await run(options)).toMatchObject({ exitCode: 0 });
