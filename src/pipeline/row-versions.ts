@@ -73,6 +73,9 @@ export async function readVersions(
   const columns = await listColumns(database, spec.name);
   const groups = listGroups(spec, columns);
   const from = columns.includes('changed_at') ? 'changed_at' : 'seen_at';
+  // Only a current row is followed or not.
+  const textOf = (column: string, ended: boolean) =>
+    ended && column === 'followed' ? 'null::varchar' : asText(spec, column);
   const select = (source: string, ended: boolean) => `
     select
       ${isoText(from)} as valid_from,
@@ -82,7 +85,7 @@ export async function readVersions(
       ${ended ? 'gone_reason' : 'null::varchar'} as gone_reason,
       run_id,
       {${groups.map(({ name, seenAt }) => `'${name}': ${isoText(seenAt)}`).join(', ')}} as seen,
-      {${columns.map((column) => `${quoteName(column)}: ${asText(spec, column)}`).join(', ')}} as "values"
+      {${columns.map((column) => `${quoteName(column)}: ${textOf(column, ended)}`).join(', ')}} as "values"
     from ${source}
     where ${spec.key.map((column, n) => `${quoteName(column)}::varchar = $key_${n}`).join(' and ')}`;
   const past = spec.history ? ` union all ${select(`past.${spec.name}`, true)}` : '';

@@ -77,8 +77,11 @@ async function makeNights(place: Place, sandbox: Sandbox): Promise<void> {
 
 /** When publish wrote something down, not what. */
 const whenWritten = ['meta.segments.published_at'];
-/** From nothing, the source is bound by the next run that asks. */
-const afterReplay = ['transport', 'origin', 'bound_at', 'moved_by'].map((name) => `meta.source.${name}`);
+/** From nothing, the source is bound by the next run that asks, which also notes the targets that jobs have. */
+const afterReplay = [
+  ...['transport', 'origin', 'bound_at', 'moved_by'].map((name) => `meta.source.${name}`),
+  ...['meta.jobs', 'meta.targets', 'meta.followed', 'main.assets.followed', 'main.token_accounts.followed'],
+];
 
 const snapshotOf = ({ data }: Place) => join(data, 'warehouse.duckdb');
 const setAside = ({ data }: Place) => readdirSync(data).filter((name) => name.includes('.set-aside-'));

@@ -120,7 +120,7 @@ test('quarantined: what a night found first, until the next night finds it again
   expect(await night(asset, other)).toEqual(found(1));
   expect(await night(asset, other)).toEqual([]);
   const { stdout } = await run('sql', '--format', 'csv', 'select count(*) from meta.quarantine');
-  expect(stdout).toContain('2');
+  expect(stdout).toBe('count_star()\n4\n');
 });
 
 test('records that publish refused: `refused`, with the reason', async () => {

@@ -309,9 +309,9 @@ test('what cannot be meant is refused with what there is', async () => {
       () => null,
       ({ exitCode, message, hint }) => ({ exitCode, message, hint }),
     );
-  expect(await refused({ tables: ['assets', 'asset_owners'] })).toEqual({
+  expect(await refused({ tables: ['assets', 'owners_of_assets'] })).toEqual({
     exitCode: 2,
-    message: 'lake.tables: there is no table "asset_owners"',
+    message: 'lake.tables: there is no table "owners_of_assets"',
     hint: `The tables are ${tableNames.join(', ')}.`,
   });
   expect(await refused({ partitionBy: { runs: ['x'] } })).toMatchObject({
