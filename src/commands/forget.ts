@@ -1,8 +1,10 @@
 import { StoppedEarly, UsageError } from '../errors.ts';
 import { type Forgettable, findForgettable, forgetRows } from '../pipeline/forget-stage.ts';
+import { isError } from '../warehouse/own-views.ts';
 import { askYes } from './ask-yes.ts';
 import type { GlobalArgs } from './context.ts';
 import { runOffline } from './offline.ts';
+import { auditLines } from './refusal-text.ts';
 import type { Usage } from './usage.ts';
 
 interface ForgetArgs extends GlobalArgs {
@@ -38,9 +40,10 @@ export async function execute(args: ForgetArgs): Promise<number> {
         unattended: new UsageError(`this would close ${what}${again}`, 'Add --yes.'),
         declined: new StoppedEarly('nothing was forgotten', 'Answer y, or add --yes.'),
       });
-    await forgetRows(session, name);
-    context.print(`closed ${what}${again}`, { forgotten: name, ...found });
-    return 0;
+    const audits = await forgetRows(session, name);
+    const lines = [`closed ${what}${again}`, ...auditLines(audits)];
+    context.print(lines.join('\n'), { forgotten: name, ...found, audits });
+    return audits.some(isError) ? 4 : 0;
   });
 }
 

@@ -2,6 +2,7 @@ import { UsageError } from '../errors.ts';
 import type { ForgottenLine } from '../landing/page-line.ts';
 import { createLandingLog } from '../landing/writer.ts';
 import { findForgotten, forgettableTables } from '../warehouse/forget-rows.ts';
+import type { AuditFinding } from '../warehouse/own-views.ts';
 import { findNewestSegment } from '../warehouse/retention.ts';
 import { readSql } from '../warehouse/sql-text.ts';
 import { loadWaiting, publishStage, snapshotStage } from './publish-stage.ts';
@@ -57,13 +58,14 @@ export async function findForgettable(session: Session, name: string): Promise<F
 /**
  * Closes the rows that `findForgettable` found. Their keys stand in the landing log, so that a build that is made again
  * closes the same ones; what the job brings later is new.
+ * @returns audits of the project that returned rows; where one is an error, the snapshot still has the rows
  */
-export async function forgetRows(session: Session, name: string): Promise<void> {
+export async function forgetRows(session: Session, name: string): Promise<AuditFinding[]> {
   // First: a crawl that goes on would bring a part of them back, and an end known as complete none.
   await resetState(session, [name]);
   await writeForgotten(session, name);
   await publishStage(session);
-  await snapshotStage(session, { exitCode: 0, stoppedBy: null });
+  return snapshotStage(session, { exitCode: 0, stoppedBy: null });
 }
 
 async function writeForgotten({ folder, run, withBuild }: Session, name: string): Promise<void> {

@@ -95,6 +95,21 @@ test('views are in the snapshot and the lake; an audit that fails keeps the old 
   expect(await views()).toEqual([{ name: 'owner_totals' }]);
 });
 
+test('an audit that refuses what forget would leave keeps the snapshot: 4', async () => {
+  const place = await openCliPlace({ 'jobs/tokens.yaml': tokens(ann) });
+  place.answer(accounts(1000, 10));
+  expect((await place.cli(['run'])).code).toBe(0);
+  await mkdir(join(place.root, 'audits'));
+  await writeFile(
+    join(place.root, 'audits/some.sql'),
+    '-- describe: No account is left\nselect 1 as missing where not exists (from token_accounts)',
+  );
+  const forgotten = await place.cli(['forget', 'tokens', '--yes']);
+  expect(forgotten, forgotten.stderr).toMatchObject({ code: 4 });
+  expect(forgotten.stdout).toContain('audit some (error): 1 row: No account is left');
+  expect(await place.rows('select count(*) as n from token_accounts')).toEqual([{ n: '12' }]);
+});
+
 test.each([
   ['two statements', '-- describe: x\nselect 1; select 2', 'expected exactly one SELECT'],
   ['a change', '-- describe: x\ndelete from token_accounts', 'expected exactly one SELECT'],
