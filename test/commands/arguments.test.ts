@@ -72,7 +72,10 @@ test.each<[string[], string]>([
   [['webhook', 'enable'], '<id> is missing'],
   [['jobs', 'chek'], '<action> takes check, not "chek"'],
   [['methods', '--log-level', 'loud'], '--log-level takes debug, info, warn, error or silent, not "loud"'],
-  [['sql', '--format', 'xml', 'select 1'], '--format takes table, csv, json, ndjson, parquet or arrow, not "xml"'],
+  [
+    ['sql', '--format', 'xml', 'select 1'],
+    '--format takes table, csv, json, ndjson, parquet or arrow, not "xml"',
+  ],
   [['run', '--until', '--json'], '--until needs a value: --until <duration>'],
   [['--data-dir=', 'load'], '--data-dir takes a path, not ""'],
   [['--data-dir', '--json', 'load'], 'a path (one that begins so is written ./--json), not "--json"'],
