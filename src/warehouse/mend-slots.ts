@@ -27,9 +27,12 @@ export async function mendTimes(database: Database): Promise<void> {
 }
 
 async function takeBack(database: Database, table: string, times: readonly string[]): Promise<void> {
-  await database.run(`
-    update ${table} set ${times.map((time) => `${time} = if(${time} > now(), now(), ${time})`).join(', ')}
-    where ${times.map((time) => `${time} > now()`).join(' or ')}`);
+  // The program's own clock, which its answers may have put right; not the database's.
+  await database.run(
+    `update ${table} set ${times.map((time) => `${time} = if(${time} > $now::timestamptz, $now::timestamptz, ${time})`).join(', ')}
+    where ${times.map((time) => `${time} > $now::timestamptz`).join(' or ')}`,
+    { now: new Date().toISOString() },
+  );
 }
 
 function fillIn(path: string, { name, key }: TableSpec): string {
