@@ -48,14 +48,7 @@ export function numbers(
   allocate: (length: number) => Numbers,
   read = (value: DuckDBValue) => value as number,
 ): ArrowColumn {
-  return {
-    type,
-    make(values) {
-      const data = allocate(values.length);
-      for (const [n, value] of values.entries()) if (value !== null) data[n] = read(value);
-      return makeData({ type, length: values.length, ...validity(values), data } as never);
-    },
-  };
+  return filled(type, (length) => allocate(length) as ArrayLike<number>, read);
 }
 
 export function wide(
@@ -63,10 +56,19 @@ export function wide(
   allocate: (length: number) => Wide,
   read = (value: DuckDBValue) => value as bigint,
 ): ArrowColumn {
+  return filled(type, (length) => allocate(length) as ArrayLike<bigint>, read);
+}
+
+/** A column whose values stand in a typed array, each where it is not NULL. */
+function filled<Value>(
+  type: DataType,
+  allocate: (length: number) => ArrayLike<Value>,
+  read: (value: DuckDBValue) => Value,
+): ArrowColumn {
   return {
     type,
     make(values) {
-      const data = allocate(values.length);
+      const data = allocate(values.length) as Value[];
       for (const [n, value] of values.entries()) if (value !== null) data[n] = read(value);
       return makeData({ type, length: values.length, ...validity(values), data } as never);
     },

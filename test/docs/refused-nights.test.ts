@@ -3,34 +3,12 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { refusalLines } from '../../src/commands/refusal-text.ts';
 import { openInstallation } from '../support/nights.ts';
-import type { Call, Script } from '../support/scripted-api.ts';
-import { answerList } from '../support/scripted-list.ts';
+import type { Script } from '../support/scripted-api.ts';
+import { jobs, ledger } from '../support/three-owners.ts';
 import { readText, root } from './documents.ts';
 
 const page = 'docs/how-to.md';
 const generated = /(?<=<!-- generated: refused nights -->\n)[\s\S]*?(?=<!-- end -->)/;
-
-const key = (name: string) => name.padEnd(43, '1');
-const owners = ['Ann', 'Bea', 'Cat'].map(key);
-const jobs = {
-  'jobs/tokens.yaml': `describe: test
-method: getTokenAccounts
-for_each: {owner: {values: [${owners.join(', ')}]}}
-`,
-};
-
-type Account = Record<string, unknown>;
-
-const ledger =
-  (slot: number, change: (account: Account) => Account | null = (account) => account): Script =>
-  (call: Call) => {
-    const { owner } = call.params;
-    const accounts = ['x', 'y', 'z', 'w'].flatMap((name, n) => {
-      const address = key(`${String(owner).slice(0, 3)}${name}`);
-      return change({ address, mint: key('Mint'), owner, amount: n + 1 }) ?? [];
-    });
-    return answerList(call, accounts, { slot, pageSize: 1000 });
-  };
 
 const nights: { what: string; script: Script }[] = [
   { what: 'every list comes empty', script: ledger(200, () => null) },

@@ -9,29 +9,7 @@ import { readRuns } from '../../src/pipeline/read-runs.ts';
 import { readStatus } from '../../src/pipeline/read-status.ts';
 import { openInstallation } from '../support/nights.ts';
 import { type Call, RpcError, type Script } from '../support/scripted-api.ts';
-import { answerList } from '../support/scripted-list.ts';
-
-const key = (name: string) => name.padEnd(43, '1');
-const owners = ['Ann', 'Bea', 'Cat'].map(key);
-const jobs = {
-  'jobs/tokens.yaml': `describe: test
-method: getTokenAccounts
-for_each: {owner: {values: [${owners.join(', ')}]}}
-`,
-};
-
-type Account = Record<string, unknown>;
-
-const ledger =
-  (slot: number, change: (account: Account) => Account | null = (account) => account): Script =>
-  (call: Call) => {
-    const { owner } = call.params;
-    const accounts = ['x', 'y', 'z', 'w'].flatMap((name, n) => {
-      const address = key(`${String(owner).slice(0, 3)}${name}`);
-      return change({ address, mint: key('Mint'), owner, amount: n + 1 }) ?? [];
-    });
-    return answerList(call, accounts, { slot, pageSize: 1000 });
-  };
+import { type Account, jobs, ledger, owners } from '../support/three-owners.ts';
 
 const moreForAnn = (account: Account) =>
   account.owner === owners[0] && account.amount === 1 ? { ...account, amount: 9 } : account;
