@@ -247,7 +247,8 @@ test('whatever is told by its text, the tables and all that is counted are as if
   const seed = readSeed();
   console.log(`known-texts.test.ts: LEDGERLAKE_SEED=${seed}`);
   let [unread, again] = [0, 0];
-  for (let world = 0; world < 3; world += 1) {
+  // Three worlds, and more until a row changed after its text was told: few worlds have one.
+  for (let world = 0; world < 3 || (again === 0 && world < 12); world += 1) {
     const draw = createDraw(seed + world);
     const [told, read] = [await newFolder(), await newFolder()];
     for (let n = 1; n <= 7; n += 1) {
