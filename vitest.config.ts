@@ -4,7 +4,7 @@ import LongFilesFirst from './test/long-files-first.ts';
 /** Tests of what a module remembers, or with a module of their own making in its place. */
 const alone = [
   'test/landing/record-forms.test.ts',
-  'test/warehouse/record-forms.test.ts',
+  'test/load/record-forms.test.ts',
   'test/warehouse/run-lock.test.ts',
 ];
 

@@ -10,10 +10,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type DataFolder, dataFolder, makeDataFolder } from '../src/data-folder.ts';
+import { stagingFile } from '../src/load/load.ts';
+import { publish } from '../src/publish/publish.ts';
 import { openBuild } from '../src/warehouse/build.ts';
 import { type Database, openDatabase } from '../src/warehouse/database.ts';
-import { stagingFile } from '../src/warehouse/load.ts';
-import { publish } from '../src/warehouse/publish.ts';
 import { listGroups, stagedHashes } from '../src/warehouse/row-groups.ts';
 import { readTableSpecs } from '../src/warehouse/table-spec.ts';
 

@@ -11,14 +11,14 @@ const slow = ['node:child_process', 'test/support/command-line.ts', 'test/suppor
 const long = [
   'test/api/limits.test.ts',
   'test/landing/torn-tail.test.ts',
-  'test/warehouse/coverage.test.ts',
+  'test/publish/coverage.test.ts',
   'test/warehouse/damage.test.ts',
-  'test/warehouse/export.test.ts',
-  'test/warehouse/large-records.test.ts',
-  'test/warehouse/long-page-lines.test.ts',
-  'test/warehouse/many-slices.test.ts',
+  'test/export/export.test.ts',
+  'test/load/large-records.test.ts',
+  'test/load/long-page-lines.test.ts',
+  'test/publish/many-slices.test.ts',
   'test/warehouse/next-snapshot.test.ts',
-  'test/warehouse/restore-segment.test.ts',
+  'test/archive/restore-segment.test.ts',
 ];
 
 /** Test files that import nothing slow, however far away. Paths from the repository's folder. */

@@ -7,7 +7,7 @@ import type { Operation } from '../src/api/operation.ts';
 import { pools } from '../src/api/operation.ts';
 import { commandList } from '../src/commands/command-list.ts';
 import { commandHelp } from '../src/commands/help.ts';
-import { configSchema } from '../src/config-schema.ts';
+import { configSchema } from '../src/config/config-schema.ts';
 import { jobSchema } from '../src/jobs/job-schema.ts';
 import { describeModel, type TableDescription } from '../src/warehouse/model.ts';
 import { operationTable } from './operations-page.ts';

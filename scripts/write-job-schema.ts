@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { configSchemaText } from '../src/config-schema.ts';
+import { configSchemaText } from '../src/config/config-schema.ts';
 import { jobSchemaText } from '../src/jobs/job-schema.ts';
 
 /** Writes job.schema.json, which editors read to complete and check job files, beside every job that can be copied. */

@@ -3,7 +3,7 @@
 -- {table} stands for its name, {key} for its key columns.
 -- grain: one row a digest (src/landing/record-digests.ts)
 -- A digest counts only while the row is what the text made of it: row_hash is that of the groups and the volatile columns
--- that the text carries (src/warehouse/text-hash.ts), and publish compares it with the row. So a digest may outlive its row.
+-- that the text carries (src/load/text-hash.ts), and publish compares it with the row. So a digest may outlive its row.
 create schema if not exists texts;
 
 -- carried: the named groups that the text carries, a bit each, in the order of the table's header.

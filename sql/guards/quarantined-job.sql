@@ -3,7 +3,7 @@
 -- More records of all crawls of a job have something that does not fit than odd records are, or all of them have: a
 -- format that broke is no success.
 -- grain: one row a crawl
--- Tables `judging`: src/warehouse/apply-guard.ts; `misfit_count`: sql/publish/misfits.sql. `threshold`: warehouse.quarantine_limit
+-- Tables `judging`: src/publish/apply-guard.ts; `misfit_count`: sql/publish/misfits.sql. `threshold`: warehouse.quarantine_limit
 with whole as (
   select
     r.scope,

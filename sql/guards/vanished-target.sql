@@ -2,7 +2,7 @@
 -- needs: vanished
 -- More rows of a target would leave than its list loses in a night. Rows that can be looked up are asked about instead.
 -- grain: one row a crawl and table
--- Tables `gone_count`, `member_count`: src/warehouse/absence.ts. `threshold`: warehouse.guards
+-- Tables `gone_count`, `member_count`: src/publish/absence.ts. `threshold`: warehouse.guards
 select
   task,
   crawl,

@@ -1,6 +1,6 @@
 -- Rows that the ready crawls would close because their lists, which nobody can ask further, do not show them.
 -- grain: one row a crawl and table
--- Tables `vanished`: src/warehouse/absence.ts; meta.absent
+-- Tables `vanished`: src/publish/absence.ts; meta.absent
 select
   task,
   crawl,

@@ -1,6 +1,6 @@
 -- Keeps what the guards refused in this step, and notes of what they refused before and somebody accepted that it is in.
 -- Runs in one transaction with the other state files.
--- Tables `refused`: src/warehouse/guards.ts; `crawl`, `ready`: sql/publish/crawl.sql
+-- Tables `refused`: src/publish/guards.ts; `crawl`, `ready`: sql/publish/crawl.sql
 update meta.refusals set accepted_by = r.run_id
 from ready as r
 where meta.refusals.task = r.task and meta.refusals.crawl = r.crawl and meta.refusals.accepted_by is null;

@@ -2,7 +2,7 @@
 -- grain: one row a crawl that asked for them, and job that missed them first; `closing` are told so for the second time, the
 --   other `rows` for the first; `rows` and `total` are those of the job, because
 --   a target that is one look-up has one row only
--- $table: their table. The condition under which one is closed stands in src/warehouse/settle-absent.ts. Table `looked_up`
+-- $table: their table. The condition under which one is closed stands in src/publish/settle-absent.ts. Table `looked_up`
 -- A job has as many rows as its latest complete crawls brought, and as it misses. What look-ups closed in the last days counts
 -- beside (`before`): of a job whose look-ups are cut into many runs by small budgets, no run closes much.
 insert into unknown_count

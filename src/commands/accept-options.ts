@@ -1,7 +1,7 @@
 import { UsageError } from '../errors.ts';
 import type { Job } from '../jobs/job.ts';
 import { resolveTargets } from '../jobs/targets.ts';
-import { type Accepted, type Guard, guards, makeAccepted } from '../warehouse/accepted.ts';
+import { type Accepted, type Guard, guards, makeAccepted } from '../publish/accepted.ts';
 import type { Usage } from './usage.ts';
 
 /** Arguments that let a guard pass: `--accept-vanished` and the like. */

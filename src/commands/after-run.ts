@@ -1,9 +1,9 @@
 import { isKeyVariable } from '../api/api-key.ts';
 import { LedgerlakeError } from '../errors.ts';
-import { readRuns } from '../pipeline/read-runs.ts';
 import { describeFinished, type FinishedRun } from '../report/finished-run.ts';
 import { writeMetrics } from '../report/metrics.ts';
 import { tellFinished } from '../report/on-finish.ts';
+import { readRuns } from '../run/read-runs.ts';
 import type { Context } from './context.ts';
 
 /** Where to tell of a run, besides stdout. */

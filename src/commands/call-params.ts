@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import type { Operation } from '../api/operation.ts';
 import type { Params } from '../api/wire.ts';
+import { describeIssues } from '../config/yaml-issues.ts';
 import { UsageError } from '../errors.ts';
-import { describeIssues } from '../yaml-issues.ts';
 
 /** The crawl sets these in a run; somebody who sends one request may set them too. */
 const paging = {

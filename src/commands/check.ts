@@ -5,9 +5,9 @@ import {
   checkJobs,
   checkLastRun,
   type FreshnessFinding,
-} from '../pipeline/check-freshness.ts';
-import { examineFolder } from '../pipeline/examine-folder.ts';
-import { readStatus } from '../pipeline/read-status.ts';
+} from '../status/check-freshness.ts';
+import { examineFolder } from '../status/examine-folder.ts';
+import { readStatus } from '../status/read-status.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { type GlobalArgs, openContext } from './context.ts';
 import { readJobFiles } from './job-files.ts';

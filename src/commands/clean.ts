@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
-import { type Cleanable, findCleanable, type Kept } from '../pipeline/cleanable.ts';
-import { snapshotStage } from '../pipeline/publish-stage.ts';
-import { describeStart } from '../warehouse/archive-start.ts';
+import { describeStart } from '../archive/archive-start.ts';
+import { snapshotStage } from '../run/publish-stage.ts';
+import { type Cleanable, findCleanable, type Kept } from '../status/cleanable.ts';
 import { isError } from '../warehouse/own-views.ts';
 import type { GlobalArgs } from './context.ts';
 import { runOffline } from './offline.ts';

@@ -1,9 +1,9 @@
 import { UsageError } from '../errors.ts';
 import type { Job } from '../jobs/job.ts';
 import { exists } from '../landing/segment-files.ts';
-import { planJobs } from '../pipeline/plan-jobs.ts';
-import { readRuns } from '../pipeline/read-runs.ts';
-import { readRunLog } from '../pipeline/run-log.ts';
+import { planJobs } from '../run/plan-jobs.ts';
+import { readRuns } from '../run/read-runs.ts';
+import { readRunLog } from '../run/run-log.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { formatCount } from '../words.ts';
 import { askYes } from './ask-yes.ts';

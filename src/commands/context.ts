@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
-import { type Config, readConfig } from '../config.ts';
+import { type Config, readConfig } from '../config/config.ts';
+import { readSurroundings } from '../config/env-file.ts';
 import { type DataFolder, dataFolder, refuseOddPath } from '../data-folder.ts';
-import { readSurroundings } from '../env-file.ts';
 import { noteResult } from '../json-output.ts';
 import { canRedraw, writeStderr } from '../screen.ts';
 import { asCalled } from './as-called.ts';

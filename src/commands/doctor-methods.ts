@@ -1,13 +1,13 @@
 import { readApiKey } from '../api/api-key.ts';
 import { listOperations } from '../api/catalogue.ts';
 import { harmlessParams } from '../api/harmless-params.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
-import { askOnce, describeMethod } from '../pipeline/examine-api.ts';
-import { createProber, type ProbePlace, type Prober } from '../pipeline/probe-api.ts';
-import { openRequestLog } from '../pipeline/request-log.ts';
-import { readMonthlyLeft } from '../pipeline/run-client.ts';
+import { openRequestLog } from '../run/request-log.ts';
+import { readMonthlyLeft } from '../run/run-client.ts';
+import { askOnce, describeMethod } from '../status/examine-api.ts';
+import { createProber, type ProbePlace, type Prober } from '../status/probe-api.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { formatCount } from '../words.ts';
 import { askYes } from './ask-yes.ts';

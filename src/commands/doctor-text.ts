@@ -1,11 +1,11 @@
 import { relative } from 'node:path';
 import { findKeyVariable } from '../api/api-key.ts';
 import { describeKeyPlace } from '../api/key-place.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { exists } from '../landing/segment-files.ts';
-import type { Finding } from '../pipeline/examine-folder.ts';
-import type { Fact } from '../pipeline/examine-needs.ts';
-import type { Repaired } from '../pipeline/repair-folder.ts';
+import type { Finding } from '../status/examine-folder.ts';
+import type { Fact } from '../status/examine-needs.ts';
+import type { Repaired } from '../status/repair-folder.ts';
 import type { GlobalArgs } from './context.ts';
 import { urlsOf } from './endpoints.ts';
 

@@ -2,7 +2,7 @@ import { open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ApiKey, readApiKey } from '../api/api-key.ts';
 import type { Transport } from '../api/operation.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { makeDataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
 import type { Job } from '../jobs/job.ts';

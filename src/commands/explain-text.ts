@@ -1,5 +1,5 @@
-import type { Explanation, RowAnswer } from '../pipeline/explanation.ts';
-import type { RowVersion } from '../pipeline/row-versions.ts';
+import type { Explanation, RowAnswer } from '../status/explanation.ts';
+import type { RowVersion } from '../status/row-versions.ts';
 import { oneLine } from './visible-text.ts';
 
 /** Columns that say when something came, not what it says. */

@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os';
-import { explainRow } from '../pipeline/explain-row.ts';
+import { explainRow } from '../status/explain-row.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { type GlobalArgs, openContext } from './context.ts';
 import { explainText } from './explain-text.ts';

@@ -1,7 +1,7 @@
 import { makeDataFolder } from '../data-folder.ts';
-import { exportSnapshot } from '../pipeline/export-stage.ts';
+import type { ExportResult } from '../export/export.ts';
+import { exportSnapshot } from '../run/export-stage.ts';
 import { untilStopped } from '../stop-signals.ts';
-import type { ExportResult } from '../warehouse/export.ts';
 import { requireSnapshot } from '../warehouse/open-snapshot.ts';
 import { takeRunLock } from '../warehouse/run-lock.ts';
 import { type GlobalArgs, openContext } from './context.ts';

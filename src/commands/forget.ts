@@ -1,5 +1,5 @@
 import { StoppedEarly, UsageError } from '../errors.ts';
-import { type Forgettable, findForgettable, forgetRows } from '../pipeline/forget-stage.ts';
+import { type Forgettable, findForgettable, forgetRows } from '../run/forget-stage.ts';
 import { isError } from '../warehouse/own-views.ts';
 import { askYes } from './ask-yes.ts';
 import type { GlobalArgs } from './context.ts';

@@ -1,6 +1,6 @@
 import { UsageError } from '../errors.ts';
 import { listJobNames, readJobs } from '../jobs/job-file.ts';
-import type { JobFiles } from '../pipeline/read-status.ts';
+import type { JobFiles } from '../status/read-status.ts';
 
 /** Job files with mistakes do not hide what was published. */
 export async function readJobFiles(jobsDir: string): Promise<JobFiles> {

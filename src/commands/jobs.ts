@@ -2,7 +2,7 @@ import type { Job, TargetSource } from '../jobs/job.ts';
 import { listQueries, readJobs } from '../jobs/job-file.ts';
 import { type OwnSql, readOwnSql } from '../jobs/own-sql.ts';
 import { findSameQuestions, type SameQuestions } from '../jobs/same-questions.ts';
-import { checkQueries, checkTargets } from '../pipeline/check-jobs.ts';
+import { checkQueries, checkTargets } from '../run/check-jobs.ts';
 import { confineToTables } from '../warehouse/job-sql.ts';
 import { withEmptyTables } from '../warehouse/model.ts';
 import { checkOwnSql } from '../warehouse/own-views.ts';

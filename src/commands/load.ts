@@ -1,4 +1,4 @@
-import { loadWaiting } from '../pipeline/publish-stage.ts';
+import { loadWaiting } from '../run/publish-stage.ts';
 import type { GlobalArgs } from './context.ts';
 import { runOffline } from './offline.ts';
 import type { Usage } from './usage.ts';

@@ -1,8 +1,8 @@
 import { UsageError } from '../errors.ts';
 import { exists } from '../landing/segment-files.ts';
-import { withSession } from '../pipeline/open-session.ts';
-import type { Ended, Session } from '../pipeline/session.ts';
-import { type Accepted, nothingAccepted } from '../warehouse/accepted.ts';
+import { type Accepted, nothingAccepted } from '../publish/accepted.ts';
+import { withSession } from '../run/open-session.ts';
+import type { Ended, Session } from '../run/session.ts';
 import { type Context, type GlobalArgs, openContext } from './context.ts';
 
 /**

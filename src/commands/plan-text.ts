@@ -1,4 +1,4 @@
-import type { JobPlan } from '../pipeline/plan-jobs.ts';
+import type { JobPlan } from '../run/plan-jobs.ts';
 import { countOf, formatCount, formatSeconds, jobTitle } from '../words.ts';
 import { formatBytes } from './numbers.ts';
 import { formatTable } from './text-table.ts';

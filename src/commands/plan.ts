@@ -1,10 +1,10 @@
 import { readNamedJobs } from '../jobs/refresh-job.ts';
 import { exists } from '../landing/segment-files.ts';
-import { checkLake } from '../pipeline/export-stage.ts';
-import { type JobPlan, planJobs } from '../pipeline/plan-jobs.ts';
-import { readMonthlyLeft } from '../pipeline/run-client.ts';
-import { readRunLog } from '../pipeline/run-log.ts';
-import { readRunning } from '../pipeline/run-state.ts';
+import { checkLake } from '../run/export-stage.ts';
+import { type JobPlan, planJobs } from '../run/plan-jobs.ts';
+import { readMonthlyLeft } from '../run/run-client.ts';
+import { readRunLog } from '../run/run-log.ts';
+import { readRunning } from '../run/run-state.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { isSnapshotMissing, requireSnapshot } from '../warehouse/open-snapshot.ts';
 import { type Context, type GlobalArgs, openContext } from './context.ts';

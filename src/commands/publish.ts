@@ -1,6 +1,6 @@
-import { publishLoaded } from '../pipeline/publish-stage.ts';
-import type { Session } from '../pipeline/session.ts';
-import { makeAccepted } from '../warehouse/accepted.ts';
+import { makeAccepted } from '../publish/accepted.ts';
+import { publishLoaded } from '../run/publish-stage.ts';
+import type { Session } from '../run/session.ts';
 import { type AcceptArgs, acceptOptions, listArguments } from './accept-options.ts';
 import type { Context, GlobalArgs } from './context.ts';
 import { runOffline } from './offline.ts';

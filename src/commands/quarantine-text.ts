@@ -1,7 +1,7 @@
 import type { DataFolder } from '../data-folder.ts';
-import type { LocatedPage } from '../pipeline/locate-entry.ts';
-import { groupQuarantine, type QuarantineEntry, type QuarantineGroup } from '../pipeline/quarantine.ts';
-import type { RetryReport } from '../pipeline/retry-quarantine.ts';
+import type { LocatedPage } from '../status/locate-entry.ts';
+import { groupQuarantine, type QuarantineEntry, type QuarantineGroup } from '../status/quarantine.ts';
+import type { RetryReport } from '../status/retry-quarantine.ts';
 import { auditLines, refusalLines } from './refusal-text.ts';
 import { formatTable } from './text-table.ts';
 import { oneLine } from './visible-text.ts';

@@ -1,8 +1,8 @@
 import { tmpdir } from 'node:os';
 import { UsageError } from '../errors.ts';
-import { locateEntry } from '../pipeline/locate-entry.ts';
-import { type QuarantineFilter, readQuarantine, withSnapshot } from '../pipeline/quarantine.ts';
-import { retryQuarantine } from '../pipeline/retry-quarantine.ts';
+import { locateEntry } from '../status/locate-entry.ts';
+import { type QuarantineFilter, readQuarantine, withSnapshot } from '../status/quarantine.ts';
+import { retryQuarantine } from '../status/retry-quarantine.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { type GlobalArgs, openContext } from './context.ts';
 import { runOffline } from './offline.ts';

@@ -1,5 +1,5 @@
-import { rebuild } from '../pipeline/mend-build.ts';
-import { publishLoaded } from '../pipeline/publish-stage.ts';
+import { rebuild } from '../run/mend-build.ts';
+import { publishLoaded } from '../run/publish-stage.ts';
 import type { GlobalArgs } from './context.ts';
 import { runOffline } from './offline.ts';
 import { auditLines, refusalLines } from './refusal-text.ts';

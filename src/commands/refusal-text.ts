@@ -1,8 +1,8 @@
 import type { DataFolder } from '../data-folder.ts';
+import { acceptOf } from '../publish/accepted.ts';
+import type { Refusal } from '../publish/published.ts';
 import { quoteForShell } from '../shell-words.ts';
-import { acceptOf } from '../warehouse/accepted.ts';
 import { type AuditFinding, describeFinding, isError } from '../warehouse/own-views.ts';
-import type { Refusal } from '../warehouse/published.ts';
 import { countOf, jobTitle } from '../words.ts';
 import { oneLine } from './visible-text.ts';
 

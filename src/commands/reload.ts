@@ -1,5 +1,5 @@
-import { publishLoaded } from '../pipeline/publish-stage.ts';
-import { type ReloadReport, reloadTables } from '../pipeline/reload-stage.ts';
+import { publishLoaded } from '../run/publish-stage.ts';
+import { type ReloadReport, reloadTables } from '../run/reload-stage.ts';
 import type { Context, GlobalArgs } from './context.ts';
 import { runOffline } from './offline.ts';
 import { auditLines, refusalLines } from './refusal-text.ts';

@@ -1,8 +1,8 @@
 import { UsageError } from '../errors.ts';
 import { readNamedJobs } from '../jobs/refresh-job.ts';
 import { exists } from '../landing/segment-files.ts';
-import { checkLake, exportSnapshot } from '../pipeline/export-stage.ts';
-import { type RunOptions, type RunReport, runPipeline } from '../pipeline/run-pipeline.ts';
+import { checkLake, exportSnapshot } from '../run/export-stage.ts';
+import { type RunOptions, type RunReport, runPipeline } from '../run/run-pipeline.ts';
 import { acceptOptions, readAccepted } from './accept-options.ts';
 import { tellingAfter } from './after-run.ts';
 import { asCalled } from './as-called.ts';

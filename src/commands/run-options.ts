@@ -1,6 +1,6 @@
 import { durationForms, parseDuration } from '../duration.ts';
 import { UsageError } from '../errors.ts';
-import type { BudgetLimits } from '../pipeline/budget.ts';
+import type { BudgetLimits } from '../run/budget.ts';
 import type { AcceptArgs } from './accept-options.ts';
 import type { GlobalArgs } from './context.ts';
 import { readPath } from './option-values.ts';

@@ -1,8 +1,8 @@
 import type { DataFolder } from '../data-folder.ts';
-import type { RunReport } from '../pipeline/run-pipeline.ts';
-import type { JobProgress } from '../pipeline/run-state.ts';
+import type { MergeCounts } from '../publish/merge-table.ts';
+import type { RunReport } from '../run/run-pipeline.ts';
+import type { JobProgress } from '../run/run-state.ts';
 import { quoteForShell } from '../shell-words.ts';
-import type { MergeCounts } from '../warehouse/merge-table.ts';
 import { countOf, formatCount, formatSeconds, jobTitle } from '../words.ts';
 import { auditLines, refusalLines } from './refusal-text.ts';
 import { oneLine } from './visible-text.ts';

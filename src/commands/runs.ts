@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.ts';
-import { type RunSummary, readRuns } from '../pipeline/read-runs.ts';
+import { type RunSummary, readRuns } from '../run/read-runs.ts';
 import { countOf, formatCount, formatSeconds } from '../words.ts';
 import { type GlobalArgs, openContext } from './context.ts';
 import { readNumber } from './option-values.ts';

@@ -1,9 +1,9 @@
 import type { Operation } from '../api/operation.ts';
 import type { Params } from '../api/wire.ts';
 import { type SplitPage, sliceResult, splitPage } from '../landing/split.ts';
-import { createBudget } from '../pipeline/budget.ts';
-import { openRequestLog, type RequestLog } from '../pipeline/request-log.ts';
-import { openClient, readMonthlyLeft } from '../pipeline/run-client.ts';
+import { createBudget } from '../run/budget.ts';
+import { openRequestLog, type RequestLog } from '../run/request-log.ts';
+import { openClient, readMonthlyLeft } from '../run/run-client.ts';
 import { untilStopped } from '../stop-signals.ts';
 import type { Context } from './context.ts';
 import type { Endpoints } from './endpoints.ts';

@@ -1,11 +1,11 @@
 import { rm } from 'node:fs/promises';
-import { urlFault } from '../config-urls.ts';
+import { urlFault } from '../config/config-urls.ts';
 import { UsageError } from '../errors.ts';
 import { exists } from '../landing/segment-files.ts';
-import { listMoves } from '../pipeline/moved-source.ts';
-import { withSession } from '../pipeline/open-session.ts';
-import { publishLoaded } from '../pipeline/publish-stage.ts';
-import { readRunLog } from '../pipeline/run-log.ts';
+import { listMoves } from '../run/moved-source.ts';
+import { withSession } from '../run/open-session.ts';
+import { publishLoaded } from '../run/publish-stage.ts';
+import { readRunLog } from '../run/run-log.ts';
 import { readSource } from '../warehouse/build.ts';
 import { openDatabase } from '../warehouse/database.ts';
 import { askYes } from './ask-yes.ts';

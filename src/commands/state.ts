@@ -1,5 +1,5 @@
 import { StoppedEarly, UsageError } from '../errors.ts';
-import { findReset, type Reset, resetState } from '../pipeline/reset-state.ts';
+import { findReset, type Reset, resetState } from '../run/reset-state.ts';
 import { askYes } from './ask-yes.ts';
 import type { GlobalArgs } from './context.ts';
 import { runOffline } from './offline.ts';

@@ -1,7 +1,7 @@
 import type { DataFolder } from '../data-folder.ts';
-import { describeRange, type Gap } from '../pipeline/published-status.ts';
-import { type JobStatus, readStatus, type Status, type TargetStatus } from '../pipeline/read-status.ts';
-import type { RunState } from '../pipeline/run-state.ts';
+import type { RunState } from '../run/run-state.ts';
+import { describeRange, type Gap } from '../status/published-status.ts';
+import { type JobStatus, readStatus, type Status, type TargetStatus } from '../status/read-status.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { countOf, formatCount, formatSeconds, jobTitle } from '../words.ts';
 import { type GlobalArgs, openContext } from './context.ts';

@@ -1,8 +1,8 @@
 import { UsageError } from '../errors.ts';
+import { listTableSql } from '../publish/table-sql.ts';
 import { suggestion } from '../suggestion.ts';
 import { describeModel, type TableDescription, withEmptyTables } from '../warehouse/model.ts';
 import { readTableSpecs } from '../warehouse/table-spec.ts';
-import { listTableSql } from '../warehouse/table-sql.ts';
 import { createPrint, type GlobalArgs } from './context.ts';
 import { formatEntries, formatTable, terminalWidth } from './text-table.ts';
 import type { Usage } from './usage.ts';

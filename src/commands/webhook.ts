@@ -6,7 +6,7 @@ import { makeDataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
 import { canonicalJson } from '../jobs/canonical-json.ts';
 import { landOutside } from '../landing/incoming.ts';
-import { makeRunId } from '../pipeline/run-log.ts';
+import { makeRunId } from '../run/run-log.ts';
 import { checkSource } from '../warehouse/build.ts';
 import { openDatabase } from '../warehouse/database.ts';
 import { readCallParams } from './call-params.ts';

@@ -1,6 +1,6 @@
 import type { Operation } from '../api/operation.ts';
-import type { Problem, YamlFile } from '../yaml-file.ts';
-import { describeIssue } from '../yaml-issues.ts';
+import type { Problem, YamlFile } from '../config/yaml-file.ts';
+import { describeIssue } from '../config/yaml-issues.ts';
 import type { TargetSource } from './job.ts';
 
 /**

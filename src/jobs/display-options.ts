@@ -1,4 +1,4 @@
-import type { Problem } from '../yaml-file.ts';
+import type { Problem } from '../config/yaml-file.ts';
 import type { Job, ReadJob } from './job.ts';
 
 /**

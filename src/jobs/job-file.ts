@@ -1,11 +1,11 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type Problem, problemsError, readYamlFile, validateYaml } from '../config/yaml-file.ts';
 import { UsageError } from '../errors.ts';
 import { packageRoot } from '../package-root.ts';
 import { quoteForShell } from '../shell-words.ts';
 import { suggestion } from '../suggestion.ts';
-import { type Problem, problemsError, readYamlFile, validateYaml } from '../yaml-file.ts';
 import { checkJob } from './check-job.ts';
 import { checkDisplayOptions } from './display-options.ts';
 import type { Job, ReadJob, SqlSource } from './job.ts';

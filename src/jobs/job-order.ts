@@ -1,5 +1,5 @@
+import type { Problem } from '../config/yaml-file.ts';
 import { suggestion } from '../suggestion.ts';
-import type { Problem } from '../yaml-file.ts';
 import type { Job, ReadJob } from './job.ts';
 
 /** Problems of `after`: unknown jobs, a job after itself, cycles (each told once, in the file of its first job). */

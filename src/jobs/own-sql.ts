@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { readText } from '../config/yaml-file.ts';
 import { UsageError } from '../errors.ts';
-import { readText } from '../yaml-file.ts';
 
 /** A view or an audit of one's own: a header of comments and one SELECT, in `views/` or `audits/` beside the jobs. */
 export interface OwnQuery {

@@ -1,5 +1,5 @@
+import { readText } from '../config/yaml-file.ts';
 import { UsageError } from '../errors.ts';
-import { readText } from '../yaml-file.ts';
 
 /** A value of a target file and the line it stands on, counted from 1. */
 export interface TargetLine {

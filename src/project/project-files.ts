@@ -1,4 +1,4 @@
-import { configSchemaText } from '../config-schema.ts';
+import { configSchemaText } from '../config/config-schema.ts';
 import { jobSchemaText } from '../jobs/job-schema.ts';
 import { configText, envExampleText, gitignoreText } from './config-text.ts';
 import { jobFiles } from './job-files.ts';

@@ -1,6 +1,6 @@
-import type { RunSummary } from '../pipeline/read-runs.ts';
-import type { DoneJob } from '../pipeline/run-log.ts';
-import type { MergeCounts } from '../warehouse/merge-table.ts';
+import type { MergeCounts } from '../publish/merge-table.ts';
+import type { RunSummary } from '../run/read-runs.ts';
+import type { DoneJob } from '../run/run-log.ts';
 import { countOf, formatCount, formatSeconds } from '../words.ts';
 import { describeEnd, listTroubles, sumRows } from './verdict.ts';
 

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
 import { exists } from '../landing/segment-files.ts';
-import { billingPeriodStart } from '../pipeline/budget.ts';
-import { type RunSummary, readRuns } from '../pipeline/read-runs.ts';
-import { type JobFiles, readStatus, type Status } from '../pipeline/read-status.ts';
+import { billingPeriodStart } from '../run/budget.ts';
+import { type RunSummary, readRuns } from '../run/read-runs.ts';
+import { type JobFiles, readStatus, type Status } from '../status/read-status.ts';
 import { requireSchema } from '../warehouse/build.ts';
 import { type Database, openDatabase } from '../warehouse/database.ts';
 import { readSql } from '../warehouse/sql-text.ts';

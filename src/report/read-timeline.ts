@@ -1,4 +1,4 @@
-import { type RequestEntry, readRequestLog } from '../pipeline/request-log.ts';
+import { type RequestEntry, readRequestLog } from '../run/request-log.ts';
 
 /** What one run asked for in a step of time. */
 export interface Step {

@@ -1,4 +1,4 @@
-import type { RunSummary } from '../pipeline/read-runs.ts';
+import type { RunSummary } from '../run/read-runs.ts';
 import { countOf, formatCount, formatSeconds, jobTitle } from '../words.ts';
 import { drawChart } from './charts.ts';
 import { type Html, html } from './html.ts';

@@ -2,7 +2,7 @@ import { context, SpanStatusCode, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
-import { readRequestLog } from '../pipeline/request-log.ts';
+import { readRequestLog } from '../run/request-log.ts';
 import { type FinishedRun, isFailure } from './finished-run.ts';
 
 /** What a run asked of one operation, from its first attempt to the end of its last. */

@@ -1,4 +1,4 @@
-import type { RunSummary } from '../pipeline/read-runs.ts';
+import type { RunSummary } from '../run/read-runs.ts';
 import { countOf } from '../words.ts';
 import type { Tile } from './layout.ts';
 

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { parse } from 'node:path';
 import type { DuckDBConnection, DuckDBInstance, DuckDBType, DuckDBValue } from '@duckdb/node-api';
-import { parseMemory } from '../config-schema.ts';
+import { parseMemory } from '../config/config-schema.ts';
 import { asDiskError } from '../errors.ts';
 import { duckdb } from './duckdb.ts';
 import { escapeGlob, quoteName, quoteText } from './sql-text.ts';

@@ -5,7 +5,7 @@ import type { Database } from './database.ts';
 
 /**
  * What each of our databases may take besides the build and the snapshot, which have `warehouse.memory_limit`
- * (src/config-schema.ts says the least). Bodies of answers have a bound of their own (src/api/http.ts).
+ * (src/config/config-schema.ts says the least). Bodies of answers have a bound of their own (src/api/http.ts).
  */
 export const memoryLimits = {
   /**

@@ -5,7 +5,7 @@ import type { DuckDBConnection, DuckDBResult, DuckDBType, DuckDBValue } from '@d
 import { asDiskError, LedgerlakeError, UsageError } from '../errors.ts';
 import { interruptOn } from './database.ts';
 import { duckdb } from './duckdb.ts';
-import { lakeType } from './lake-table.ts';
+import { lakeType } from './lake-type.ts';
 import { requireSnapshot } from './open-snapshot.ts';
 import { quoteName, quoteText } from './sql-text.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { guards } from '../../src/warehouse/accepted.ts';
+import { guards } from '../../src/publish/accepted.ts';
 import { runCli } from '../run-cli.ts';
 
 let root: string;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSchema } from '../../src/warehouse/build.ts';
 import { openDatabase } from '../../src/warehouse/database.ts';
-import { insertAssets, insertTokenAccounts } from '../warehouse/export-fixture.ts';
+import { insertAssets, insertTokenAccounts } from '../export/export-fixture.ts';
 
 /** A folder with `data/warehouse.duckdb` in it: 4 assets and 100 token accounts. */
 export interface TestFolder {

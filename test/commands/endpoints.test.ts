@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { Context } from '../../src/commands/context.ts';
 import { type Endpoints, openEndpoints } from '../../src/commands/endpoints.ts';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { dataFolder } from '../../src/data-folder.ts';
 
 let root: string;

@@ -1,7 +1,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Explanation } from '../../src/pipeline/explanation.ts';
+import type { Explanation } from '../../src/status/explanation.ts';
 import { type CliPlace, openCliPlace } from '../support/cli-place.ts';
 import { JsonText, type Script } from '../support/scripted-api.ts';
 import { answerList } from '../support/scripted-list.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import type { ExportResult } from '../../src/warehouse/export.ts';
+import type { ExportResult } from '../../src/export/export.ts';
 import { takeRunLock } from '../../src/warehouse/run-lock.ts';
 import { runCli, startCli } from '../run-cli.ts';
 import { createDataFolder, type TestFolder } from './data-folder-fixture.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { schedules } from '../../src/project/project.ts';
 import { scheduleFiles } from '../../src/project/schedules.ts';
 import { runCli } from '../run-cli.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { describeExcess } from '../../src/commands/confirm-spending.ts';
 import { renderPlan } from '../../src/commands/plan-text.ts';
-import type { JobPlan } from '../../src/pipeline/plan-jobs.ts';
+import type { JobPlan } from '../../src/run/plan-jobs.ts';
 import { environmentOf, runProgram, writeFiles } from '../crash/program.ts';
 import { startTiny, writeListJob } from '../e2e/tiny.ts';
 

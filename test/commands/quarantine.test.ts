@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, test } from 'vitest';
-import type { QuarantineEntry } from '../../src/pipeline/quarantine.ts';
+import type { QuarantineEntry } from '../../src/status/quarantine.ts';
 import { type CliPlace, openCliPlace } from '../support/cli-place.ts';
 import type { Script } from '../support/scripted-api.ts';
 import { answerList } from '../support/scripted-list.ts';

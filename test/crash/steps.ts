@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Manifest } from '../../src/export/lake-manifest.ts';
 import { type Database, openDatabase } from '../../src/warehouse/database.ts';
-import type { Manifest } from '../../src/warehouse/lake-manifest.ts';
 import { timed } from './content.ts';
 import { type Ended, type Place, runProcess } from './program.ts';
 

@@ -4,8 +4,8 @@ import { receivePage } from '../../src/crawl/page.ts';
 import { highestSlot, type SlotHistory } from '../../src/crawl/slot-ceiling.ts';
 import { refuseLoop } from '../../src/crawl/walk.ts';
 import { splitPage } from '../../src/landing/split.ts';
+import { createShapeMacros } from '../../src/load/shape-query.ts';
 import { openDatabase } from '../../src/warehouse/database.ts';
-import { createShapeMacros } from '../../src/warehouse/shape-query.ts';
 import { cursorList, newCrawl, newTask } from './crawl.ts';
 
 const now = Date.UTC(2026, 0, 1);

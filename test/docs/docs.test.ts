@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { referencePages } from '../../scripts/reference-pages.ts';
 import { commandList } from '../../src/commands/command-list.ts';
-import { configSchema } from '../../src/config-schema.ts';
+import { configSchema } from '../../src/config/config-schema.ts';
 import { describeModel } from '../../src/warehouse/model.ts';
 import { listDeadLinks, listDocuments, listMissingFiles, readText, root } from './documents.ts';
 

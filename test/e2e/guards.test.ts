@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Accepted } from '../../src/warehouse/accepted.ts';
+import type { Accepted } from '../../src/publish/accepted.ts';
 import { compareTables, openInstallation } from '../support/nights.ts';
 import type { Call, Script } from '../support/scripted-api.ts';
 import { answerList } from '../support/scripted-list.ts';

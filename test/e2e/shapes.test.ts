@@ -7,8 +7,8 @@ import { listCarried, receivePage } from '../../src/crawl/page.ts';
 import { dataFolder, makeDataFolder } from '../../src/data-folder.ts';
 import { splitPage } from '../../src/landing/split.ts';
 import { createLandingLog } from '../../src/landing/writer.ts';
+import { createLoader } from '../../src/load/load.ts';
 import { openDatabase } from '../../src/warehouse/database.ts';
-import { createLoader } from '../../src/warehouse/load.ts';
 import { readRows } from './night.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { JobStatus, Status } from '../../src/pipeline/read-status.ts';
 import type { Sandbox } from '../../src/sandbox/server.ts';
+import type { JobStatus, Status } from '../../src/status/read-status.ts';
 import { environmentOf, type Place, runProgram, writeFiles } from '../crash/program.ts';
 import { readText } from '../docs/documents.ts';
 import { startTiny, writeListJob } from './tiny.ts';

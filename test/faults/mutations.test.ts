@@ -10,10 +10,10 @@ import { listCarried, type PageAnswer, receivePage } from '../../src/crawl/page.
 import { type DataFolder, dataFolder, makeDataFolder } from '../../src/data-folder.ts';
 import { MalformedPage, splitPage } from '../../src/landing/split.ts';
 import { createLandingLog } from '../../src/landing/writer.ts';
+import { createLoader, listStaged } from '../../src/load/load.ts';
+import { publish } from '../../src/publish/publish.ts';
 import { openBuild } from '../../src/warehouse/build.ts';
 import { openDatabase } from '../../src/warehouse/database.ts';
-import { createLoader, listStaged } from '../../src/warehouse/load.ts';
-import { publish } from '../../src/warehouse/publish.ts';
 import { bar, showFigure } from '../bars.ts';
 import { readCounts } from '../crash/content.ts';
 import { createRandom, readSeed } from '../crash/random.ts';

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { dataFolder } from '../../src/data-folder.ts';
 import { escapeHtml } from '../../src/report/html.ts';
 import { findRun, readReport, readReportedRuns } from '../../src/report/read-report.ts';

@@ -7,13 +7,22 @@ const src = fileURLToPath(new URL('../../src', import.meta.url));
 
 /** What each folder of `src/` may import, besides itself and the files of the root. Imports point one way. */
 const allowed: Record<string, readonly string[]> = {
-  commands: ['report', 'pipeline', 'project', 'jobs', 'crawl', 'warehouse', 'landing', 'api', 'sandbox'],
-  report: ['pipeline', 'warehouse', 'landing'],
-  pipeline: ['jobs', 'crawl', 'warehouse', 'landing', 'api'],
-  project: ['jobs'],
+  commands: [
+    ...['report', 'status', 'run', 'project', 'export', 'archive', 'publish', 'warehouse'],
+    ...['jobs', 'config', 'landing', 'api', 'sandbox'],
+  ],
+  report: ['status', 'run', 'publish', 'warehouse', 'config', 'landing'],
+  status: ['run', 'archive', 'publish', 'load', 'warehouse', 'jobs', 'config', 'landing', 'api'],
+  run: ['crawl', 'archive', 'export', 'publish', 'load', 'warehouse', 'jobs', 'config', 'landing', 'api'],
+  project: ['jobs', 'config'],
+  archive: ['publish', 'load', 'warehouse', 'landing'],
+  export: ['warehouse', 'config', 'landing'],
+  publish: ['load', 'warehouse', 'landing'],
+  load: ['warehouse', 'landing'],
   crawl: ['api', 'landing', 'jobs'],
-  jobs: ['api'],
-  warehouse: ['landing'],
+  warehouse: ['config', 'landing'],
+  jobs: ['config', 'api'],
+  config: ['api'],
   landing: ['api'],
   api: [],
   sandbox: [],
@@ -24,10 +33,6 @@ const root: Record<string, readonly string[]> = {
   'cli.ts': ['commands'],
   'library.ts': ['commands', 'warehouse'],
   'data-folder.ts': ['landing'],
-  'config.ts': ['api'],
-  'config-schema.ts': ['api'],
-  'config-urls.ts': ['api'],
-  'env-file.ts': ['api'],
 };
 
 /** What users start or import. */

@@ -26,9 +26,7 @@ function describedTables(): Set<string> {
   const rows = [...text.matchAll(/^\| `(\w+)`[^|]*\|[^|]*\|([^|]*)\|/gm)];
   return new Set(
     rows.flatMap(([, name, makers = '']) =>
-      [...makers.matchAll(/`([^`]+)`/g)].map(
-        ([, file]) => `${name} made by ${file!.replace(/^W\//, 'src/warehouse/')}`,
-      ),
+      [...makers.matchAll(/`([^`]+)`/g)].map(([, file]) => `${name} made by ${file!}`),
     ),
   );
 }

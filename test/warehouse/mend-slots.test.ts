@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { openBuild } from '../../src/warehouse/build.ts';
 import type { Database } from '../../src/warehouse/database.ts';
 import { mendSlots, mendTimes } from '../../src/warehouse/mend-slots.ts';
-import { makeFolder } from './publish-landed.ts';
+import { makeFolder } from '../publish/publish-landed.ts';
 
 const key = (name: string) => name.padEnd(43, '1');
 

@@ -1,0 +1,141 @@
+import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { readChunks, writeSynced } from '../landing/segment-files.ts';
+import { type Database, type DatabaseOptions, openDatabase } from '../warehouse/database.ts';
+import { isOfArchive } from './archive-files.ts';
+
+/** Size and CRC-32 that a file of the archive was written with. */
+interface Checksum {
+  file: string;
+  bytes: number;
+  crc32: number;
+}
+
+/** What the files of the archive were written with, a line a file: Parquet has no checksum of its own that DuckDB writes. */
+function checksumLog(dir: string): string {
+  return join(dir, 'checksums.ndjson');
+}
+
+/**
+ * Notes what a file is before it gets its name, durable when it resolves. A file that is written again has two lines: a kill
+ * may come before the new one has the name.
+ * @param draft the file as it is now
+ */
+export async function noteChecksum(path: string, draft: string): Promise<void> {
+  const { bytes, sum } = await sumFile(draft);
+  const line = JSON.stringify({ file: basename(path), bytes, crc32: sum } satisfies Checksum);
+  const handle = await open(checksumLog(join(path, '..')), 'a', 0o600);
+  try {
+    // The line break first: what a power loss tore is a line of its own.
+    await handle.appendFile(`\n${line}`);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Takes out what was noted of files that are not there any more; the last of them takes the log along. */
+export async function forgetChecksums(dir: string): Promise<void> {
+  const noted = await readNoted(dir);
+  const there = new Set(await readdir(dir));
+  const kept = noted.filter(({ file }) => there.has(file));
+  if (kept.length === noted.length) return;
+  if (kept.length === 0) return rm(checksumLog(dir), { force: true });
+  const draft = `${checksumLog(dir)}.tmp`;
+  await writeSynced(draft, kept.map((one) => `\n${JSON.stringify(one)}`).join(''));
+  await rename(draft, checksumLog(dir));
+}
+
+/**
+ * Files of the archive that are not as they were written, by path.
+ * @param options read every byte: of files that an older version wrote, which have no checksum, every value; null: only
+ *   sizes and both ends are looked at
+ */
+export async function listDamagedArchive(
+  dir: string,
+  options: Omit<DatabaseOptions, 'readOnly'> | null,
+): Promise<string[]> {
+  const noted = new Map<string, Checksum[]>();
+  for (const one of await readNoted(dir)) noted.set(one.file, [...(noted.get(one.file) ?? []), one]);
+  const damaged: string[] = [];
+  const unknown: string[] = [];
+  for (const file of (await readdir(dir)).filter((one) => /^\d+(\.pages)?\.parquet$/.test(one))) {
+    const path = join(dir, file);
+    const sums = noted.get(file);
+    const { size } = await stat(path);
+    const isSound =
+      (sums === undefined || sums.some(({ bytes }) => bytes === size)) &&
+      (await isParquet(path)) &&
+      (sums === undefined || options === null || (await hasSum(path, sums)));
+    if (!isSound) damaged.push(path);
+    else if (sums === undefined) unknown.push(path);
+  }
+  if (options === null || unknown.length === 0) return damaged;
+  const database = await openDatabase(':memory:', options);
+  try {
+    for (const path of unknown) if (!(await isReadable(database, path))) damaged.push(path);
+  } finally {
+    database.close();
+  }
+  return damaged;
+}
+
+async function readNoted(dir: string): Promise<Checksum[]> {
+  const text = await readFile(checksumLog(dir), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '';
+    throw error;
+  });
+  return text.split('\n').flatMap((line) => {
+    try {
+      const { file, bytes, crc32 } = JSON.parse(line) as Partial<Checksum>;
+      return file === undefined || bytes === undefined || crc32 === undefined ? [] : { file, bytes, crc32 };
+    } catch {
+      // What a power loss tore: its file is read instead.
+      return [];
+    }
+  });
+}
+
+async function sumFile(path: string): Promise<{ bytes: number; sum: number }> {
+  let [bytes, sum] = [0, 0];
+  await readChunks(path, (chunk) => {
+    bytes += chunk.length;
+    sum = crc32(chunk, sum);
+  });
+  return { bytes, sum };
+}
+
+async function hasSum(path: string, sums: readonly Checksum[]): Promise<boolean> {
+  const { bytes, sum } = await sumFile(path);
+  return sums.some((one) => one.bytes === bytes && one.crc32 === sum);
+}
+
+/** By its ends. */
+async function isParquet(path: string): Promise<boolean> {
+  const file = await open(path, 'r');
+  try {
+    const { size } = await file.stat();
+    const [first, last] = [Buffer.alloc(4), Buffer.alloc(4)];
+    await file.read(first, 0, 4, 0);
+    await file.read(last, 0, 4, Math.max(0, size - 4));
+    return size >= 12 && first.toString() === 'PAR1' && last.toString() === 'PAR1';
+  } finally {
+    await file.close();
+  }
+}
+
+/** Page lines have a digest beside them; of records, DuckDB sees what does not unpack. */
+async function isReadable(database: Database, path: string): Promise<boolean> {
+  const wrong = path.endsWith('.pages.parquet') ? 'count(*) filter (md5(line) <> line_md5)' : '0';
+  try {
+    const [row] = await database.rows<{ wrong: bigint }>(
+      `select ${wrong}::bigint as wrong, bit_xor(hash(t)) from read_parquet($path) as t`,
+      { path },
+    );
+    return row?.wrong === 0n;
+  } catch (error) {
+    if (isOfArchive(error)) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,90 @@
+import type { DataFolder } from '../data-folder.ts';
+import type { PageLine } from '../landing/page-line.ts';
+import { listSegments, longestPageLine, pageFile } from '../landing/segment-files.ts';
+import type { Database } from '../warehouse/database.ts';
+import { readSql } from '../warehouse/sql-text.ts';
+import { archivedPages, listArchived } from './archive-files.ts';
+
+/** A page that is still kept, and where. */
+export interface KeptPage {
+  segment: number;
+  kept: 'archive' | 'landing';
+  line: PageLine;
+}
+
+/** Segments whose page lines are read at once. */
+const atOnce = 32;
+
+/**
+ * Pages whose line matches a pattern, in the archive and the landing log, from the newest segment to the oldest. A reader that
+ * has found enough stops there, and older files are never opened.
+ * @param database an in-memory one
+ * @param segments those to look in; of the others, published or not, nothing is read
+ */
+export async function* findPages(
+  database: Database,
+  folder: DataFolder,
+  segments: ReadonlySet<number>,
+  pattern: string,
+): AsyncGenerator<KeptPage[]> {
+  const landed = new Set(await listSegments(folder.landing));
+  const archived = new Set(await listArchived(folder.archive));
+  const kept = [...segments].filter((segment) => landed.has(segment) || archived.has(segment));
+  kept.sort((a, b) => b - a);
+  for (let from = 0; from < kept.length; from += atOnce) {
+    const some = kept.slice(from, from + atOnce);
+    const pages = [
+      ...(await readArchived(
+        database,
+        folder,
+        some.filter((segment) => archived.has(segment)),
+        pattern,
+      )),
+      ...(await readLanded(
+        database,
+        folder,
+        some.filter((segment) => !archived.has(segment)),
+        pattern,
+      )),
+    ];
+    if (pages.length > 0) yield pages.sort((a, b) => b.segment - a.segment);
+  }
+}
+
+async function readArchived(
+  database: Database,
+  { archive }: DataFolder,
+  segments: readonly number[],
+  pattern: string,
+): Promise<KeptPage[]> {
+  if (segments.length === 0) return [];
+  const pages = segments.map((segment) => archivedPages(archive, segment));
+  const rows = await database.rows<FoundLine>(readSql('explain/archived-pages.sql'), { pages, pattern });
+  return rows.map((row) => readLine(row, 'archive'));
+}
+
+async function readLanded(
+  database: Database,
+  { landing }: DataFolder,
+  segments: readonly number[],
+  pattern: string,
+): Promise<KeptPage[]> {
+  if (segments.length === 0) return [];
+  const pages = segments.map((segment) => pageFile(landing, segment));
+  const longest_page_line = await longestPageLine(pages);
+  const rows = await database.rows<FoundLine>(readSql('explain/landed-pages.sql'), {
+    pages,
+    pattern,
+    longest_page_line,
+  });
+  return rows.map((row) => readLine(row, 'landing'));
+}
+
+interface FoundLine {
+  segment: bigint;
+  line: string;
+}
+
+function readLine({ segment, line }: FoundLine, kept: KeptPage['kept']): KeptPage {
+  return { segment: Number(segment), kept, line: JSON.parse(line) as PageLine };
+}

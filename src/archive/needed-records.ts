@@ -1,0 +1,93 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DataFolder } from '../data-folder.ts';
+import { listFiles, type StagedSegment } from '../load/staged-segments.ts';
+import { type Database, type DatabaseOptions, listColumns, openDatabase } from '../warehouse/database.ts';
+import { withRoom } from '../warehouse/memory.ts';
+import { listGroups } from '../warehouse/row-groups.ts';
+import { quoteName, quoteText, readSql } from '../warehouse/sql-text.ts';
+import { readTableSpecs, type TableSpec } from '../warehouse/table-spec.ts';
+import { archivedPages, listArchived } from './archive-files.ts';
+
+/** File of the records that a reload reads: (segment, digest). Segments that it does not know are read in full. */
+export interface NeededRecords {
+  file: string;
+  segments: ReadonlySet<number>;
+}
+
+/**
+ * Finds the texts by which rows and kept versions stand, in the archived segments of merge tables that know texts. A night
+ * confirms most rows with the text of the night before: that text need be read once, not once a night.
+ * @param segments published segments of such tables
+ */
+export async function findNeededRecords(
+  folder: DataFolder,
+  options: Omit<DatabaseOptions, 'readOnly'>,
+  segments: ReadonlySet<number>,
+): Promise<NeededRecords> {
+  const archived = (await listArchived(folder.archive)).filter((segment) => segments.has(segment));
+  const file = join(folder.temp, 'needed-records.parquet');
+  await rm(file, { force: true });
+  const database = await openDatabase(':memory:', options);
+  try {
+    await database.script(readSql('digests.sql'));
+    await database.run(`attach ${quoteText(folder.build)} as build (read_only)`);
+    await database.script(`
+      create or replace temp table following (task varchar, crawl varchar, digest uuid, slot bigint);
+      create or replace temp table needed (segment bigint, digest uuid);`);
+    for (const segment of archived.toReversed())
+      await withRoom(database, async () => {
+        await database.run(readSql('archive/restored-pages.sql'), {
+          pages: archivedPages(folder.archive, segment),
+        });
+        await database.run(readSql('archive/restored-digests.sql'));
+        await database.script(readSql('archive/needed-records.sql').replaceAll('$segment', String(segment)));
+      });
+    await database.run('copy (from needed order by segment) to $file (format parquet)', { file });
+  } finally {
+    database.close();
+  }
+  return { file, segments: new Set(archived) };
+}
+
+/**
+ * Whether rows or versions stand by records that were left out: between two crawls of a task another one, or a forget, may
+ * have ended a version, which the next crawl's text then does not speak of.
+ * @param staged what was read, typed; `landed` has its page lines (sql/publish/landed.sql)
+ * @param thinned segments of which only needed records were read
+ */
+export async function lacksRecords(
+  database: Database,
+  folder: DataFolder,
+  staged: readonly StagedSegment[],
+  thinned: ReadonlySet<number>,
+): Promise<boolean> {
+  const segments = [...thinned].map(String);
+  for (const spec of readTableSpecs().filter(({ texts }) => texts)) {
+    const files = listFiles(folder, spec, staged);
+    if (files.length === 0) continue;
+    const sql = await standingSql(database, spec);
+    const [lacking] = await withRoom(database, () => database.rows(sql, { files, segments }));
+    if (lacking !== undefined) return true;
+  }
+  return false;
+}
+
+/** One of the rows and versions that pages of $segments wrote and that are not in the staging $files; none: all are. */
+async function standingSql(database: Database, spec: TableSpec): Promise<string> {
+  const keys = spec.key.map(quoteName).join(', ');
+  const groups = listGroups(spec, await listColumns(database, spec.name));
+  const relations = spec.history ? [spec.name, `past.${spec.name}`] : [spec.name];
+  const standing = relations.flatMap((relation) =>
+    groups.map(({ seenAt }) => `select ${keys}, ${quoteName(seenAt)} as seen_at from ${relation}`),
+  );
+  return `
+    select 1
+    from (${standing.join(' union all ')})
+    semi join (
+      select received_at as seen_at from landed
+      where kind = 'page' and records > 0 and segment::varchar in (select unnest($segments::varchar[]))
+    ) using (seen_at)
+    anti join (select ${keys}, seen_at from read_parquet($files)) using (${keys}, seen_at)
+    limit 1`;
+}

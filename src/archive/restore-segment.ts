@@ -1,0 +1,112 @@
+import { access, chmod, rename, rm, writeFile } from 'node:fs/promises';
+import { DiskError } from '../errors.ts';
+import { isSegmentWhole } from '../landing/reader.ts';
+import { pageFile, recordFile, syncDirectory, syncFile } from '../landing/segment-files.ts';
+import { thinPageLines } from '../landing/thin-segment.ts';
+import type { Database } from '../warehouse/database.ts';
+import { withRoom } from '../warehouse/memory.ts';
+import { readSql } from '../warehouse/sql-text.ts';
+import { archivedPages, archivedRecords, isOfArchive, listTexts } from './archive-files.ts';
+import type { NeededRecords } from './needed-records.ts';
+
+/**
+ * Writes an archived segment to a landing folder again, byte for byte as it was archived, page file last. The archive
+ * keeps its copy.
+ * @param database an in-memory one
+ * @param needed where only some of the records are to be read: a segment whose page lines speak of these is written instead
+ * @throws DiskError when the archive does not give back what it was given; StoppedEarly the signal
+ */
+export async function restoreSegment(
+  database: Database,
+  archive: string,
+  landing: string,
+  segment: number,
+  needed?: NeededRecords,
+): Promise<void> {
+  const [records, pages] = [recordFile(landing, segment), pageFile(landing, segment)];
+  try {
+    await database.script(readSql('digests.sql'));
+    await withRoom(database, async () => {
+      await database.run(readSql('archive/restored-pages.sql'), { pages: archivedPages(archive, segment) });
+      await database.run(readSql('archive/restored-digests.sql'));
+    });
+    const [changed] = await database.rows('from restored_page where md5(line) <> line_md5 limit 1');
+    if (changed !== undefined) throw new Error('a page line is not what it was');
+    const isThinned = needed?.segments.has(segment) === true;
+    if (isThinned)
+      await database.run(
+        'delete from restored_digest where digest not in (select digest from read_parquet($file) where segment = $segment)',
+        { file: needed.file, segment },
+      );
+    await writeRecords(database, archive, `${records}.tmp`);
+    if (isThinned) await writeThinned(database, `${records}.tmp`, `${pages}.tmp`);
+    else await writeLines(database, 'select line from restored_page order by line_number', `${pages}.tmp`);
+    await rename(`${records}.tmp`, records);
+    await rename(`${pages}.tmp`, pages);
+    if (!(await isSegmentWhole(landing, segment))) throw new Error('its records are not what they were');
+    await syncDirectory(landing);
+  } catch (error) {
+    for (const file of [pages, records, `${pages}.tmp`, `${records}.tmp`]) await rm(file, { force: true });
+    if (!isOfArchive(error)) throw error;
+    throw new DiskError(
+      `archived segment ${segment} cannot be read: ${(error as Error).message}`,
+      `Restore ${archive} from a backup; or set damaged files aside with \`ledgerlake doctor --repair\`, or move ${segment}.parquet and ${segment}.pages.parquet out of it: what only they hold is crawled again.`,
+      { cause: error },
+    );
+  }
+}
+
+/** The page lines, of a segment that has the records in `restored_digest` only, and those of pages without digests. */
+async function writeThinned(database: Database, records: string, file: string): Promise<void> {
+  const counts = await database.rows<{ end_offset: bigint; n: bigint }>(
+    `select end_offset, count(*) as n from restored_digest group by end_offset
+    union all
+    select end_offset, records as n from restored_page where kept_segment is not null`,
+  );
+  const lines = await database.rows<{ line: string }>('select line from restored_page order by line_number');
+  const text = await thinPageLines(
+    records,
+    lines.map(({ line }) => line),
+    new Map(counts.map(({ end_offset, n }) => [Number(end_offset), Number(n)])),
+  );
+  await writeFile(file, text, { mode: 0o600 });
+}
+
+/** The record lines, from every archived file that has some of them; an empty file when there are none. */
+async function writeRecords(database: Database, archive: string, file: string): Promise<void> {
+  const kept = await database.rows<{ segment: bigint }>(
+    'select distinct kept_segment as segment from restored_page where kept_segment is not null',
+  );
+  const files = new Set(kept.map(({ segment }) => archivedRecords(archive, Number(segment))));
+  const told = await database.rows('from restored_digest limit 1');
+  if (told.length > 0) for (const name of await findTexts(database, archive)) files.add(name);
+  for (const name of files)
+    await access(name).catch(() => {
+      throw new Error(`${name}, which keeps some of its records, is missing`);
+    });
+  if (files.size === 0) return writeFile(file, '', { mode: 0o600 });
+  await writeLines(database, readSql('archive/restored-records.sql'), file, [...files]);
+}
+
+/** The files that have texts of `restored_digest`. */
+async function findTexts(database: Database, archive: string): Promise<string[]> {
+  const files = await listTexts(archive);
+  if (files.length === 0) return [];
+  const rows = await database.rows<{ filename: string }>(readSql('archive/text-files.sql'), { files });
+  return rows.map(({ filename }) => filename);
+}
+
+/** One line a row, exactly: nothing quoted, nothing escaped. */
+async function writeLines(
+  database: Database,
+  query: string,
+  file: string,
+  files?: readonly string[],
+): Promise<void> {
+  await database.run(`copy (${query}) to $file (format csv, header false, delim '', quote '', escape '')`, {
+    file,
+    ...(files === undefined ? {} : { files }),
+  });
+  await chmod(file, 0o600);
+  await syncFile(file);
+}

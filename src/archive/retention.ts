@@ -1,0 +1,179 @@
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DataFolder } from '../data-folder.ts';
+import { crawlKey, readLanding } from '../landing/reader.ts';
+import { listSegments, syncDirectory } from '../landing/segment-files.ts';
+import { type Database, type DatabaseOptions, openDatabase } from '../warehouse/database.ts';
+import { readSql } from '../warehouse/sql-text.ts';
+import { forgetChecksums } from './archive-checksums.ts';
+import {
+  archivedPages,
+  listArchived,
+  listTexts,
+  readRemovedNote,
+  writeRemovedNote,
+} from './archive-files.ts';
+import { planBatches } from './replay.ts';
+import { planSweep, type Sweep, sweepTexts, sweptBytes } from './sweep-texts.ts';
+
+/** A segment that an older version archived, with pages whose records stand in another one. */
+export interface Reference {
+  segment: number;
+  kept: number;
+}
+
+/**
+ * Segments whose page lines may go: whole batches, so that no crawl is left with a part of its pages. Texts are kept for as
+ * long as a page needs them (sweep-texts.ts), but pages that an older version archived need whole segments. Pure.
+ * @param mayGo whether a segment is old enough, archived and in the snapshot
+ */
+export function chooseExpired(
+  batches: readonly (readonly number[])[],
+  references: readonly Reference[],
+  mayGo: (segment: number) => boolean,
+): number[] {
+  const batchOf = new Map(batches.flatMap((batch) => batch.map((segment) => [segment, batch] as const)));
+  const needs = new Map<number, number[]>();
+  for (const { segment, kept } of references) needs.set(segment, [...(needs.get(segment) ?? []), kept]);
+  const stay = new Set<number>();
+  const todo = batches.filter((batch) => !batch.every(mayGo)).flat();
+  for (let segment = todo.pop(); segment !== undefined; segment = todo.pop()) {
+    if (stay.has(segment)) continue;
+    stay.add(segment);
+    todo.push(...(batchOf.get(segment) ?? []), ...(needs.get(segment) ?? []));
+  }
+  return batches.flat().filter((segment) => !stay.has(segment));
+}
+
+/** What of the archive may go. */
+export interface ExpiredArchive {
+  /** Segments whose page lines go. */
+  segments: readonly number[];
+  /** What becomes of the texts that only they needed; null when it is too early to look. */
+  sweep: Sweep | null;
+}
+
+/**
+ * Archived segments that are older than a moment (Unix ms) and that nothing needs, and the texts that go with them.
+ * @param settled segments that the snapshot holds and nothing waits for
+ */
+export async function listExpired(
+  folder: DataFolder,
+  options: Omit<DatabaseOptions, 'readOnly'>,
+  settled: ReadonlySet<number>,
+  before: number,
+): Promise<ExpiredArchive> {
+  const archived = await listArchived(folder.archive);
+  const old = new Set(archived.filter((segment) => segment < before && settled.has(segment)));
+  const holdsOldTexts = (await readRemoved(folder.archive)) !== null;
+  if (old.size === 0 && !holdsOldTexts) return { segments: [], sweep: null };
+  const database = await openDatabase(':memory:', options);
+  try {
+    const segments = old.size === 0 ? [] : await chooseSegments(database, folder, archived, old);
+    return { segments, sweep: await planSweep(database, folder.archive, segments) };
+  } finally {
+    database.close();
+  }
+}
+
+async function chooseSegments(
+  database: Database,
+  folder: DataFolder,
+  archived: readonly number[],
+  old: ReadonlySet<number>,
+): Promise<number[]> {
+  const references = await readReferences(database, folder, archived);
+  return chooseExpired(await planBatches(database, folder), references, (segment) => old.has(segment));
+}
+
+async function readReferences(
+  database: Database,
+  { archive }: DataFolder,
+  archived: readonly number[],
+): Promise<Reference[]> {
+  const rows = await database.rows<{ segment: bigint; kept: bigint }>(
+    `select distinct regexp_extract(filename, '(\\d+)\\.pages\\.parquet$', 1)::bigint as segment, kept_segment as kept
+    from read_parquet($files, filename = true) where kept_segment is not null`,
+    { files: archived.map((segment) => archivedPages(archive, segment)) },
+  );
+  return rows.map(({ segment, kept }) => ({ segment: Number(segment), kept: Number(kept) }));
+}
+
+/** Bytes of files that go with what expired, as far as texts are of one size. */
+export async function sizeExpired(archive: string, { segments, sweep }: ExpiredArchive): Promise<number> {
+  const sizes = await Promise.all(segments.map((segment) => stat(archivedPages(archive, segment))));
+  return sizes.reduce((sum, { size }) => sum + size, 0) + (sweep === null ? 0 : sweptBytes(sweep));
+}
+
+/** Removes what expired from the archive, and notes that it does not reach back to the first segment any more. */
+export async function removeArchived(
+  { archive }: DataFolder,
+  options: Omit<DatabaseOptions, 'readOnly'>,
+  { segments, sweep }: ExpiredArchive,
+): Promise<void> {
+  if (segments.length > 0) {
+    const note = await readRemovedNote(archive);
+    await writeRemovedNote(archive, { ...note, last: Math.max(...segments, note?.last ?? 0) });
+    for (const segment of segments) await rm(archivedPages(archive, segment), { force: true });
+    await syncDirectory(archive);
+  }
+  if (sweep !== null) await sweepTexts(archive, options, sweep);
+  if (segments.length > 0 || sweep !== null) await forgetChecksums(archive);
+}
+
+/** The newest segment that was ever removed from the archive; null when it holds all there was. */
+export async function readRemoved(archive: string): Promise<number | null> {
+  return (await readRemovedNote(archive))?.last ?? null;
+}
+
+/** The highest number that a segment has or had, in the landing log or the archive; 0 where there is none. */
+export async function findNewestSegment({ landing, archive }: DataFolder): Promise<number> {
+  const [landed, archived] = [await listSegments(landing), await listArchived(archive)];
+  return Math.max(landed.at(-1) ?? 0, archived.at(-1) ?? 0, (await readRemoved(archive)) ?? 0);
+}
+
+/**
+ * Checkpoints before a moment that are of no use (sql/retention/checkpoints.sql), and whose crawl has no line in the landing
+ * log: publish would take that for one that was never applied.
+ * @param formerBefore the moment for targets that no job has now
+ * @returns places, for `removeCheckpoints`
+ */
+export async function listOldCheckpoints(
+  build: Database,
+  folder: DataFolder,
+  before: number,
+  formerBefore: number,
+): Promise<bigint[]> {
+  const old = await build.rows<{ place: bigint; task: string; crawl: string }>(
+    readSql('retention/checkpoints.sql'),
+    { before: new Date(before).toISOString(), former_before: new Date(formerBefore).toISOString() },
+  );
+  if (old.length === 0) return [];
+  const landed = await readLanding(folder.landing);
+  return old.flatMap((checkpoint) => (landed.has(crawlKey(checkpoint)) ? [] : checkpoint.place));
+}
+
+export async function removeCheckpoints(build: Database, places: readonly bigint[]): Promise<void> {
+  if (places.length === 0) return;
+  const old = 'rowid::varchar in (select unnest($places::varchar[]))';
+  const params = { places: places.map(String) };
+  await build.transaction(async () => {
+    // Of a target that nothing is known of any more, nothing waits to be read again.
+    await build.run(
+      `delete from meta.quarantine
+      where task in (select task from meta.checkpoints where ${old})
+        and task not in (select task from meta.checkpoints where not ${old})`,
+      params,
+    );
+    await build.run(`delete from meta.checkpoints where ${old}`, params);
+  });
+}
+
+/** Record files that hold no texts of the archive, and drafts: what a kill in the middle of archiving left. */
+export async function listOrphans(archive: string): Promise<string[]> {
+  const texts = new Set(await listTexts(archive));
+  return (await readdir(archive))
+    .filter((name) => /\.tmp$|^\d+\.parquet$/.test(name))
+    .map((name) => join(archive, name))
+    .filter((path) => !texts.has(path));
+}

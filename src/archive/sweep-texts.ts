@@ -1,0 +1,153 @@
+import { rm, stat } from 'node:fs/promises';
+import { syncDirectory } from '../landing/segment-files.ts';
+import { type Database, type DatabaseOptions, openDatabase } from '../warehouse/database.ts';
+import { withRoom } from '../warehouse/memory.ts';
+import { readSql } from '../warehouse/sql-text.ts';
+import { writeArchive } from './archive.ts';
+import {
+  archivedPages,
+  archivedRecords,
+  listArchived,
+  listTexts,
+  readRemovedNote,
+  writeRemovedNote,
+} from './archive-files.ts';
+
+/** A record file whose segment's page lines have left the archive, or leave it now. */
+export interface OldTexts {
+  segment: number;
+  bytes: number;
+  texts: number;
+  /** Texts that a page that stays refers to. */
+  needed: number;
+}
+
+/** What a sweep does: record files that go, and those whose needed texts move together into one file. */
+export interface Sweep {
+  remove: readonly OldTexts[];
+  merge: readonly OldTexts[];
+}
+
+/**
+ * A sweep reads what every page needs, so there is one only when so large a share of all texts came since the last: no more
+ * than came can have gone out of use.
+ */
+const dueShare = 0.2;
+
+/** A file is written again when less than this share of its texts is needed, … */
+const worthKeeping = 0.7;
+/** … or when there are so many small ones, which cost opening. */
+const smallFile = { bytes: 4_000_000, most: 16 };
+
+/** Pure. */
+export function chooseSweep(files: readonly OldTexts[]): Sweep {
+  const remove = files.filter(({ needed }) => needed === 0);
+  const kept = files.filter(({ needed }) => needed > 0);
+  const small = kept.filter(({ bytes }) => bytes < smallFile.bytes);
+  const merge = kept.filter(
+    (file) =>
+      file.needed < file.texts * worthKeeping || (small.length > smallFile.most && small.includes(file)),
+  );
+  return { remove, merge };
+}
+
+/** Bytes that a sweep frees, as far as texts are of one size. Pure. */
+export function sweptBytes({ remove, merge }: Sweep): number {
+  const freed = merge.map(({ bytes, texts, needed }) => Math.round(bytes * (1 - needed / texts)));
+  return [...remove.map(({ bytes }) => bytes), ...freed].reduce((sum, bytes) => sum + bytes, 0);
+}
+
+/**
+ * What is to be done about the texts of segments that have left the archive, or leave it now.
+ * @param expired segments that leave it now
+ * @returns null when it is too early to look
+ */
+export async function planSweep(
+  database: Database,
+  archive: string,
+  expired: readonly number[],
+): Promise<Sweep | null> {
+  const files = await listTexts(archive);
+  if (files.length === 0 || !(await isDue(database, archive, files))) return null;
+  const staying = await listStaying(archive, expired);
+  const own = new Set(staying.map((segment) => archivedRecords(archive, segment)));
+  const old = files.filter((file) => !own.has(file));
+  if (old.length === 0) return { remove: [], merge: [] };
+  const rows = await withRoom(database, async () => {
+    await findNeeded(database, archive, staying);
+    return database.rows<{ segment: bigint; texts: bigint; needed: bigint }>(
+      readSql('archive/needed-texts.sql'),
+      { files: old },
+    );
+  });
+  const described = rows.map(async ({ segment, texts, needed }): Promise<OldTexts> => {
+    const { size } = await stat(archivedRecords(archive, Number(segment)));
+    return { segment: Number(segment), bytes: size, texts: Number(texts), needed: Number(needed) };
+  });
+  return chooseSweep(await Promise.all(described));
+}
+
+/**
+ * Does what `planSweep` found, after the page lines of the expired segments are gone. Needed texts are in their new file
+ * before the old ones go: a kill in between leaves some in two.
+ */
+export async function sweepTexts(
+  archive: string,
+  options: Omit<DatabaseOptions, 'readOnly'>,
+  sweep: Sweep,
+): Promise<void> {
+  const target = sweep.merge.at(-1);
+  if (target !== undefined) {
+    const database = await openDatabase(':memory:', options);
+    await mergeTexts(database, archive, sweep.merge, target.segment).finally(() => database.close());
+  }
+  for (const { segment } of [...sweep.remove, ...sweep.merge.slice(0, -1)])
+    await rm(archivedRecords(archive, segment), { force: true });
+  await syncDirectory(archive);
+  const note = await readRemovedNote(archive);
+  if (note !== null)
+    await writeRemovedNote(archive, { ...note, swept: (await listArchived(archive)).at(-1) ?? note.last });
+}
+
+async function mergeTexts(
+  database: Database,
+  archive: string,
+  files: readonly OldTexts[],
+  segment: number,
+): Promise<void> {
+  await findNeeded(database, archive, await listStaying(archive, []));
+  await writeArchive(database, archivedRecords(archive, segment), readSql('archive/moved-texts.sql'), {
+    files: files.map((old) => archivedRecords(archive, old.segment)),
+  });
+  await syncDirectory(archive);
+}
+
+async function listStaying(archive: string, expired: readonly number[]): Promise<number[]> {
+  const leaving = new Set(expired);
+  return (await listArchived(archive)).filter((segment) => !leaving.has(segment));
+}
+
+async function isDue(database: Database, archive: string, files: readonly string[]): Promise<boolean> {
+  const swept = (await readRemovedNote(archive))?.swept ?? Number.NEGATIVE_INFINITY;
+  const rows = await database.rows<{ file_name: string; num_rows: bigint }>(
+    'select file_name, num_rows from parquet_file_metadata($files)',
+    { files },
+  );
+  const count = (those: typeof rows) => those.reduce((sum, { num_rows }) => sum + Number(num_rows), 0);
+  const since = rows.filter(({ file_name }) => Number(/(\d+)\.parquet$/.exec(file_name)?.[1]) > swept);
+  return count(since) >= count(rows) * dueShare;
+}
+
+/** Makes `needed`, the digests of the texts that the pages of these segments need. */
+async function findNeeded(database: Database, archive: string, staying: readonly number[]): Promise<void> {
+  await database.script(readSql('digests.sql'));
+  const sql = readSql('archive/needed-digests.sql');
+  if (staying.length > 0) {
+    await database.run(sql, { pages: staying.map((segment) => archivedPages(archive, segment)) });
+    return;
+  }
+  // DuckDB reads no empty list of files.
+  const nothing =
+    '(select null::varchar as line, null::varchar as kind, null::bigint as kept_segment where false)';
+  await database.run(sql.replace('read_parquet($pages)', nothing));
+}

@@ -1,0 +1,295 @@
+import * as z from 'zod';
+import { findOperation, listOperations } from '../api/catalogue.ts';
+import { keyPlaceForms, parseKeyPlace } from '../api/key-place.ts';
+import { pools } from '../api/operation.ts';
+import { suggestion } from '../suggestion.ts';
+import { unwrapSchema } from './yaml-issues.ts';
+
+/** The fields of `ledgerlake.yaml`. Every one is optional; the descriptions are the reference documentation's. */
+
+const url = z.string().trim();
+
+const poolLimit = z.strictObject({
+  rps: z
+    .number()
+    .positive()
+    .optional()
+    .describe('Requests a second the plan allows; left out, it is found out'),
+  burst: z.int().min(1).optional().describe('How many may go at once above the even rate, default 1'),
+  concurrency: z
+    .int()
+    .min(1)
+    .max(256)
+    .optional()
+    .describe('Most requests in flight; left out, it follows the rate'),
+});
+
+const limits = z
+  .strictObject(Object.fromEntries(pools.map((pool) => [pool, poolLimit.optional()])) as PoolLimits)
+  .prefault({})
+  .describe('Rate limits by pool of operations');
+type PoolLimits = Record<(typeof pools)[number], z.ZodOptional<typeof poolLimit>>;
+
+/** Paging parameters are the crawl's and stand in no operation's `params`, but may be called otherwise too. */
+const pagingParams = ['limit', 'cursor', 'page', 'before', 'after', 'sortBy'];
+
+const operationName = z.string().superRefine((name, context) => {
+  if (findOperation(name) !== undefined) return;
+  const names = listOperations().map((operation) => operation.name);
+  const meant = suggestion(name, names) || `, expected one of ${names.join(', ')}`;
+  context.addIssue({ code: 'custom', message: `there is no such operation${meant}` });
+});
+
+/** Names of parameters; members of one that is an object as `options.priorityLevel`. */
+function paramPaths(params: z.ZodType | undefined): string[] {
+  if (!(params instanceof z.ZodObject)) return [];
+  return Object.entries(params.shape as Record<string, z.ZodType>).flatMap(([name, schema]) => [
+    name,
+    ...paramPaths(unwrapSchema(schema)).map((inner) => `${name}.${inner}`),
+  ]);
+}
+
+const paramNames = z
+  .record(operationName, z.record(z.string(), z.string().min(1)))
+  .superRefine((byOperation, context) => {
+    for (const [name, renames] of Object.entries(byOperation)) {
+      const known = [...paramPaths(findOperation(name)?.params), ...pagingParams];
+      for (const param of Object.keys(renames)) {
+        if (known.includes(param)) continue;
+        const message = `no parameter of ${name}, expected one of ${known.join(', ')}`;
+        context.addIssue({ code: 'custom', path: [name, param], message });
+      }
+    }
+  });
+
+const shortPageEnds = z.record(operationName, z.boolean()).superRefine((byOperation, context) => {
+  for (const name of Object.keys(byOperation)) {
+    if (findOperation(name)?.paging === 'keyset') continue;
+    const lists = listOperations().flatMap((one) => (one.paging === 'keyset' ? one.name : []));
+    const message = `says itself where it ends, expected one of ${lists.join(', ')}`;
+    context.addIssue({ code: 'custom', path: [name], message });
+  }
+});
+
+const keyPlace = z
+  .string()
+  .refine((text) => parseKeyPlace(text) !== null, `expected ${keyPlaceForms}`)
+  .optional();
+
+const auth = z
+  .strictObject({
+    rpc: keyPlace.describe(`Where the JSON-RPC interface wants the key: ${keyPlaceForms}; default query`),
+    wallet: keyPlace.describe('The same for the wallet interface; default header:x-api-key'),
+    webhook: keyPlace.describe('The same for the webhook interface; default query'),
+  })
+  .prefault({})
+  .describe('Where the provider wants the key (docs/providers.md)');
+
+const api = z
+  .strictObject({
+    rpc_url: url.optional().describe('Base URL of the JSON-RPC interface; LEDGERLAKE_RPC_URL wins'),
+    wallet_url: url.optional().describe('Base URL of the wallet interface; LEDGERLAKE_WALLET_URL wins'),
+    webhook_url: url.optional().describe('Base URL of the webhook interface; LEDGERLAKE_WEBHOOK_URL wins'),
+    auth,
+    limits,
+    monthly_credits: z
+      .int()
+      .min(0)
+      .optional()
+      .describe(
+        'Credits that may be spent in a billing month, every attempt that reached the API counted, since the provider may; left out, no budget',
+      ),
+    billing_day: z
+      .int()
+      .min(1)
+      .max(31)
+      .default(1)
+      .describe('Day of the month (UTC) on which the credits start anew; in a shorter month, its last day'),
+    credits: z
+      .record(operationName, z.number().min(0))
+      .default({})
+      .describe("What one call costs, by operation, where the provider's price is another"),
+    param_names: paramNames
+      .default({})
+      .describe('Parameters the provider calls otherwise: {getTokenAccounts: {mint: mintAddress}}'),
+    short_page_ends: shortPageEnds
+      .default({})
+      .describe(
+        'Lists that end with a page of fewer records than asked for, at a provider of whom you know it: {getTokenAccounts: true} saves the empty last page. One in 20 is asked past all the same; a crawl that ended so closes no rows',
+      ),
+    timeout_s: z
+      .number()
+      .positive()
+      .max(600)
+      .default(30)
+      .describe('Seconds until a whole answer must be there'),
+  })
+  .prefault({})
+  .describe('The API that is crawled. The key never stands here: set LEDGERLAKE_API_KEY');
+
+/** Bytes of `256MB`, `1.5 GiB`, …, counted as DuckDB does: kB are thousands, KiB are 1024; NaN for another text. */
+export function parseMemory(text: string): number {
+  const [, amount, prefix = '', binary] = /^(\d+(?:\.\d+)?)\s?([KMGT])(i?)B$/i.exec(text) ?? [];
+  return Number(amount) * (binary ? 1024 : 1000) ** ('KMGT'.indexOf(prefix.toUpperCase()) + 1);
+}
+
+/** With less, the publish of wide rows runs out of memory. */
+const leastMemory = '256MB';
+
+const memorySize = z
+  .string()
+  .refine((text) => !Number.isNaN(parseMemory(text)), {
+    abort: true,
+    error: 'expected a size such as 256MB or 2GB',
+  })
+  .refine((text) => parseMemory(text) >= parseMemory(leastMemory), {
+    error: `expected at least ${leastMemory}: a publish runs out of memory with less`,
+  });
+
+const share = z.number().min(0).max(1);
+
+const guards = z
+  .strictObject({
+    vanished_share: share
+      .default(0.01)
+      .describe(
+        'Share of a target’s rows that may leave at once, and of a job’s that look-ups may know no longer',
+      ),
+    vanished_job_share: share.default(0.1).describe('Share of a job’s rows that may leave at once'),
+    blank_share: share
+      .default(0.01)
+      .describe('Share of a job’s rows in which a steady column may become NULL'),
+    blank_other_share: share.default(0.5).describe('The same for the other columns'),
+    stale_share: share
+      .default(0.5)
+      .describe('Share of a job’s records that may be older than what the tables have'),
+    lag_slots: z.int().min(0).default(1500).describe('Slots by which a replica may be behind'),
+    rows: z.int().min(0).default(50).describe('Rows that are never too many, whatever their share'),
+    few_rows: z
+      .int()
+      .min(1)
+      .default(10)
+      .describe('Rows of which all, or most, are too many, though they are few'),
+  })
+  .prefault({})
+  .describe(
+    'How much may be wrong with a night before it is not published (docs/how-to.md, When a night is refused)',
+  );
+
+const warehouse = z
+  .strictObject({
+    memory_limit: memorySize
+      .default(leastMemory)
+      .describe(`Memory DuckDB may take, ${leastMemory} or more; it spills to disk above it`),
+    threads: z.int().min(1).max(256).optional().describe('Threads of DuckDB; left out, the cores, at most 4'),
+    keep_raw_days: z
+      .int()
+      .min(0)
+      .default(30)
+      .describe('Days the raw records are kept after they were published'),
+    quarantine_limit: z
+      .number()
+      .min(0)
+      .max(1)
+      .default(0.01)
+      .describe('Share of a task that may be quarantined (and always 50 records) before it is not published'),
+    guards,
+    file_mode: z
+      .string('expected octal digits in quotes, such as "0640"')
+      // Bare 0640 is the decimal number 640 in YAML 1.2, so only text is taken.
+      .regex(/^0?[4-7][0-7]{2}$/, 'expected octal digits that let the owner read, such as "0640"')
+      .default('0640')
+      .describe('Permissions of the snapshot (less its write bits) and the lake, in quotes'),
+  })
+  .prefault({})
+  .describe('The local DuckDB files');
+
+const name = z.string().regex(/^[a-z][a-z0-9_]*$/, 'expected a name of a-z, 0-9 and _');
+
+const lake = z
+  .strictObject({
+    uri: z
+      .string()
+      .trim()
+      .min(1)
+      .refine((uri) => !/^[^/]*:\/\/[^/]*@/.test(uri), 'carries credentials; keep them in the environment')
+      .optional()
+      .describe(
+        'Folder (relative to this file) or object store of the exports; left out, `lake` in the data folder',
+      ),
+    tables: z
+      .array(name)
+      .min(1)
+      .optional()
+      .describe(
+        'Tables to export; left out, all. Those left out of it later keep their last set in the lake, unrefreshed',
+      ),
+    partition_by: z
+      .record(name, z.array(name).min(1))
+      .default({})
+      .describe(
+        'Columns the files of a table are split by: {assets: [collection]}. A value too long for a file name has a folder named by its SHA-256; the files hold the value',
+      ),
+    keep: z.int().min(1).default(2).describe('Exports of a table that are kept'),
+  })
+  .prefault({})
+  .describe('Parquet datasets for others to read');
+
+const onFinish = z
+  .strictObject({
+    webhook: url
+      .refine(isWebhook, 'expected an https:// URL (plain http:// is for this machine only)')
+      .optional()
+      .describe(
+        'URL that gets a JSON summary of each `run` and `crawl` by POST; its `text` is what chat programs show',
+      ),
+    command: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('Command of the shell that gets the same summary on stdin; it does not see the API key'),
+    when: z
+      .enum(['always', 'failure'])
+      .default('always')
+      .describe('failure: only where the exit code is neither 0 nor 75'),
+  })
+  .prefault({})
+  .describe('What happens when a run has ended. A failure here is a warning and changes no exit code');
+
+function isWebhook(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname } = new URL(text);
+  const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+  return protocol === 'https:' || (protocol === 'http:' && isHere);
+}
+
+/** What one environment may set, and what all have in common. */
+const sections = { api, warehouse, lake, on_finish: onFinish };
+
+export const sectionsSchema = z.strictObject(sections);
+
+export const environmentName = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
+
+/** `ledgerlake.yaml`. */
+export const configSchema = z
+  .strictObject({
+    ...sections,
+    environments: z
+      .record(
+        z.string().regex(environmentName, 'a name is letters, digits, _ and -'),
+        sectionsSchema.prefault({}).describe('What is different in this environment'),
+      )
+      .default({})
+      .describe(
+        'By name, what is different there: {prod: {api: {rpc_url: https://rpc.example.com}}}. --env or LEDGERLAKE_ENV chooses one; each has a data folder of its own, data/<name>',
+      ),
+  })
+  .describe('Configuration of ledgerlake');
+
+export type ConfigFile = z.output<typeof sectionsSchema>;
+
+/** The text of config.schema.json, by which editors complete and check `ledgerlake.yaml`. */
+export function configSchemaText(): string {
+  const schema = z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' });
+  return `${JSON.stringify({ ...schema, title: 'ledgerlake.yaml' }, null, 2)}\n`;
+}

@@ -1,0 +1,210 @@
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import { findKeyVariable } from '../api/api-key.ts';
+import { defaultKeyPlaces, type KeyPlaces, keyMark, parseKeyPlace } from '../api/key-place.ts';
+import type { Pool } from '../api/operation.ts';
+import { UsageError } from '../errors.ts';
+import type { Thresholds } from '../thresholds.ts';
+import { readConfigFile } from './config-file.ts';
+import type { ConfigFile } from './config-schema.ts';
+import { type UrlName, urlFault, urls } from './config-urls.ts';
+/** One rate pool's limit as the plan states it; what is left out is found out. */
+export interface PoolLimit {
+  /** Requests a second. */
+  rps?: number;
+  /** How many may go at once above the even rate. */
+  burst?: number;
+  /** Most requests in flight. */
+  concurrency?: number;
+}
+
+/** The settings of a run, from its environment and `ledgerlake.yaml`; defaults filled in. */
+export interface Config {
+  /** The environment of the config file that was chosen; null: none. */
+  environment: string | null;
+  rpcUrl: string | undefined;
+  walletUrl: string | undefined;
+  webhookUrl: string | undefined;
+  /** Where each interface wants the key. */
+  keyPlaces: KeyPlaces;
+  /** `.env` files that may hold the key, the first wins. */
+  envFiles: readonly string[];
+  limits: Partial<Record<Pool, PoolLimit>>;
+  /** Credits one call costs, by operation; what is not listed costs what the catalogue says. */
+  credits: Readonly<Record<string, number>>;
+  /** Credits that may be spent in a billing month; null: no budget. */
+  monthlyCredits: number | null;
+  /** Day of the month (1 to 28, UTC) on which the budget starts anew. */
+  billingDay: number;
+  /** By operation: our parameter's name → the provider's. */
+  paramNames: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Operations whose lists end with a short page. */
+  shortPageEnds: ReadonlySet<string>;
+  timeoutMs: number;
+  warehouse: {
+    memoryLimit: string;
+    threads: number;
+    keepRawDays: number;
+    /** Share of a task's records that may be quarantined before it is not published. */
+    quarantineLimit: number;
+    /** How much may be wrong with a night. */
+    guards: Thresholds;
+    /** Permission bits of the snapshot (less its write bits) and the lake. */
+    fileMode: number;
+  };
+  lake: {
+    /** Absolute path or `scheme://…`; null: `lake` in the data folder. */
+    uri: string | null;
+    /** null: every table. */
+    tables: string[] | null;
+    /** By table: columns its files are split by. */
+    partitionBy: Readonly<Record<string, readonly string[]>>;
+    keep: number;
+    /** Where `tables` and `partition_by` stand, as errors name it: `ledgerlake.yaml:3: lake.tables`. */
+    places: { tables: string; partitionBy: string };
+  };
+  /** Who gets the summary of a run. */
+  onFinish: { webhook: string | null; command: string | null; when: 'always' | 'failure' };
+  /** No URL is set at all: the embedded sample API answers. */
+  sandbox: boolean;
+}
+
+export interface ConfigOptions {
+  /** `--config`: must exist. Absent: `ledgerlake.yaml` in cwd when there is one. */
+  file?: string;
+  env: NodeJS.ProcessEnv;
+  /** `.env` files that may hold the key, the first wins. Default: none. */
+  envFiles?: readonly string[];
+  /** The environment of the config file that is meant; null, the default: none. */
+  environment?: string | null;
+  cwd: string;
+  /** False for commands that ask the API nothing: they need no key. Default: true. */
+  asks?: boolean;
+}
+
+/**
+ * Reads the environment and the config file; the environment wins, empty variables count as unset. The key is
+ * not read here, only missed: a URL without LEDGERLAKE_API_KEY or LEDGERLAKE_API_KEY_FILE is an error, and the other way round.
+ * @throws UsageError (exit 2) with everything that is wrong with the file, or with the first wrong variable
+ */
+export async function readConfig(options: ConfigOptions): Promise<Config> {
+  const { values: file, folder, placeOf } = await readConfigFile(options);
+  const { env, envFiles = [], environment = null } = options;
+  const endpoints = readUrls(env, file);
+  const sandbox = Object.values(endpoints).every((url) => url === undefined);
+  const { api, warehouse, lake, on_finish: onFinish } = file;
+  const keyPlaces = readKeyPlaces(api.auth, endpoints);
+  if (options.asks !== false) requireBoth(findKeyVariable(env, envFiles)?.name, { endpoints, sandbox });
+  return {
+    environment,
+    ...endpoints,
+    keyPlaces,
+    envFiles,
+    limits: withoutUndefined(api.limits),
+    credits: api.credits,
+    monthlyCredits: api.monthly_credits ?? null,
+    billingDay: api.billing_day,
+    paramNames: api.param_names,
+    shortPageEnds: new Set(Object.keys(api.short_page_ends).filter((name) => api.short_page_ends[name])),
+    timeoutMs: api.timeout_s * 1000,
+    warehouse: {
+      memoryLimit: warehouse.memory_limit,
+      threads: warehouse.threads ?? defaultThreads(),
+      keepRawDays: warehouse.keep_raw_days,
+      quarantineLimit: warehouse.quarantine_limit,
+      guards: readThresholds(warehouse.guards),
+      fileMode: Number.parseInt(warehouse.file_mode, 8),
+    },
+    lake: {
+      uri: resolveUri(lake.uri, folder),
+      tables: lake.tables ?? null,
+      partitionBy: lake.partition_by,
+      keep: lake.keep,
+      places: {
+        tables: placeOf('tables'),
+        partitionBy: placeOf('partition_by'),
+      },
+    },
+    onFinish: { webhook: onFinish.webhook ?? null, command: onFinish.command ?? null, when: onFinish.when },
+    sandbox,
+  };
+}
+
+function readThresholds(guards: ConfigFile['warehouse']['guards']): Thresholds {
+  return {
+    vanishedShare: guards.vanished_share,
+    vanishedJobShare: guards.vanished_job_share,
+    blankShare: guards.blank_share,
+    blankOtherShare: guards.blank_other_share,
+    staleShare: guards.stale_share,
+    lagSlots: guards.lag_slots,
+    rows: guards.rows,
+    fewRows: guards.few_rows,
+  };
+}
+
+function readUrls(env: NodeJS.ProcessEnv, file: ConfigFile): Record<UrlName, string | undefined> {
+  const read = (name: UrlName): string | undefined => {
+    const { variable, field } = urls[name];
+    const fromEnv = env[variable]?.trim() ?? '';
+    const fault = urlFault(fromEnv);
+    if (fault !== null) throw new UsageError(`${variable} ${fault.what}`, `${sentence(fault.remedy)}.`);
+    return fromEnv || file.api[field] || undefined;
+  };
+  return { rpcUrl: read('rpcUrl'), walletUrl: read('walletUrl'), webhookUrl: read('webhookUrl') };
+}
+
+/** @throws UsageError where a URL says that the key is part of it, and `api.auth` says that it goes elsewhere */
+function readKeyPlaces(
+  auth: ConfigFile['api']['auth'],
+  { rpcUrl, walletUrl, webhookUrl }: Record<UrlName, string | undefined>,
+): KeyPlaces {
+  const given = Object.entries(auth).map(([name, text = '']) => [name, parseKeyPlace(text)] as const);
+  const places: KeyPlaces = {
+    ...defaultKeyPlaces,
+    ...Object.fromEntries(given.filter(([, place]) => place !== null)),
+  };
+  for (const [name, url] of Object.entries({ rpc: rpcUrl, wallet: walletUrl, webhook: webhookUrl }))
+    if (url?.includes(keyMark) && places[name as keyof KeyPlaces].in !== 'path')
+      throw new UsageError(
+        `the URL of the ${name} interface has ${keyMark} in it, but the key goes elsewhere`,
+        `Set in ledgerlake.yaml: api: { auth: { ${name}: path } }, or take ${keyMark} out of the URL.`,
+      );
+  return places;
+}
+
+/** A key and no URL is a mistake in the environment too: the first night of a new folder would be sample data. */
+function requireBoth(
+  key: string | undefined,
+  { endpoints, sandbox }: { endpoints: Record<UrlName, string | undefined>; sandbox: boolean },
+): void {
+  if (sandbox && key !== undefined)
+    throw new UsageError(
+      `${key} is set, but no URL`,
+      'Set LEDGERLAKE_RPC_URL, or LEDGERLAKE_WALLET_URL or LEDGERLAKE_WEBHOOK_URL; unset the key for the sandbox.',
+    );
+  if (sandbox || key !== undefined) return;
+  const name = (Object.keys(urls) as UrlName[]).find((url) => endpoints[url] !== undefined)!;
+  throw new UsageError(
+    `${urls[name].variable} (or api.${urls[name].field}) is set, but no API key`,
+    'Set LEDGERLAKE_API_KEY, in the environment or in .env beside the config, or LEDGERLAKE_API_KEY_FILE to a file that holds it; unset every URL for the sandbox. A key that is part of the URL: write {key} in its place, and set api.auth (docs/providers.md).',
+  );
+}
+
+/** DuckDB wants about 64 MB a thread when it sorts; more threads than four only divide the memory limit further. */
+function defaultThreads(): number {
+  return Math.min(4, availableParallelism());
+}
+
+function resolveUri(uri: string | undefined, base: string): string | null {
+  if (uri === undefined) return null;
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(uri) ? uri : resolve(base, uri);
+}
+
+function withoutUndefined(limits: ConfigFile['api']['limits']): Config['limits'] {
+  return JSON.parse(JSON.stringify(limits)) as Config['limits'];
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,149 @@
+import { createHash } from 'node:crypto';
+import { UsageError } from '../errors.ts';
+import type { Database } from '../warehouse/database.ts';
+import { lakeType } from '../warehouse/lake-type.ts';
+import { quoteName } from '../warehouse/sql-text.ts';
+import type { Manifest } from './lake-manifest.ts';
+
+/** How a table is written: part of its fingerprint, so a change of it writes the table anew. */
+export interface LakeLayout {
+  partitionBy: readonly string[];
+  /** Compressed bytes after which a file is full and the next one begins. */
+  fileBytes: number;
+}
+
+/** A column and the type it has in Parquet. */
+export interface LakeColumn {
+  name: string;
+  type: string;
+  lakeType: string;
+}
+
+/** What one scan of a table says of it. */
+export interface TableFacts extends Pick<Manifest, 'rows' | 'slot' | 'sums' | 'fingerprint'> {
+  columns: LakeColumn[];
+}
+
+// Raised when the same rows would be written differently.
+const formatVersion = 1;
+
+/** A table as the lake has it. */
+export interface LakeTable {
+  name: string;
+  columns: LakeColumn[];
+  rows: number;
+}
+
+/**
+ * Base tables of the main schema, the histories of those that have one, and the views that are named, by name. Two
+ * statements for all of them: a night changes a few of the tables, and most never have a row.
+ */
+export async function readLakeTables(
+  database: Database,
+  views: readonly string[] = [],
+): Promise<Map<string, LakeTable>> {
+  const columns = await database.rows<{ table: string; name: string; type: string }>(
+    `select table_name as "table", column_name as name, data_type as type
+    from duckdb_columns()
+    where database_name = current_database() and schema_name = 'main' and table_name in (
+      select if(schema_name = 'past', table_name || '_history', table_name)
+      from duckdb_tables()
+      where database_name = current_database() and schema_name in ('main', 'past') and not internal and not temporary
+      union all
+      select unnest($views)
+    )
+    order by table_name, column_index`,
+    { views },
+  );
+  const tables = new Map<string, LakeTable>();
+  for (const { table, name, type } of columns) {
+    const known = tables.get(table) ?? { name: table, columns: [], rows: 0 };
+    known.columns.push({ name, type, lakeType: lakeType(type) });
+    tables.set(table, known);
+  }
+  const counts = [...tables.keys()].map((name) => `(select count(*) from ${quoteName(name)})`);
+  const [row] = await database.rows<{ counts: readonly bigint[] }>(`select [${counts.join(', ')}] as counts`);
+  for (const [n, table] of [...tables.values()].entries()) table.rows = Number(row!.counts[n]);
+  return tables;
+}
+
+/** The select list that gives a table its Parquet types. @param from the table's name in the query, where it needs one */
+export function lakeSelectList(columns: readonly LakeColumn[], from?: string): string {
+  return columns
+    .map(({ name, type, lakeType: to }) => {
+      const column = from === undefined ? quoteName(name) : `${from}.${quoteName(name)}`;
+      return type === to ? column : `cast(${column} as ${to}) as ${quoteName(name)}`;
+    })
+    .join(', ');
+}
+
+/**
+ * Reads a table once, if it has rows: slots, exact sums of its u64 columns, and its fingerprint. That is made of the
+ * number of rows and the sum and XOR of a 64-bit hash of every row (so it does not depend on their order), the columns,
+ * and the layout. Any change of any value changes it, a confirmed `slot` or `seen_at` too: the files carry them.
+ */
+export async function readTableFacts(
+  database: Database,
+  { name: table, columns, rows }: LakeTable,
+  layout: LakeLayout,
+): Promise<TableFacts> {
+  const exact = columns.filter(({ type }) => type === 'UBIGINT').map(({ name }) => name);
+  const facts = rows === 0 ? null : await scanTable(database, table, columns, exact);
+  const schema = columns.map(({ name, lakeType: type }) => [name, type]);
+  const identity = [formatVersion, schema, layout, rows, facts?.hash_sum ?? '0', facts?.hash_xor ?? '0'];
+  return {
+    columns,
+    rows,
+    slot: { min: slotOf(facts?.min_slot), max: slotOf(facts?.max_slot) },
+    sums: Object.fromEntries(exact.map((name, n) => [name, String(facts?.[`sum_${n}`] ?? '0')])),
+    fingerprint: createHash('sha256').update(JSON.stringify(identity)).digest('hex'),
+  };
+}
+
+async function scanTable(
+  database: Database,
+  table: string,
+  columns: readonly LakeColumn[],
+  exact: readonly string[],
+): Promise<Record<string, bigint | string | null>> {
+  const hasSlot = columns.some(({ name }) => name === 'slot');
+  const hashed = hashedColumns(columns).map(quoteName).join(', ');
+  const [facts] = await database.rows<Record<string, bigint | string | null>>(
+    `select
+      sum(hash(${hashed})::hugeint)::varchar as hash_sum,
+      bit_xor(hash(${hashed}))::varchar as hash_xor,
+      ${hasSlot ? 'min(slot)::bigint' : 'null'} as min_slot,
+      ${hasSlot ? 'max(slot)::bigint' : 'null'} as max_slot
+      ${exact.map((name, n) => `, coalesce(sum(${quoteName(name)}::hugeint), 0)::varchar as sum_${n}`).join('\n')}
+    from ${quoteName(table)}`,
+  );
+  return facts!;
+}
+
+/**
+ * Columns that a row's hash is made of. The row's hashes, which are among them, speak for its lists: of assets, hashing
+ * those again takes two thirds of the time.
+ */
+function hashedColumns(columns: readonly LakeColumn[]): string[] {
+  const hasHash = columns.some(({ name }) => name === 'record_hash');
+  return columns.filter(({ type }) => !hasHash || !type.endsWith('[]')).map(({ name }) => name);
+}
+
+function slotOf(value: bigint | string | null | undefined): number | null {
+  return value === null || value === undefined ? null : Number(value);
+}
+
+/** @throws UsageError with the place of `lake.partition_by` when it names a column that the table does not have */
+export function checkPartitionColumns(
+  table: string,
+  columns: readonly { name: string }[],
+  { partitionBy, place }: { partitionBy: readonly string[]; place: string },
+): void {
+  const names = columns.map(({ name }) => name);
+  const unknown = partitionBy.find((name) => !names.includes(name));
+  if (unknown === undefined) return;
+  throw new UsageError(
+    `${place}: ${table} has no column "${unknown}"`,
+    `Its columns are ${names.join(', ')}.`,
+  );
+}

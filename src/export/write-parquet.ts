@@ -1,0 +1,196 @@
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Database } from '../warehouse/database.ts';
+import { escapeGlob, quoteName, quoteText } from '../warehouse/sql-text.ts';
+import type { Manifest } from './lake-manifest.ts';
+import { type LakeColumn, type LakeLayout, lakeSelectList, type TableFacts } from './lake-table.ts';
+
+/** One set to be written. */
+interface SetToWrite {
+  table: string;
+  columns: readonly LakeColumn[];
+  rows: number;
+  layout: LakeLayout;
+  /** Empty folder the files go to. */
+  draft: string;
+  id: string;
+  /** Folder for rows on their way to their partitions: made where it is needed, and removed. */
+  partitionsDir: string;
+}
+
+/** What DuckDB, as Hive, names the folder of the rows that have NULL. */
+const nullFolder = '__HIVE_DEFAULT_PARTITION__';
+
+/** Longest name of a partition's folder, bytes. File systems take 255, some that encrypt names 143. */
+const maxFolderBytes = 143;
+
+/** Partitions written at once: each holds a buffer of about 2 MB, and a row group of its file. */
+const partitionsAtOnce = 16;
+
+/**
+ * Writes a table's Parquet files. Names carry the export id, so a reader that lists `current/` and opens files while
+ * it moves on finds one missing instead of mixing two sets unawares.
+ *
+ * Measured on 0.5 M assets: zstd at level 1 takes a fifth less time than at DuckDB's own 3, for files 1 % larger. With
+ * a limit of 256 MB on 1.5 M rows of 1 KB: row groups of the default size run out of memory; 16 MB of rows a group take
+ * 2.6 s. Split by 1,000 values it runs out, whatever the flush threshold, because every partition that a few thousand
+ * rows touch holds buffers; sorted first it runs out in the sort, from 1 M rows of 2 KB on, and where a few thousand
+ * sorted rows still touch 100 partitions. So rows are brought to their partitions in rounds, each of which splits them in
+ * at most 16. On one thread that gives one file a value.
+ */
+export async function writeFiles(database: Database, set: SetToWrite): Promise<void> {
+  // An empty table has no partitions; one file without rows still tells readers its columns.
+  if (set.layout.partitionBy.length === 0 || set.rows === 0) return writeWhole(database, set);
+  await database.run('set partitioned_write_flush_threshold = 65536');
+  await database.run(`set partitioned_write_max_open_files = ${partitionsAtOnce}`);
+  try {
+    await database.onOneThread(() => writePartitions(database, set));
+  } finally {
+    await rm(set.partitionsDir, { recursive: true, force: true });
+  }
+}
+
+async function writeWhole(database: Database, { table, columns, layout, draft, id }: SetToWrite) {
+  await database.run(
+    `copy (select ${lakeSelectList(columns)} from ${quoteName(table)})
+    to ${quoteText(draft)} (
+      format parquet, compression zstd, compression_level 1, overwrite_or_ignore true, filename_pattern '${id}-{i}',
+      file_size_bytes ${layout.fileBytes}, row_group_size 122880, row_group_size_bytes 16000000
+    )`,
+  );
+}
+
+/**
+ * Numbers the partitions from 0 in `part`, and writes every row with the number of its partition. A value whose folder
+ * would have too long a name, or that of NULL, has one with the value's SHA-256 in its place: `folder` says where.
+ */
+async function writePartitions(database: Database, set: SetToWrite): Promise<void> {
+  const { table, columns, layout } = set;
+  const by = layout.partitionBy.map(quoteName);
+  await database.run(
+    `create or replace temp table part as
+    select row_number() over (order by ${by.join(', ')}) - 1 as part_number, ${by.join(', ')},
+      if(${by.map(isOdd).join(' or ')}, concat_ws('/', ${by.map(folderName).join(', ')}), null) as folder
+    from (select distinct ${by.join(', ')} from ${quoteName(table)})`,
+  );
+  const [count] = await database.rows<{ n: bigint }>('select count(*) as n from part');
+  const odd = await database.rows<{ part_number: bigint; folder: string }>(
+    'select part_number, folder from part where folder is not null order by part_number',
+  );
+  const rows = `(
+    select ${lakeSelectList(columns, 't')}, p.part_number
+    from ${quoteName(table)} t
+    join part p on ${by.map((name) => `t.${name} is not distinct from p.${name}`).join(' and ')}
+  )`;
+  const folders = new Map(odd.map(({ part_number, folder }) => [Number(part_number), folder]));
+  await splitRows(database, { ...set, folders }, rows, 0, Number(count!.n));
+}
+
+/** DuckDB's name for a value's folder. @param column quoted */
+function plainName(column: string): string {
+  return `${quoteText(`${column.slice(1, -1)}=`)} || coalesce(url_encode(${column}::varchar), ${quoteText(nullFolder)})`;
+}
+
+function isOdd(column: string): string {
+  return `(octet_length(encode(${plainName(column)})) > ${maxFolderBytes} or coalesce(${column}::varchar = ${quoteText(nullFolder)}, false))`;
+}
+
+function folderName(column: string): string {
+  const hashed = `${quoteText(`${column.slice(1, -1)}=sha256-`)} || sha256(${column}::varchar)`;
+  return `if(${isOdd(column)}, ${hashed}, ${plainName(column)})`;
+}
+
+/** Partitions whose folder DuckDB cannot name, by number. */
+interface SplitSet extends SetToWrite {
+  folders: ReadonlyMap<number, string>;
+}
+
+/** Writes the partitions `from` to `to` (exclusive), whose rows are `rows`: at once where they are few. */
+async function splitRows(
+  database: Database,
+  set: SplitSet,
+  rows: string,
+  from: number,
+  to: number,
+): Promise<void> {
+  const names = set.columns.map(({ name }) => quoteName(name)).join(', ');
+  if (to - from <= partitionsAtOnce) {
+    const odd = [...set.folders].filter(([part]) => part >= from && part < to);
+    const format = 'format parquet, compression zstd, compression_level 1, row_group_size 20480';
+    for (const [part, folder] of odd) {
+      const file = join(set.draft, folder, `${set.id}-0.parquet`);
+      await mkdir(dirname(file), { recursive: true });
+      await database.run(
+        `copy (select ${names} from ${rows} where part_number = ${part}) to ${quoteText(file)} (${format})`,
+      );
+    }
+    if (odd.length === to - from) return;
+    const others =
+      odd.length === 0 ? '' : `where part_number not in (${odd.map(([part]) => part).join(', ')})`;
+    await database.run(
+      `copy (select ${names} from ${rows} ${others}) to ${quoteText(set.draft)} (
+        ${format}, overwrite_or_ignore true, filename_pattern '${set.id}-{i}',
+        partition_by (${set.layout.partitionBy.map(quoteName).join(', ')}), write_partition_columns true
+      )`,
+    );
+    return;
+  }
+  const width = Math.ceil((to - from) / partitionsAtOnce);
+  const dir = join(set.partitionsDir, `${from}-${to}`);
+  await mkdir(dir, { recursive: true });
+  await database.run(
+    `copy (select ${names}, part_number, (part_number - ${from}) // ${width} as part_bucket from ${rows})
+    to ${quoteText(dir)} (format parquet, partition_by (part_bucket), row_group_size 4096)`,
+  );
+  for (let low = from; low < to; low += width) {
+    const bucket = join(dir, `part_bucket=${(low - from) / width}`);
+    const files = (await readdir(bucket)).map((file) => quoteText(escapeGlob(join(bucket, file))));
+    const rows = `read_parquet([${files.join(', ')}], hive_partitioning = false)`;
+    await splitRows(database, set, rows, low, Math.min(low + width, to));
+    await rm(bucket, { recursive: true });
+  }
+}
+
+/**
+ * Reads back what was written and compares it with the table: rows and the exact sum of every u64 column.
+ * @param paths of the files, relative to the draft
+ * @returns rows by file, paths relative to the draft
+ * @throws Error when they differ: the set must not be published
+ */
+export async function verifyFiles(
+  database: Database,
+  draft: string,
+  paths: readonly string[],
+  facts: TableFacts,
+): Promise<Map<string, number>> {
+  const files = paths.map((path) => join(draft, path));
+  const found = await database.rows<{ file_name: string; num_rows: bigint }>(
+    'select file_name, num_rows from parquet_file_metadata($files)',
+    { files },
+  );
+  const rowsByPath = new Map(
+    found.map(({ file_name, num_rows }) => [file_name.slice(draft.length + 1), Number(num_rows)]),
+  );
+  const rows = [...rowsByPath.values()].reduce((sum, count) => sum + count, 0);
+  if (rows !== facts.rows) throw new Error(`the Parquet files have ${rows} rows, the table ${facts.rows}`);
+  if (rows > 0) await verifySums(database, files, facts.sums);
+  return rowsByPath;
+}
+
+async function verifySums(
+  database: Database,
+  files: readonly string[],
+  sums: Manifest['sums'],
+): Promise<void> {
+  const names = Object.keys(sums);
+  if (names.length === 0) return;
+  const [written] = await database.rows<Record<string, string>>(
+    `select ${names.map((name, n) => `coalesce(sum(${quoteName(name)}), 0)::varchar as sum_${n}`).join(', ')}
+    from read_parquet($files, hive_partitioning = false)`,
+    { files },
+  );
+  for (const [n, name] of names.entries()) {
+    if (written![`sum_${n}`] === sums[name]) continue;
+    throw new Error(`the Parquet files sum ${name} to ${written![`sum_${n}`]}, the table to ${sums[name]}`);
+  }
+}

@@ -1,0 +1,211 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DataFolder } from '../data-folder.ts';
+import { asDiskError } from '../errors.ts';
+import type { LandingRecord } from '../landing/landing-record.ts';
+import { type NewPage, renderLine, renderPage, type SegmentForms } from '../landing/render-page.ts';
+import { longestPageLine } from '../landing/segment-files.ts';
+import { type Database, listColumns, openDatabase } from '../warehouse/database.ts';
+import { memoryLimits } from '../warehouse/memory.ts';
+import { type Group, listGroups, stagedHash } from '../warehouse/row-groups.ts';
+import { quoteName, quoteText } from '../warehouse/sql-text.ts';
+import { readTableSpecs, type TableSpec } from '../warehouse/table-spec.ts';
+import { blamingMapping, createShapeMacros, readingOf, shapeQuery } from './shape-query.ts';
+import { findTold, type Received } from './told-records.ts';
+
+/** Answers whether records that were just received say anything new; knows what is published, nothing else. */
+export interface KnownRows {
+  /**
+   * Whether every record is in its table as it is: with equal hashes of all groups that the answer carries, so
+   * without the volatile columns. A row that changed in the table after `seenSlot`, the highest slot of the target's
+   * last crawl, is not known: another job brought it, which says nothing of the rows below it. A record that becomes no row (without a usable key, or unreadable) says nothing:
+   * it is never in the table, and counted as new it would make every night a full walk. Of such records only: false;
+   * so is a page of unusually long records, which is not looked at.
+   */
+  ask(page: NewPage, records: readonly LandingRecord[], seenSlot: number | null): Promise<boolean>;
+  /** The build may be opened for writing when this resolves. */
+  close(): Promise<void>;
+}
+
+/**
+ * Bytes of records that one question may have, and that are looked at together: 200 assets are half a megabyte, and
+ * DuckDB holds about ten times as much while it reads them.
+ */
+const maxQuestionBytes = 4 << 20;
+const maxBatchBytes = 8 << 20;
+
+interface Question extends Received {
+  bytes: number;
+  resolve(known: boolean): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Opens the build read-only with the first question, so that nothing is opened where nothing is asked. An answer
+ * looks through the whole table, so questions that come meanwhile (one a task) are answered together. Their records
+ * go through the query that loads them, from two files as a segment has.
+ */
+export function openKnownRows(folder: DataFolder): KnownRows {
+  const files = {
+    pages: join(folder.temp, 'known.pages.ndjson'),
+    records: join(folder.temp, 'known.ndjson'),
+  };
+  const statements = new Map<string, KnownSql>();
+  const waiting: Question[] = [];
+  let opened: Promise<Database> | null = null;
+  let working: Promise<void> | null = null;
+
+  async function answerAll(): Promise<void> {
+    for (let first = waiting[0]; first !== undefined; first = waiting[0]) {
+      const { shape } = first.page;
+      const questions = takeBatch(waiting);
+      try {
+        const known = await findKnown(shape, questions);
+        for (const { page, resolve } of questions) resolve(known.has(page.task));
+      } catch (error) {
+        for (const { reject } of questions) reject(error);
+      }
+    }
+    working = null;
+  }
+
+  /** Tasks whose pages of these are known. */
+  async function findKnown(shape: string, questions: readonly Question[]): Promise<Set<string>> {
+    opened ??= openBuildToRead(folder);
+    const database = await opened;
+    const spec = tableOf(shape);
+    const told = await findTold(database, spec, questions);
+    const others = questions.filter(({ page }) => !told.has(page.task));
+    return others.length === 0 ? told : new Set([...told, ...(await compareRows(database, spec, others))]);
+  }
+
+  /** Those that are known although their texts are others: prices move, slots stand in texts, what fits nowhere makes no row. */
+  async function compareRows(
+    database: Database,
+    spec: TableSpec,
+    questions: readonly Question[],
+  ): Promise<Set<string>> {
+    const shape = questions[0]!.page.shape;
+    const sql = statements.get(shape) ?? (await knownSql(database, spec, shape));
+    statements.set(shape, sql);
+    const records = await writePages(files, questions);
+    const longest_page_line = await longestPageLine([files.pages]);
+    await blamingMapping(sql.spec, shape, () =>
+      database.run(sql.received, { ...files, longest_page_line, ...readingOf(records) }),
+    );
+    const rows = await database.rows<{ task: string }>(sql.known(questions));
+    return new Set(rows.map(({ task }) => task));
+  }
+
+  return {
+    async ask(page, records, seenSlot) {
+      const bytes = records.reduce((sum, record) => sum + record.bytes.length, 0);
+      if (bytes > maxQuestionBytes) return false;
+      return new Promise((resolve, reject) => {
+        waiting.push({ bytes, page, records, seenSlot, resolve, reject });
+        working ??= answerAll();
+      });
+    },
+    async close() {
+      await working;
+      // An open that failed was told to the one who asked.
+      const database = await opened?.catch(() => null);
+      database?.close();
+      await Promise.all(Object.values(files).map((file) => rm(file, { force: true })));
+    },
+  };
+}
+
+/** The questions that are answered next: those of the first one's shape, as many as may be looked at together. */
+function takeBatch(waiting: Question[]): Question[] {
+  const [first] = waiting;
+  let bytes = 0;
+  const fits = (question: Question) => {
+    if (question.page.shape !== first?.page.shape || bytes + question.bytes > maxBatchBytes) return false;
+    bytes += question.bytes;
+    return true;
+  };
+  const batch = waiting.filter(fits);
+  const chosen = new Set(batch);
+  waiting.splice(0, waiting.length, ...waiting.filter((question) => !chosen.has(question)));
+  return batch;
+}
+
+async function openBuildToRead(folder: DataFolder): Promise<Database> {
+  const options = { memoryLimit: memoryLimits.knownRows, threads: 1, tempDir: folder.temp, readOnly: true };
+  const database = await openDatabase(folder.build, options);
+  await createShapeMacros(database);
+  return database;
+}
+
+/** Writes pages as a segment holds them. @returns what `readingOf` asks for. @throws DiskError */
+async function writePages(
+  files: { pages: string; records: string },
+  questions: readonly Question[],
+): Promise<{ longest: number; bytes: number; count: number }> {
+  const forms: SegmentForms = new Map();
+  const rendered = questions.map(({ page, records }) => renderPage(page, records, 0, forms));
+  // No row is made of the envelope, and those of many pages would be much to read.
+  const lines = rendered.map(({ line }) => ({ ...line, envelope: '' }));
+  try {
+    await writeFile(files.records, Buffer.concat(rendered.map(({ block }) => block)), { mode: 0o600 });
+    await writeFile(files.pages, lines.map(renderLine).join(''), { mode: 0o600 });
+  } catch (error) {
+    throw asDiskError(error);
+  }
+  return {
+    longest: Math.max(...rendered.map(({ line }) => line.longest)),
+    bytes: rendered.reduce((sum, { block }) => sum + block.length, 0),
+    count: rendered.reduce((sum, { line }) => sum + line.records, 0),
+  };
+}
+
+interface KnownSql {
+  spec: TableSpec;
+  /**
+   * The loading query's parameters: makes `received`, the narrow columns of the pages' rows. A table of its own, so that
+   * DuckDB knows how few they are and looks through the big table for them, instead of holding that in memory.
+   */
+  received: string;
+  /** Tasks all of whose rows are in their table as they are, and were when their target was last seen. */
+  known(questions: readonly Question[]): string;
+}
+
+function tableOf(shape: string): TableSpec {
+  const [spec, ...others] = readTableSpecs().filter(({ shapes }) => shapes.includes(shape));
+  if (spec === undefined || others.length > 0)
+    throw new Error(`records of shape ${shape} do not go to exactly one table`);
+  return spec;
+}
+
+async function knownSql(database: Database, spec: TableSpec, shape: string): Promise<KnownSql> {
+  const groups = listGroups(spec, await listColumns(database, spec.name));
+  const keys = spec.key.map(quoteName);
+  const narrow = groups.flatMap((group) => [`${group.carried} as carries_${group.name}`, stagedHash(group)]);
+  const columns = ['task', ...keys, ...narrow].join(', ');
+  return {
+    spec,
+    // What is above the mapping stands in its first line: DuckDB's lines are then those of the mapping.
+    received: `create or replace temp table received as select ${columns} from (${await shapeQuery(database, spec, shape)})
+      where ${keys.map((key) => `${key} is not null`).join(' and ')}`,
+    known: (questions) => `
+      select s.task
+      from received s
+      join (values ${questions.map(askedRow).join(', ')}) asked (task, seen_slot) on asked.task = s.task
+      left join ${spec.name} t on ${keys.map((key) => `t.${key} = s.${key}`).join(' and ')}
+      group by s.task
+      having bool_and(
+        t.seen_at is not null
+        and (t.changed_slot <= asked.seen_slot) is not false
+        and ${groups.map(isUnchanged).join(' and ')}
+      )`,
+  };
+}
+
+function askedRow({ page, seenSlot }: Question): string {
+  return `(${quoteText(page.task)}, ${seenSlot}::bigint)`;
+}
+
+function isUnchanged(group: Group): string {
+  return `(not s.carries_${group.name} or s.${stagedHash(group)} is not distinct from t.${group.hash})`;
+}

@@ -1,0 +1,64 @@
+import type { LandingRecord } from '../landing/landing-record.ts';
+import { digestBytes, digestRecords } from '../landing/record-digests.ts';
+import type { NewPage } from '../landing/render-page.ts';
+import { type Database, listColumns } from '../warehouse/database.ts';
+import { listGroups } from '../warehouse/row-groups.ts';
+import { quoteName } from '../warehouse/sql-text.ts';
+import type { TableSpec } from '../warehouse/table-spec.ts';
+import { textHash } from './text-hash.ts';
+
+/** Records that were just received, and the highest slot of their target's last crawl. */
+export interface Received {
+  page: NewPage;
+  records: readonly LandingRecord[];
+  seenSlot: number | null;
+}
+
+/**
+ * Tasks all of whose records are told by their texts: each row is what its text made of it, and did not change after
+ * `seenSlot`. It reads none of them, so it says nothing of the other tasks.
+ */
+export async function findTold(
+  database: Database,
+  spec: TableSpec,
+  received: readonly Received[],
+): Promise<Set<string>> {
+  const asked = received.flatMap(({ page, records, seenSlot }) =>
+    listDigests(page, records).map((digest) => ({ task: page.task, slot: seenSlot, digest })),
+  );
+  if (!spec.texts || asked.length === 0) return new Set();
+  await database.run(
+    `create or replace temp table asked as
+    select unnest($tasks) as task, unnest($slots)::bigint as seen_slot, unnest($digests)::uuid as digest`,
+    {
+      tasks: asked.map(({ task }) => task),
+      // Without a last crawl, any slot is one of before.
+      slots: asked.map(({ slot }) => String(slot ?? Number.MAX_SAFE_INTEGER)),
+      digests: asked.map(({ digest }) => digest),
+    },
+  );
+  const rows = await database.rows<{ task: string }>(await toldSql(database, spec));
+  return new Set(rows.map(({ task }) => task));
+}
+
+function listDigests(page: NewPage, records: readonly LandingRecord[]): string[] {
+  const digests = Buffer.from(digestRecords(page, records) ?? '', 'base64').toString('hex');
+  return digests.match(new RegExp(`.{${digestBytes * 2}}`, 'g')) ?? [];
+}
+
+async function toldSql(database: Database, spec: TableSpec): Promise<string> {
+  const groups = listGroups(spec, await listColumns(database, spec.name));
+  const made = textHash(groups, 'k.carried', ({ hash, volatileHash }) => [
+    `t.${hash}`,
+    volatileHash ?? 'null',
+  ]);
+  return `
+    select a.task
+    from asked a
+    left join texts.${spec.name} k using (digest)
+    left join ${spec.name} t on ${spec.key.map((column) => `t.${quoteName(column)} = k.${quoteName(column)}`).join(' and ')}
+    group by a.task
+    having bool_and(
+      t.seen_at is not null and k.row_hash = ${made} and (t.changed_slot <= a.seen_slot) is not false
+    )`;
+}

@@ -1,0 +1,49 @@
+import type { Group } from '../warehouse/row-groups.ts';
+import { quoteName } from '../warehouse/sql-text.ts';
+import type { TableSpec } from '../warehouse/table-spec.ts';
+import { carriedBits, carriesGroup, textHash } from './text-hash.ts';
+
+/**
+ * Makes `told`: the rows of a slice ($files) that a known text confirms, and that nothing else in the slice speaks of. Most
+ * rows of most nights are such, and need no more than this: what else is newest of a key, group by group, `seen` finds of the
+ * others. So it does of rows without a slot, of final ones, and of those that are not where `place` says, or not what their text
+ * made of them.
+ * Columns: the key, target, slot and seen_at; take_<group>, whether the group is newer than the table's.
+ */
+export function toldRowsSql(spec: TableSpec, groups: readonly Group[], keyHash: string): string {
+  const keys = spec.key.map(quoteName);
+  const takes = groups.map((group) => {
+    const newer = `case
+        when s.slot <> t.${group.slot} then s.slot > t.${group.slot}
+        else s.seen_at > t.${group.seenAt}
+      end`;
+    return `${carriesGroup(groups, group, 's.carried')} and ${newer} as take_${group.name}`;
+  });
+  const row = groups.flatMap(({ name, slot, seenAt, hash, volatileHash }) => [
+    ...[slot, seenAt, hash],
+    ...(volatileHash === null ? [] : [`${volatileHash} as ${name}_volatile`]),
+  ]);
+  const made = textHash(groups, 's.carried', ({ name, hash }) => [`t.${hash}`, `t.${name}_volatile`]);
+  const single = ['slot', 'seen_at', 'row_hash', 'carried'].map((one) => `any_value(${one}) as ${one}`);
+  return `
+    create or replace temp table told as
+    with single as (
+      select ${[...keys, ...single].join(', ')}
+      from (
+        select ${keys.join(', ')}, coalesce(slot, stand_in_slot) as slot, seen_at, row_hash,
+          ${carriedBits(groups)} as carried
+        from read_parquet($files)
+        join (select task, crawl, stand_in_slot from ready) using (task, crawl)
+        where ${keys.map((key) => `${key} is not null`).join(' and ')}
+          ${spec.final === null ? '' : `and ${quoteName(spec.final)} is not true`}
+      )
+      group by ${keys.join(', ')}
+      having count(*) = 1 and count(row_hash) = 1
+    )
+    select ${keys.map((key) => `s.${key}`).join(', ')}, t.target, s.slot, s.seen_at,
+      ${takes.join(',\n      ')}
+    from (select single.*, place.target from single join place on place_hash = ${keyHash}) s
+    join (select rowid as target, changed_slot, ${[...keys, ...row].join(', ')} from ${spec.name}) t
+      on t.target = s.target and ${keys.map((key) => `t.${key} = s.${key}`).join(' and ')}
+    where s.slot is not null and t.changed_slot is not null and s.row_hash = ${made}`;
+}

@@ -1,0 +1,93 @@
+import type { Database } from '../warehouse/database.ts';
+import { keyText } from '../warehouse/member-lists.ts';
+import { quoteText, readSql } from '../warehouse/sql-text.ts';
+import { readTableSpecs, type TableSpec } from '../warehouse/table-spec.ts';
+import { operationsOf, shownSql } from './follow-rows.ts';
+import { closeRows } from './settle-absent.ts';
+
+/** A `forget` that stands in the landing log whole, and that the tables do not know yet. */
+export interface Forget {
+  run: string;
+  /** The job, or job/target. */
+  name: string;
+}
+
+/** Condition on a relation with `job` and `target`: it is what $name names. */
+const isNamed = "$name in (job, job || '/' || target)";
+
+/** Tables whose rows can be forgotten: those that keep them in their history, and whose lists say which they show. */
+export function forgettableTables(): TableSpec[] {
+  return readTableSpecs().filter((spec) => spec.history && operationsOf(spec).length > 0);
+}
+
+/**
+ * Makes `forgotten_key` (table_name, key, n): the rows that the targets of a name showed at any time, and that no other
+ * target should show now, former ones included.
+ * @returns rows by table
+ */
+export async function findForgotten(database: Database, name: string): Promise<Record<string, number>> {
+  await database.run(
+    'create or replace temp table forgotten_key (table_name varchar, key varchar, n bigint)',
+  );
+  const counts: Record<string, number> = {};
+  for (const spec of forgettableTables()) {
+    await chooseTargets(database, isNamed, name);
+    await database.run(
+      `create or replace temp table brought as ${shownSql(spec, `(from ${spec.name}_history)`)}`,
+    );
+    await chooseTargets(database, `not ${isNamed}`, name);
+    counts[spec.name] = await database.change(
+      `insert into forgotten_key
+      select ${quoteText(spec.name)}, key, row_number() over (order by key) - 1
+      from brought
+      where key in (select ${keyText(spec, 't')} from ${spec.name} t)
+        and key not in (${shownSql(spec, spec.name)})`,
+    );
+  }
+  return counts;
+}
+
+async function chooseTargets(database: Database, which: string, name: string): Promise<void> {
+  await database.run(
+    `create or replace temp table chosen as select job, target from meta.target_params where ${which}`,
+    { name },
+  );
+  await database.script(readSql('follow/targets.sql'));
+}
+
+/** What was forgotten and is in `landed`, not in the tables; a `forget` that was killed as it was written counts for nothing. */
+export function listForgets(database: Database): Promise<Forget[]> {
+  return database.rows<Forget>(
+    `select run, any_value(name) as name
+    from landed
+    where kind = 'forgotten' and run not in (select run_id from meta.forgotten)
+    group by run
+    having bool_or(last)
+    order by run`,
+  );
+}
+
+/** Closes the rows that a `forget` names, once. @returns rows closed, by table */
+export function applyForget(database: Database, { run, name }: Forget): Promise<Record<string, number>> {
+  return database.transaction(async () => {
+    const closed: Record<string, number> = {};
+    for (const spec of forgettableTables()) {
+      const keys = `select distinct unnest(keys) as key, null::bigint as slot, forgotten_at as at, 'forgotten' as reason
+        from landed
+        where kind = 'forgotten' and run = ${quoteText(run)} and table_name = ${quoteText(spec.name)}`;
+      closed[spec.name] = await closeRows(database, spec, keys);
+      await database.run(
+        `delete from meta.absent where table_name = $table and key in (select key from (${keys}))`,
+        { table: spec.name },
+      );
+    }
+    await database.run(`delete from meta.target_params where ${isNamed} and crawl < $run`, { name, run });
+    const rows = Object.values(closed).reduce((sum, n) => sum + n, 0);
+    await database.run(
+      `insert into meta.forgotten
+      select $run, $name, $rows, max(forgotten_at) from landed where kind = 'forgotten' and run = $run`,
+      { run, name, rows },
+    );
+    return closed;
+  });
+}

@@ -1,0 +1,314 @@
+import type { DataFolder } from '../data-folder.ts';
+import { listFiles, type StagedSegment } from '../load/staged-segments.ts';
+import { type Database, listColumns } from '../warehouse/database.ts';
+import { withRoom } from '../warehouse/memory.ts';
+import { type Group, listGroups, stagedHash } from '../warehouse/row-groups.ts';
+import { quoteName, quoteText } from '../warehouse/sql-text.ts';
+import { readTableSpecs, type TableSpec } from '../warehouse/table-spec.ts';
+import { countRows, namesOf, takeSlice } from './slices.ts';
+
+/** Memory to plan for a row that is compared, bytes: its hashes and slots, and the place of its key. */
+const bytesPerRow = 160;
+
+/**
+ * Makes what the guards `blank` and `stale` look at, of the ready crawls, by job and table:
+ * - `blank_count`: columns that would become NULL, in how many rows (`rows`) of those that have them (`total`)
+ * - `burnt_row`: rows that live and would be burnt, by the job that brought them, or that missed what a look-up found burnt
+ * - `missing_count`: required columns that no record has
+ * - `older_count`, by crawl: records that are older than what an earlier answer brought, and those of them (`far_rows`) by
+ *   more slots than a replica lags
+ *
+ * Looks only where something can be wrong: a column without a NULL in the staged files empties nothing, and a row
+ * whose hash is the table's is as it was; so is one whose text is known. What changed is then read, not what was confirmed.
+ */
+export async function countChanges(
+  database: Database,
+  folder: DataFolder,
+  staged: readonly StagedSegment[],
+): Promise<void> {
+  await database.script(`
+    create or replace temp table blank_count (
+      job varchar, table_name varchar, column_name varchar, steady boolean, rows bigint, total bigint, examples varchar[]
+    );
+    create or replace temp table burnt_row (crawl_row bigint, job varchar, table_name varchar, key varchar);
+    create or replace temp table missing_count (
+      job varchar, table_name varchar, column_name varchar, rows bigint, examples varchar[]
+    );
+    create or replace temp table older_count (
+      task varchar, crawl varchar, job varchar, table_name varchar, rows bigint, far_rows bigint, examples varchar[]
+    );`);
+  for (const spec of readTableSpecs()) {
+    const files = listFiles(folder, spec, staged);
+    if (files.length === 0) continue;
+    const nulls = await countNulls(database, spec, files);
+    await countMissing(database, spec, files, nulls);
+    if (spec.publish !== 'merge') continue;
+    // A table without rows has none that could change: a first night.
+    if ((await database.rows(`select 1 from ${spec.name} limit 1`)).length === 0) continue;
+    const groups = listGroups(spec, await listColumns(database, spec.name));
+    await compareRows(database, spec, groups, files);
+    await countOlder(database, spec);
+    await findBurnt(database, spec, groups, files);
+    await countBlank(database, spec, groups, files, nulls);
+  }
+}
+
+/**
+ * NULLs of the columns of staging files, at most, from what their footers say: of a list, the least of its members'. Without
+ * those of rows whose texts are known, which have no values to be read (`knownRowsSql`).
+ */
+async function countNulls(
+  database: Database,
+  { texts, key, final }: TableSpec,
+  files: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await database.rows<{ name: string; nulls: number; values: number }>(
+    `select split_part(path, ', ', 1) as name, min(nulls)::double as nulls, min(values - nulls)::double as values
+    from (
+      select path_in_schema as path, sum(coalesce(stats_null_count, num_values)) as nulls, sum(num_values) as values
+      from parquet_metadata($files) group by all
+    )
+    group by all`,
+    { files },
+  );
+  const known = texts ? (rows.find(({ name }) => name === 'row_hash')?.values ?? 0) : 0;
+  const unread = (name: string) => (name === final || key.includes(name) ? 0 : known);
+  return new Map(rows.map(({ name, nulls }) => [name, nulls - unread(name)]));
+}
+
+/** Rows of which all, or most, are too many. */
+async function fewRows(database: Database): Promise<number> {
+  const [row] = await database.rows<{ few: number }>('select few_rows::double as few from threshold');
+  return row?.few ?? 0;
+}
+
+async function countMissing(
+  database: Database,
+  spec: TableSpec,
+  files: readonly string[],
+  nulls: ReadonlyMap<string, number>,
+): Promise<void> {
+  const few = await fewRows(database);
+  for (const column of spec.required.filter((name) => (nulls.get(name) ?? 0) >= few))
+    await database.run(
+      `insert into missing_count
+      select job, $table, $column, count(*), min(${keyText(spec, 's')}, 3)
+      from read_parquet($files) s
+      join (select task, crawl, job from ready) using (task, crawl)
+      where ${spec.key.map((name) => `s.${quoteName(name)} is not null`).join(' and ')}
+      group by job
+      having count(s.${quoteName(column)}) = 0 ${spec.texts ? 'and count(s.row_hash) = 0' : ''}`,
+      { table: spec.name, column, files },
+    );
+}
+
+/**
+ * Makes `compared`: staged rows whose key the table has, and that are older than the table's or differ from them, by
+ * job and place. In slices of files, because the hashes of all keys are held at once.
+ */
+async function compareRows(
+  database: Database,
+  spec: TableSpec,
+  groups: readonly Group[],
+  files: readonly string[],
+): Promise<void> {
+  const flags = groups.map(({ name }) => `differs_${name} boolean`);
+  await database.run(
+    `create or replace temp table compared (
+      crawl_row bigint, job varchar, target bigint, file varchar, file_row_number bigint, older boolean, slots bigint, ${flags.join(', ')}
+    )`,
+  );
+  const sql = compareSql(spec, groups);
+  for (let waiting = await countRows(database, files); waiting.length > 0; ) {
+    const slice = takeSlice(waiting, database.memoryBytes / bytesPerRow);
+    await withRoom(database, () => database.run(sql, { files: namesOf(slice) }));
+    waiting = waiting.slice(slice.length);
+  }
+}
+
+/**
+ * A later crawl from earlier slots is older; what an equal or newer one says differently is a change. A record may have a slot of
+ * its own, at which it was indexed, that is below the row's: the crawl's slots say where the source is.
+ */
+function compareSql(spec: TableSpec, groups: readonly Group[]): string {
+  const staged = groups.flatMap((group) => [
+    `${group.carried} as carried_${group.name}`,
+    `${stagedHash(group)} as hash_${group.name}`,
+    `${group.slot} as slot_${group.name}`,
+  ]);
+  const known = groups.flatMap((group) => [
+    `${group.hash} as hash_${group.name}`,
+    `${group.slot} as slot_${group.name}`,
+    `${group.seenAt} as seen_${group.name}`,
+  ]);
+  const differs = groups.map(
+    ({ name }) => `(s.carried_${name} and t.seen_${name} is not null
+        and coalesce(s.slot_${name} >= t.slot_${name}, s.answered_at > t.seen_${name})
+        ${spec.texts ? 'and s.row_hash is null' : ''}
+        and s.hash_${name} is distinct from t.hash_${name}) as differs_${name}`,
+  );
+  return `
+    insert into compared
+    select r.crawl_row, r.job, t.target, s.filename, s.file_row_number,
+      coalesce(greatest(s.slot_base, r.max_slot) < t.slot_base and s.answered_at > t.seen_base, false)
+        and not r.is_unchanged as older,
+      t.slot_base - greatest(s.slot_base, r.max_slot),
+      ${differs.join(',\n      ')}
+    from (
+      select task, crawl, filename, file_row_number, seen_at as answered_at, ${keyHash(spec)} as place, ${spec.texts ? 'row_hash, ' : ''}${staged.join(', ')}
+      from read_parquet($files, file_row_number = true, filename = true)
+    ) s
+    join (
+      select rowid as crawl_row, task, crawl, job, max_slot, end_reason is not distinct from 'unchanged' as is_unchanged from ready
+    ) r using (task, crawl)
+    join (select rowid as target, ${keyHash(spec)} as place, ${known.join(', ')} from ${spec.name}) t using (place)
+    where older or ${groups.map(({ name }) => `differs_${name}`).join(' or ')}`;
+}
+
+async function countOlder(database: Database, spec: TableSpec): Promise<void> {
+  const [row] = await database.rows('from compared where older limit 1');
+  if (row === undefined) return;
+  await database.run(
+    `insert into older_count
+    select r.task, r.crawl, r.job, $table, count(*), count(*) filter (where c.slots > h.lag_slots), min(t.key, 3)
+    from compared c
+    join (select rowid as crawl_row, task, crawl, job from ready) r using (crawl_row)
+    join (select rowid as target, ${keyText(spec, 't')} as key from ${spec.name} t) t using (target)
+    cross join threshold h
+    where c.older
+    group by r.task, r.crawl, r.job`,
+    { table: spec.name },
+  );
+}
+
+async function findBurnt(
+  database: Database,
+  spec: TableSpec,
+  groups: readonly Group[],
+  files: readonly string[],
+): Promise<void> {
+  if (spec.final === null) return;
+  await database.run(
+    `insert into burnt_row
+    select distinct c.crawl_row, coalesce(a.job, c.job), $table, t.key
+    from (from compared where ${groups.map(({ name }) => `differs_${name}`).join(' or ')}) c
+    join (
+      select filename as file, file_row_number from read_parquet($files, file_row_number = true, filename = true)
+      where not (${spec.living})
+    ) s using (file, file_row_number)
+    join (select rowid as target, ${keyText(spec, 't')} as key from ${spec.name} t where ${spec.living}) t using (target)
+    left join meta.absent a on a.table_name = $table and a.key = t.key and c.job = '_confirm'`,
+    { table: spec.name, files },
+  );
+}
+
+interface Candidate {
+  column: string;
+  group: Group;
+  /** Condition that a value, as `name`, is none. */
+  isBlank(name: string): string;
+}
+
+async function countBlank(
+  database: Database,
+  spec: TableSpec,
+  groups: readonly Group[],
+  files: readonly string[],
+  nulls: ReadonlyMap<string, number>,
+): Promise<void> {
+  const least = (await fewRows(database)) / 2;
+  const differs = groups.map(({ name }) => `differs_${name}`).join(' or ');
+  const [changed] = await database.rows<{ n: number }>(
+    `select count(*)::double as n from compared where ${differs}`,
+  );
+  if ((changed?.n ?? 0) < least) return;
+  const candidates = (await listCandidates(database, spec, groups)).filter(
+    ({ column }) => (nulls.get(column) ?? Number.POSITIVE_INFINITY) >= least,
+  );
+  if (candidates.length === 0) return;
+  await withRoom(database, () => database.run(blankSql(spec, candidates, differs), { files }));
+  const found = await database.rows<{ column_name: string }>(
+    'select column_name from blank_found group by column_name having sum(rows) >= $least',
+    { least },
+  );
+  const columns = candidates.filter(({ column }) => found.some((one) => one.column_name === column));
+  for (const candidate of columns)
+    await withRoom(database, () => database.run(totalSql(spec, candidate), { files }));
+}
+
+/** Columns of which a NULL says something: not those that change in place, nor what no column holds. */
+async function listCandidates(
+  database: Database,
+  spec: TableSpec,
+  groups: readonly Group[],
+): Promise<Candidate[]> {
+  const parts = new Set(['extra', ...spec.volatile, ...[...spec.joined.values()].flat()]);
+  const types = await database.rows<{ name: string; type: string }>(
+    `select name, type from pragma_table_info('main.' || $table)`,
+    { table: spec.name },
+  );
+  const isList = (column: string) => types.find(({ name }) => name === column)?.type.endsWith('[]') === true;
+  return groups.flatMap((group) =>
+    group.columns
+      .filter((column) => !parts.has(column))
+      .map((column) => ({
+        column,
+        group,
+        isBlank: (name) => (isList(column) ? `coalesce(len(${name}), 0) = 0` : `${name} is null`),
+      })),
+  );
+}
+
+/** Makes `blank_found`: by job and column, rows that have it now and would not any more. */
+function blankSql(spec: TableSpec, candidates: readonly Candidate[], differs: string): string {
+  const own = (alias: string) =>
+    candidates.map(({ column, isBlank }, n) => `${isBlank(`${alias}.${quoteName(column)}`)} as blank_${n}`);
+  const counts = candidates.map(({ column, group }, n) => {
+    const empties = `filter (where c.differs_${group.name} and s.blank_${n} and not t.blank_${n})`;
+    return `{'column': ${quoteText(column)}, 'rows': count(distinct c.target) ${empties}, 'examples': min(t.key, 3) ${empties}}`;
+  });
+  return `
+    create or replace temp table blank_found as
+    select job, counted.column as column_name, counted.rows as rows, counted.examples as examples
+    from (
+      select c.job, unnest([${counts.join(',\n        ')}]) as counted
+      from (from compared where ${differs}) c
+      join (
+        select filename as file, file_row_number, ${spec.living} as lives, ${own('w').join(', ')}
+        from read_parquet($files, file_row_number = true, filename = true) w
+        ${spec.texts ? 'where row_hash is null' : ''}
+      ) s using (file, file_row_number)
+      join (select rowid as target, ${keyText(spec, 't')} as key, ${own('t').join(', ')} from ${spec.name} t) t using (target)
+      where s.lives
+      group by c.job
+    )`;
+}
+
+/** How many of the rows that live on have the column. */
+function totalSql(spec: TableSpec, { column, isBlank }: Candidate): string {
+  return `
+    insert into blank_count
+    select f.job, ${quoteText(spec.name)}, f.column_name, ${spec.steady.includes(column)}, f.rows, a.total, f.examples
+    from blank_found f
+    join (
+      select s.job, count(*) as total
+      from (
+        select distinct r.job, ${keyHash(spec)} as place
+        from read_parquet($files)
+        join (select task, crawl, job from ready) r using (task, crawl)
+      ) s
+      join (
+        select ${keyHash(spec)} as place from ${spec.name} t where not (${isBlank(`t.${quoteName(column)}`)})
+      ) t using (place)
+      group by s.job
+    ) a using (job)
+    where f.column_name = ${quoteText(column)} and f.rows > 0`;
+}
+
+function keyHash(spec: TableSpec): string {
+  return `hash(${spec.key.map(quoteName).join(', ')})`;
+}
+
+function keyText(spec: TableSpec, row: string): string {
+  return `concat_ws('/', ${spec.key.map((column) => `${row}.${quoteName(column)}`).join(', ')})`;
+}

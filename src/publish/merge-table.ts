@@ -1,0 +1,155 @@
+import { type Database, listColumns } from '../warehouse/database.ts';
+import { bytesPerRow, bytesPerSlice, withRoom } from '../warehouse/memory.ts';
+import type { TableSpec } from '../warehouse/table-spec.ts';
+import { mergeSql } from './merge-sql.ts';
+import { createPlaces } from './places.ts';
+import { countRows, namesOf, sumRows, takeSlice } from './slices.ts';
+
+/** What became of the rows seen. `seen` = inserted + changed + amended + confirmed + stale. */
+export interface MergeCounts {
+  seen: number;
+  inserted: number;
+  changed: number;
+  /** Only volatile columns (prices) moved, a group was carried for the first time, or it was at the same slot. */
+  amended: number;
+  confirmed: number;
+  /** From answers older than what the table has: counted, never applied. */
+  stale: number;
+  /** Of those inserted: in slots that their feed had covered before. */
+  late: number;
+  /** Rows that left the table: not among the ones seen. */
+  gone: number;
+}
+
+export const noRows: MergeCounts = {
+  ...{ seen: 0, inserted: 0, changed: 0, amended: 0, confirmed: 0, stale: 0 },
+  ...{ late: 0, gone: 0 },
+};
+
+/**
+ * Applies the ready rows of some staging files to one merge table, slice by slice.
+ * @param loadAgain makes staging files anew, in their places, from the whole text of their segments
+ * @param rollsBack whether there are crawls among them that take rows back to lower slots (`ready.rolls_back`)
+ */
+export async function mergeTable(
+  database: Database,
+  spec: TableSpec,
+  files: readonly string[],
+  loadAgain: (files: readonly string[]) => Promise<void>,
+  rollsBack = false,
+): Promise<MergeCounts> {
+  const roomBytes = Math.max(1, database.memoryBytes - bytesPerSlice);
+  const total = { ...noRows };
+  if (files.length === 0) return total;
+  const sql = mergeSql(spec, await listColumns(database, spec.name), rollsBack);
+  const places = createPlaces(database, sql);
+  if (sql.texts !== null) await database.run(sql.texts.begin);
+  // What a row takes is known when a slice is judged.
+  let bytes = bytesPerRow.seen;
+  for (let waiting = await countRows(database, files); waiting.length > 0; ) {
+    const maxRows = roomBytes / bytes;
+    const slice = takeSlice(await places.locate(waiting, maxRows), maxRows);
+    const files = namesOf(slice);
+    const verdict = await withRoom(database, () => judgeSlice(database, sql, files));
+    if (verdict.moved > 0) {
+      places.lose();
+      continue;
+    }
+    if (verdict.untold > 0) {
+      await loadAgain(await listUntold(database, sql, files));
+      continue;
+    }
+    const written = writeBytes(spec, verdict);
+    bytes = Math.max(bytesPerRow.seen, written / Math.max(1, sumRows(slice)));
+    // Judged again with fewer files.
+    if (slice.length > 1 && written > roomBytes) continue;
+    await places.follow(slice, verdict, () =>
+      withRoom(database, () => database.transaction(() => applyVerdict(database, sql, files, verdict))),
+    );
+    await noteReplaced(database, sql, verdict, waiting.length);
+    for (const name of Object.keys(total) as (keyof MergeCounts)[]) total[name] += verdict[name];
+    waiting = waiting.slice(slice.length);
+  }
+  if (sql.texts !== null && total.changed + total.amended > 0) await database.run(sql.texts.forgetReplaced);
+  return total;
+}
+
+/** Staging files of a slice with rows that were taken for known, and are not what their text made of them any more. */
+async function listUntold(
+  database: Database,
+  { texts }: ReturnType<typeof mergeSql>,
+  files: readonly string[],
+): Promise<string[]> {
+  const rows = await database.rows<{ filename: string }>(texts?.untold ?? '', { files });
+  return rows.map(({ filename }) => filename);
+}
+
+/** @param left files that were left: fewer with each slice */
+async function noteReplaced(
+  database: Database,
+  { texts }: ReturnType<typeof mergeSql>,
+  { changed, amended }: MergeCounts,
+  left: number,
+): Promise<void> {
+  if (texts !== null && changed + amended > 0) await database.run(texts.note, { slice: -left });
+}
+
+/** Memory that writing a slice's new rows and versions takes. */
+function writeBytes({ history }: TableSpec, { inserted, changed, amended }: MergeCounts): number {
+  const past = history ? changed * bytesPerRow.past : 0;
+  return inserted * bytesPerRow.inserted + (changed + amended) * bytesPerRow.changed + past;
+}
+
+type Verdict = MergeCounts & Record<'mixed' | 'moved' | 'unplaced' | 'untold' | 'read', number>;
+
+/** Makes `told`, `seen`, `known` and `verdict` of a slice, and counts what they say. */
+async function judgeSlice(
+  database: Database,
+  sql: ReturnType<typeof mergeSql>,
+  files: readonly string[],
+): Promise<Verdict> {
+  if (sql.told !== null) await database.run(sql.told, { files });
+  await database.run(sql.seen, { files });
+  await database.run(sql.known);
+  await database.run(sql.verdict);
+  const [row] = await database.rows<Record<string, bigint>>(sql.counts);
+  const count = (name: string) => Number(row?.[name] ?? 0n);
+  const [seen, fresh, inserted, changed, amended] = [
+    count('seen'),
+    count('fresh'),
+    count('inserted'),
+    count('changed'),
+    count('amended'),
+  ] as const;
+  const confirmed = fresh - inserted - changed - amended;
+  const rest = {
+    mixed: count('mixed'),
+    moved: count('moved'),
+    unplaced: count('unplaced'),
+    untold: count('untold'),
+    read: count('read'),
+  };
+  return { seen, inserted, changed, amended, confirmed, stale: seen - fresh, late: 0, gone: 0, ...rest };
+}
+
+async function applyVerdict(
+  database: Database,
+  sql: ReturnType<typeof mergeSql>,
+  files: readonly string[],
+  { inserted, changed, amended, confirmed, mixed, unplaced, read }: Verdict,
+): Promise<void> {
+  if (confirmed > 0) for (const statement of sql.confirm) await database.run(statement);
+  if (unplaced > 0) await database.run(sql.placeRows);
+  // New versions first: they are made from the old ones, which still stand under their row numbers.
+  if (changed + amended + mixed > 0) await database.run(sql.oldRows);
+  if (changed > 0 && sql.keepPast !== null) await database.run(sql.keepPast);
+  if (inserted > 0) await database.run(sql.insertNew, { files });
+  if (changed + amended > 0) await database.run(sql.insertChanged, { files });
+  if (mixed > 0) await database.run(sql.insertMixed, { files });
+  if (changed + amended > 0) await database.run(sql.deleteOld);
+  // With the rows: a digest says that its row is there.
+  if (sql.texts !== null && read > 0) {
+    await database.run(sql.texts.forget);
+    await database.run(sql.texts.add);
+  }
+}

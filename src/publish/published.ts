@@ -1,0 +1,66 @@
+import type { AuditFinding } from '../warehouse/own-views.ts';
+import type { GuardName } from './accepted.ts';
+import { type MergeCounts, noRows } from './merge-table.ts';
+
+/** Crawls that were received and not published: by an audit, or by a guard (sql/guards/). */
+export interface Refusal {
+  job: string;
+  /** Empty where a guard refused several targets together. */
+  target: string;
+  /** What is wrong, with numbers and examples. */
+  reason: string;
+  /** Null: an audit, which nothing lets pass. */
+  guard: GuardName | null;
+  /** What the guard's option takes to let them pass: job, job/target or job/column. */
+  accept: string | null;
+  column: string | null;
+  /** Rows or records that are wrong, of so many. */
+  rows: number | null;
+  total: number | null;
+  examples: string[] | null;
+  targets: number;
+}
+
+/** Records of a job with something that did not fit, refused crawls' too. */
+export interface Quarantined {
+  job: string;
+  records: number;
+  reason: string;
+}
+
+/** What publishing came to. */
+export interface Published {
+  /** Crawls whose rows went in. */
+  crawls: number;
+  /** What audits and guards refused. */
+  refused: Refusal[];
+  /** What did not fit, by job: in how many records, and mostly why. */
+  quarantined: Quarantined[];
+  /** By table. */
+  tables: Record<string, MergeCounts>;
+  /** Rows that left their lists, and a look-up of which would count now. */
+  unasked: number;
+  /** Audits of the project that returned rows; one of `error` severity kept the snapshot as it was. */
+  audits: AuditFinding[];
+}
+
+export function nothingPublished(): Published {
+  return { crawls: 0, refused: [], quarantined: [], tables: {}, unasked: 0, audits: [] };
+}
+
+/** Adds what one publish came to. */
+export function addPublished(total: Published, one: Published): void {
+  total.crawls += one.crawls;
+  total.refused = total.refused.concat(one.refused);
+  total.quarantined = total.quarantined.concat(one.quarantined);
+  for (const [table, counts] of Object.entries(one.tables)) addCounts(total, table, counts);
+  total.unasked = one.unasked;
+  total.audits = total.audits.concat(one.audits);
+}
+
+/** Adds what became of a table's rows. */
+export function addCounts(total: Published, table: string, counts: MergeCounts): void {
+  const sum = { ...(total.tables[table] ?? noRows) };
+  for (const name of Object.keys(sum) as (keyof MergeCounts)[]) sum[name] += counts[name];
+  total.tables[table] = sum;
+}

@@ -1,0 +1,54 @@
+import { createShapeMacros, shapeQuery } from '../load/shape-query.ts';
+import { besideSql } from '../warehouse/build.ts';
+import { type Database, listColumns } from '../warehouse/database.ts';
+import type { TableSpec } from '../warehouse/table-spec.ts';
+import { addSeveral, findAgain, insertNew } from './append-rows.ts';
+import { mergeSql } from './merge-sql.ts';
+
+/** SQL that is made for a table, and what it is for. */
+export interface TableSql {
+  /** `table`, `history`, `texts`, `mapping of <shape>`, `publish: <step>`. */
+  part: string;
+  sql: string;
+}
+
+/**
+ * All SQL that is made for a table, in the order it runs: the table and what stands beside it, the mapping of each shape with
+ * the hashes that publish compares, and the statements of publish. `$files` are staging files.
+ * @param database one with the tables (`withEmptyTables`)
+ */
+export async function listTableSql(database: Database, spec: TableSpec): Promise<TableSql[]> {
+  const columns = await listColumns(database, spec.name);
+  await createShapeMacros(database);
+  const parts: TableSql[] = [{ part: 'table', sql: spec.create }];
+  if (spec.history) parts.push({ part: 'history', sql: besideSql('history.sql', spec) });
+  if (spec.texts) parts.push({ part: 'texts', sql: besideSql('texts.sql', spec) });
+  for (const shape of spec.shapes)
+    parts.push({ part: `mapping of ${shape}`, sql: await shapeQuery(database, spec, shape) });
+  return [...parts, ...publishSql(spec, columns)].map(({ part, sql }) => ({ part, sql: endStatement(sql) }));
+}
+
+function publishSql(spec: TableSpec, columns: readonly string[]): TableSql[] {
+  if (spec.publish === 'append')
+    return [
+      { part: 'publish: rows there are', sql: findAgain(spec) },
+      { part: 'publish: new rows', sql: insertNew(spec, columns) },
+      { part: 'publish: rows that came several times', sql: addSeveral(spec) },
+    ];
+  return Object.entries(mergeSql(spec, columns)).flatMap(([step, sql]) =>
+    listStatements(`publish: ${step}`, sql),
+  );
+}
+
+/** Statements of a step; of one that has several, each with its own name. */
+function listStatements(part: string, sql: unknown): TableSql[] {
+  if (typeof sql === 'string') return [{ part, sql }];
+  if (Array.isArray(sql)) return sql.flatMap((one) => listStatements(part, one));
+  if (typeof sql !== 'object' || sql === null) return [];
+  return Object.entries(sql).flatMap(([name, one]) => listStatements(`${part}.${name}`, one));
+}
+
+function endStatement(sql: string): string {
+  const trimmed = sql.trim();
+  return trimmed.endsWith(';') ? trimmed : `${trimmed}\n;`;
+}

@@ -1,0 +1,40 @@
+import type { Config } from '../config/config.ts';
+import type { DataFolder } from '../data-folder.ts';
+import { checkExport, type ExportResult, exportTables } from '../export/export.ts';
+import { readOwnSql } from '../jobs/own-sql.ts';
+
+/** What is exported, and how. */
+interface Settings {
+  config: Config;
+  folder: DataFolder;
+  /** Folder of the jobs, beside which the project's views are. */
+  jobsDir: string;
+}
+
+/** Looks at what the config says of the lake, before anything is asked. @throws UsageError as checkExport */
+export async function checkLake({ config: { lake }, folder, jobsDir }: Settings): Promise<void> {
+  const views = (await readOwnSql(jobsDir))?.views.map(({ name }) => name) ?? [];
+  return checkExport({ lake: lake.uri ?? folder.lake, ...lake, views });
+}
+
+/** Exports as the config says; the caller holds the run lock. @param tables null: those of the config, else all */
+export function exportSnapshot(
+  { config, folder }: Omit<Settings, 'jobsDir'>,
+  tables: readonly string[] | null,
+  signal?: AbortSignal,
+): Promise<ExportResult[]> {
+  const { lake, warehouse } = config;
+  return exportTables({
+    snapshot: folder.snapshot,
+    lake: lake.uri ?? folder.lake,
+    tables: tables ?? lake.tables,
+    partitionBy: lake.partitionBy,
+    places: tables === null ? lake.places : { ...lake.places, tables: null },
+    keep: lake.keep,
+    fileMode: warehouse.fileMode,
+    memoryLimit: warehouse.memoryLimit,
+    threads: warehouse.threads,
+    tempDir: folder.temp,
+    ...(signal === undefined ? {} : { signal }),
+  });
+}

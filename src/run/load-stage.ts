@@ -1,0 +1,68 @@
+import PQueue from 'p-queue';
+import { recordFile } from '../landing/segment-files.ts';
+import { createLoader, listUnloaded } from '../load/load.ts';
+import { openDatabase } from '../warehouse/database.ts';
+import { memoryLimits } from '../warehouse/memory.ts';
+import type { Session } from './session.ts';
+
+export interface LoadStage {
+  /** Queues a whole segment. */
+  add(segment: number): void;
+  /** Resolves when everything queued is staged; rejects with the first failure. */
+  finish(): Promise<{ segments: number; records: number }>;
+}
+
+/**
+ * Turns segments into typed rows one after another, while the crawl goes on; begins with what earlier runs left. The build,
+ * which tells the texts that are known, is closed until it is finished.
+ * @param expected shapes that the crawl will bring: a mapping that cannot be read is told before anything is asked
+ */
+export async function startLoading(
+  session: Pick<Session, 'folder' | 'databaseOptions' | 'log'> & Partial<Pick<Session, 'closeBuild'>>,
+  expected: readonly string[] = [],
+): Promise<LoadStage> {
+  const { folder } = session;
+  session.closeBuild?.();
+  // On one thread, as it is in memory: the crawl has the other core.
+  const database = await openDatabase(':memory:', {
+    ...session.databaseOptions,
+    memoryLimit: memoryLimits.loader,
+  });
+  const loader = await createLoader(database, folder, { expected, build: folder.build }).catch((error) => {
+    database.close();
+    throw error;
+  });
+  const queue = new PQueue({ concurrency: 1 });
+  const loaded = { segments: 0, records: 0 };
+  let failure: unknown = null;
+  const enqueue = (work: () => Promise<void>, priority = 0) => {
+    void queue.add(
+      async () => {
+        if (failure === null) await work().catch((error) => (failure = error));
+      },
+      { priority },
+    );
+  };
+  const add = (segment: number) =>
+    enqueue(async () => {
+      loaded.records += await loader.takeSegment(segment);
+      loaded.segments += 1;
+      session.log.debug({ segment }, 'segment loaded');
+    });
+  for (const segment of await listUnloaded(folder)) add(segment);
+  return {
+    add,
+    async finish() {
+      // Nothing is crawled any more: the core that was left to it is free.
+      enqueue(async () => {
+        const waiting = await listUnloaded(folder);
+        await database.useThreads(waiting.map((segment) => recordFile(folder.landing, segment)));
+      }, 1);
+      enqueue(() => loader.loadWaiting());
+      await queue.onIdle();
+      database.close();
+      if (failure !== null) throw failure;
+      return loaded;
+    },
+  };
+}

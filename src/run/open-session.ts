@@ -1,0 +1,232 @@
+import { resolve } from 'node:path';
+import type { Logger } from 'pino';
+import { closeReplay } from '../archive/replay.ts';
+import type { Config } from '../config/config.ts';
+import { type DataFolder, makeDataFolder } from '../data-folder.ts';
+import { asDiskError, DamagedFile, LedgerlakeError } from '../errors.ts';
+import { readOwnSql } from '../jobs/own-sql.ts';
+import { recoverLanding } from '../landing/recover-landing.ts';
+import { exists, listSegments } from '../landing/segment-files.ts';
+import { listStaged, removeStaged } from '../load/load.ts';
+import { type Accepted, listAccepted, nothingAccepted } from '../publish/accepted.ts';
+import { hasOwnHashes, rehash } from '../publish/rehash.ts';
+import { type SignalStop, stopOnSignals } from '../stop-signals.ts';
+import { bindSource, moveSource, openBuild, unbindEmpty } from '../warehouse/build.ts';
+import type { Database } from '../warehouse/database.ts';
+import { describeFinding, isError } from '../warehouse/own-views.ts';
+import { takeRunLock } from '../warehouse/run-lock.ts';
+import { removeDraft } from '../warehouse/snapshot.ts';
+import { jobTitle } from '../words.ts';
+import { takeIncomingPages } from './incoming-pages.ts';
+import { holdsArchive, mendBuild } from './mend-build.ts';
+import { endMovedCrawls, listMoves } from './moved-source.ts';
+import { mendRequestLog } from './request-log.ts';
+import { appendRunLog, makeRunId, type Noted, readRunLog } from './run-log.ts';
+import { writeRunState } from './run-state.ts';
+import type { Ended, MendContext, Replayed, Session } from './session.ts';
+
+export interface SessionOptions {
+  config: Config;
+  folder: DataFolder;
+  log: Logger;
+  verb: string;
+  jobs: readonly string[];
+  /** Folder of their files; absent for verbs that read none. */
+  jobsDir?: string | undefined;
+  /** What the guards let pass. */
+  accept?: Accepted;
+  /** Origins by transport that the folder is, or gets, bound to; empty for verbs that ask nothing. */
+  origins: Readonly<Record<string, string>>;
+  /** Origins by transport that the source moves to: true from the session's line in the run log on. */
+  moved?: Readonly<Record<string, string>>;
+  /** How long what was begun may take after a signal to stop, ms; default 0. */
+  drainMs?: number;
+  /** What ends the work. Default: signals to the process. */
+  stopOn?: ((drainMs: number) => SignalStop) | undefined;
+}
+
+/**
+ * Locks a data folder, mends what a killed run left, does the work of one run, and notes how that ended.
+ * @throws StoppedEarly when another run is at work; DiskError; UsageError for another origin or a newer folder
+ */
+export async function withSession<T extends Ended>(
+  options: SessionOptions,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  const session = await openSession(options);
+  let exitCode = 1;
+  let stoppedBy: string | null = null;
+  let noted: Noted = {};
+  try {
+    const ended = await work(session);
+    noted = { ...findWrong(ended), ...tellDone(ended) };
+    exitCode = ended.exitCode;
+    stoppedBy = ended.stopped?.message ?? null;
+    return ended;
+  } catch (failure) {
+    // As the command reports it.
+    const error = asDiskError(failure);
+    exitCode = error instanceof LedgerlakeError ? error.exitCode : 1;
+    stoppedBy = error instanceof Error ? error.message : String(error);
+    throw failure;
+  } finally {
+    await session.end(exitCode, stoppedBy, noted);
+  }
+}
+
+/** What was wrong with what a run published, or did not; nothing where nothing was. Pure. */
+function findWrong({ published, leftOut = [] }: Ended): Noted {
+  if (published === undefined) return {};
+  const quarantined = published.quarantined.reduce((sum, { records }) => sum + records, 0);
+  const stale = Object.values(published.tables).reduce((sum, counts) => sum + counts.stale, 0);
+  const audits = published.audits.filter(isError).map(describeFinding);
+  const refused = published.refused.map(
+    ({ job, target, reason }) =>
+      `${target === '' || job.startsWith('_') ? jobTitle(job) : `${job}/${target}`}: ${reason}`,
+  );
+  if (quarantined + stale + refused.length + audits.length + leftOut.length === 0) return {};
+  return {
+    found: {
+      ...{ quarantined, stale, refused },
+      ...(leftOut.length === 0 ? {} : { leftOut }),
+      ...(audits.length === 0 ? {} : { audits }),
+    },
+  };
+}
+
+/** What a run asked for and published. Pure. */
+function tellDone({ published, jobs = {} }: Ended): Noted {
+  if (published === undefined) return {};
+  const counts = Object.entries(jobs).map(([job, { tasks, done, failed, pages, records }]) => [
+    job,
+    { tasks, done, failed, pages, records },
+  ]);
+  return { did: { jobs: Object.fromEntries(counts), tables: published.tables } };
+}
+
+/** A session whose end is the caller's. @throws as withSession */
+export async function openSession(options: SessionOptions): Promise<Session> {
+  const { config, folder, log, verb, jobs, jobsDir, accept = nothingAccepted, moved } = options;
+  const { stopOn = stopOnSignals, drainMs = 0 } = options;
+  const ownSql = jobsDir === undefined ? null : await readOwnSql(jobsDir);
+  await makeDataFolder(folder);
+  const lock = await takeRunLock(folder.lock, folder.temp);
+  const stop = stopOn(drainMs);
+  const release = () => {
+    stop.release();
+    lock.release();
+  };
+  try {
+    const databaseOptions = {
+      memoryLimit: config.warehouse.memoryLimit,
+      threads: config.warehouse.threads,
+      tempDir: folder.temp,
+      signal: stop.signal,
+    };
+    await removeDraft(folder);
+    const removed = await recoverLanding(folder.landing);
+    if (removed.length > 0)
+      log.info({ files: removed }, 'removed record files without a page file, which a kill left behind');
+    mendRequestLog(folder.requests);
+    const now = new Date();
+    const run = makeRunId(now, (await readRunLog(folder.runs)).at(-1)?.run ?? null);
+    const build = keepBuild({ run, config, folder, log, databaseOptions });
+    await closeReplay(folder);
+    await endMovedCrawls(folder, await readRunLog(folder.runs));
+    await build.withBuild((database) => prepareBuild(database, options));
+    if (!(await build.withBuild((database) => holdsArchive(database, folder)))) await build.mend();
+    const started_at = now.toISOString();
+    // Before the log: a run that stands there and has no state counts as killed.
+    await writeRunState(folder.runState, { run, started_at, requests: 0, credits: 0, jobs: {} });
+    const accepted = listAccepted(accept);
+    await appendRunLog(folder.runs, {
+      ...{ run, verb, jobs: [...jobs], started_at },
+      ...(jobsDir === undefined ? {} : { jobs_dir: resolve(jobsDir) }),
+      // A rebuilt build accepts what this run accepts.
+      ...(Object.keys(accepted).length === 0 ? {} : { accept: accepted }),
+      ...(moved === undefined ? {} : { moved }),
+    });
+    if (moved !== undefined) {
+      const runs = await readRunLog(folder.runs);
+      await endMovedCrawls(folder, runs);
+      await build.withBuild((database) => moveSource(database, listMoves(runs)));
+    }
+    return {
+      ...{ run, config, folder, log, databaseOptions, ownSql, stop, now: Date.now },
+      ...{ withBuild: build.withBuild, closeBuild: build.closeBuild, mending: build.mending },
+      mended: build.mended(),
+      async end(exitCode, stoppedBy, noted = {}) {
+        build.closeBuild();
+        const finished_at = new Date().toISOString();
+        await appendRunLog(folder.runs, {
+          ...{ run, finished_at, exit_code: exitCode, stopped_by: stoppedBy },
+          ...noted,
+        });
+        release();
+      },
+    };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** The build of a session: one connection at most, because a second one in this process would be let in and damage it. */
+function keepBuild(context: MendContext): Pick<Session, 'withBuild' | 'closeBuild' | 'mending'> & {
+  mend(because?: string): Promise<void>;
+  mended(): Replayed | null;
+} {
+  const { folder, databaseOptions } = context;
+  let build: Database | null = null;
+  let mended = false;
+  let replayed: Replayed | null = null;
+  const closeBuild = () => {
+    build?.close();
+    build = null;
+  };
+  const mend = async (because?: string) => {
+    closeBuild();
+    replayed = await mendBuild(context, because);
+  };
+  const mending: Session['mending'] = async (work) => {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof DamagedFile) || mended) throw error;
+      mended = true;
+      await mend(error.message);
+      return work();
+    }
+  };
+  return {
+    closeBuild,
+    mend,
+    mended: () => replayed,
+    mending,
+    withBuild: (work) =>
+      mending(async () => {
+        if (build === null && !(await exists(folder.build))) await mend();
+        build ??= await openBuild(folder, databaseOptions);
+        try {
+          return await work(build);
+        } catch (error) {
+          closeBuild();
+          throw error;
+        }
+      }),
+  };
+}
+
+/** What a session does first: binds the build to its source, and takes in what came between the runs. */
+async function prepareBuild(database: Database, { folder, log, origins }: SessionOptions): Promise<void> {
+  // A mistyped first URL received nothing, so it binds nothing.
+  if ((await listSegments(folder.landing)).length === 0) await unbindEmpty(database);
+  await moveSource(database, listMoves(await readRunLog(folder.runs)));
+  await bindSource(database, origins);
+  if (!(await hasOwnHashes(database))) {
+    log.info("the record hashes are another DuckDB version's: they are made again");
+    for (const segment of await listStaged(folder)) await removeStaged(folder, segment);
+    await rehash(database);
+  }
+  await takeIncomingPages(database, folder, log);
+}

@@ -1,0 +1,201 @@
+import type { Config } from '../config/config.ts';
+import type { Problem } from '../config/yaml-file.ts';
+import { usualPerSecond } from '../crawl/slot-ceiling.ts';
+import type { DataFolder } from '../data-folder.ts';
+import type { Job } from '../jobs/job.ts';
+import { sqlPlace } from '../jobs/target-checks.ts';
+import { resolveIds, resolveTargets } from '../jobs/targets.ts';
+import { readLanding } from '../landing/reader.ts';
+import { requireSchema } from '../warehouse/build.ts';
+import { openDatabase } from '../warehouse/database.ts';
+import { openForJobSql, runJobSql } from '../warehouse/job-sql.ts';
+import { readTableSpec } from '../warehouse/table-spec.ts';
+import type { CrawlState } from './crawl-state.ts';
+import { planNamed, planStarts } from './plan-starts.ts';
+import type { PlannedStart } from './planned-start.ts';
+import { groupByTask, readCrawlState } from './read-state.ts';
+import { isInFullRefresh } from './reset-state.ts';
+import { type Rates, readRates } from './run-client.ts';
+import { listRefuted, readRunLog } from './run-log.ts';
+
+/** What a run would ask for one job. */
+export interface JobPlan {
+  job: string;
+  /** Targets that it asks something for. */
+  targets: number;
+  tasks: number;
+  /** Tasks that go on where they stopped. */
+  open: number;
+  /** Tasks that were never crawled to the end, so their size is not known: counted as their fewest requests. */
+  unknown: number;
+  /** Tasks that only look for what changed since the target was last crawled. */
+  incremental: number;
+  /** As many pages as the last crawl had; where that is not known, the fewest. */
+  requests: number;
+  /** Of the requests, those that only ask whether a short page was the last of its list. */
+  pastShort: number;
+  /** The most that it may come to; null where nothing bounds it. `why` says what the difference depends on. */
+  requestsMost: number | null;
+  credits: number;
+  /** Requests a second that api.limits says, else what held in earlier runs; null when neither is known. */
+  rps: number | null;
+  rateFrom: 'config' | 'earlier runs' | null;
+  /** Seconds at that rate, or null. */
+  seconds: number | null;
+  /** Bytes the landing log would take, from the last crawl's records; 0 when unknown. */
+  diskBytes: number;
+  /** The job whose tables its SQL needs, when that was never published. */
+  waitsFor: string | null;
+  /** Lines of its target file that are no target: a run leaves them out. */
+  targetsLeftOut: number;
+  /** The jobs planned before it that may bring its SQL more targets than there are now. */
+  growsWith: string[];
+}
+
+/**
+ * Plans jobs from the snapshot, as a run would from the build; takes no lock.
+ * @param hasSnapshot without one, nothing was published and only the job files are looked at
+ * @param signal interrupts the SQL of a job
+ */
+export async function planJobs(
+  jobs: readonly Job[],
+  config: Config,
+  folder: DataFolder,
+  hasSnapshot: boolean,
+  { areNamed, fullRefresh }: { areNamed: boolean; fullRefresh: boolean },
+  signal?: AbortSignal,
+): Promise<JobPlan[]> {
+  const { memoryLimit, threads } = config.warehouse;
+  const options = { memoryLimit, threads, tempDir: folder.temp, signal };
+  const database = hasSnapshot
+    ? await openForJobSql(folder.snapshot, options)
+    : await openDatabase(':memory:', options);
+  try {
+    if (hasSnapshot) await requireSchema(database);
+    const names = jobs.map(({ name }) => name);
+    const goesOn = fullRefresh && isInFullRefresh(await readRunLog(folder.runs), names);
+    const without = fullRefresh && !goesOn ? names : [];
+    const state = hasSnapshot
+      ? await readCrawlState(database, folder, without)
+      : await readUnpublished(folder);
+    const plans: JobPlan[] = [];
+    const rates = await readRates(folder.rates);
+    for (const job of jobs) {
+      const needsTables = job.forEach?.kind === 'sql';
+      if (needsTables && !hasSnapshot) {
+        plans.push({
+          ...emptyPlan(job, config, rates),
+          requestsMost: null,
+          waitsFor: job.after[0] ?? 'the first run',
+        });
+        continue;
+      }
+      const query = (sql: string) => runJobSql(database, sqlPlace(job), sql);
+      let targetsLeftOut = 0;
+      const leaveOut = (problems: readonly Problem[]) => {
+        targetsLeftOut = problems.length;
+      };
+      const targets = await resolveTargets(job, query, leaveOut);
+      const ids = await resolveIds(job, query, leaveOut);
+      const starts =
+        areNamed && !goesOn
+          ? planNamed(job, targets, ids, state, 'plan').starts
+          : planStarts(job, targets, ids, state, 'plan');
+      const plan = sumStarts(job, config, starts, { rates, refuted: state.refuted });
+      const growsWith = needsTables ? job.after.filter((name) => mayBring(plans, name)) : [];
+      const requestsMost = growsWith.length > 0 ? null : plan.requestsMost;
+      plans.push({ ...plan, requestsMost, targetsLeftOut, growsWith });
+    }
+    return plans;
+  } finally {
+    database.close();
+  }
+}
+
+function mayBring(plans: readonly JobPlan[], name: string): boolean {
+  return plans.some(({ job, tasks, growsWith }) => job === name && (tasks > 0 || growsWith.length > 0));
+}
+
+async function readUnpublished(folder: DataFolder): Promise<CrawlState> {
+  return {
+    complete: new Map(),
+    failed: new Map(),
+    coverage: new Map(),
+    gaps: new Map(),
+    landed: groupByTask(await readLanding(folder.landing)),
+    slots: { newest: null, perSecond: usualPerSecond },
+    refuted: listRefuted(await readRunLog(folder.runs)),
+    runs: await readRunLog(folder.runs),
+    now: Date.now(),
+  };
+}
+
+function emptyPlan(job: Job, config: Config, rates: Rates): JobPlan {
+  const { pool } = job.operation;
+  const configured = config.limits[pool]?.rps;
+  const rps = configured ?? rates[pool] ?? null;
+  return {
+    ...{ job: job.name, targets: 0, tasks: 0, open: 0, unknown: 0, incremental: 0 },
+    ...{ requests: 0, pastShort: 0, requestsMost: 0, credits: 0, rps },
+    rateFrom: configured !== undefined ? 'config' : rps === null ? null : 'earlier runs',
+    ...{ seconds: null, diskBytes: 0, waitsFor: null, targetsLeftOut: 0, growsWith: [] },
+  };
+}
+
+function sumStarts(
+  job: Job,
+  config: Config,
+  starts: readonly PlannedStart[],
+  { rates, refuted }: { rates: Rates; refuted: CrawlState['refuted'] },
+): JobPlan {
+  const plan = emptyPlan(job, config, rates);
+  const { recordBytes } = readTableSpec(job.operation.table);
+  const price = config.credits[job.operation.name] ?? job.operation.credits;
+  let most = 0;
+  for (const start of starts) {
+    const { task, resume, expected } = start;
+    plan.tasks += 1;
+    if (task.incremental) plan.incremental += 1;
+    if (resume !== null) plan.open += 1;
+    if (expected === null) plan.unknown += 1;
+    const requests = fewestRequests(job, start);
+    plan.requests += requests;
+    most += mostRequests(start, requests);
+    if (asksPastShort(start)) plan.pastShort += 1;
+    plan.diskBytes += (expected?.records ?? 0) * recordBytes;
+  }
+  plan.targets = new Set(starts.map(({ task }) => task.target)).size;
+  plan.requestsMost = Number.isFinite(most) ? most : null;
+  const { name } = job.operation;
+  if (config.shortPageEnds.has(name) && !refuted.has(name)) {
+    const saved = Math.floor(plan.pastShort * 0.95);
+    plan.requests -= saved;
+    plan.pastShort -= saved;
+  }
+  plan.credits = plan.requests * price;
+  plan.seconds = plan.rps === null ? null : Math.round((1000 * plan.requests) / plan.rps) / 1000;
+  return plan;
+}
+
+/** As the last crawl, or the fewest there can be. */
+function fewestRequests({ operation }: Job, { task, resume, expected }: PlannedStart): number {
+  // A list ends with an empty page, which a range of it may begin with.
+  const fewest = operation.paging === 'keyset' && task.range === null ? 2 : 1;
+  return Math.max(1, (expected?.pages ?? fewest) - (resume?.pages.size ?? 0));
+}
+
+/** Whether the last request of a list only asks whether the short page before it was the last. */
+function asksPastShort({ task, expected }: PlannedStart): boolean {
+  const { operation, incremental, pageSize } = task;
+  if (operation.paging !== 'keyset' || incremental) return false;
+  return (
+    expected === null || (expected.records > 0 && expected.pages > Math.ceil(expected.records / pageSize))
+  );
+}
+
+/** Infinite where nothing is known: a first crawl, and a feed, which brings what is new. */
+function mostRequests({ task, expected, fullPages }: PlannedStart, requests: number): number {
+  if (task.operation.paging === 'none') return requests;
+  if (expected === null || task.operation.paging === 'feed') return Number.POSITIVE_INFINITY;
+  return task.incremental ? Math.max(requests, fullPages ?? Number.POSITIVE_INFINITY) : requests;
+}

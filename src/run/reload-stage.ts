@@ -1,0 +1,181 @@
+import { listArchived } from '../archive/archive-files.ts';
+import { findNeededRecords, type NeededRecords } from '../archive/needed-records.ts';
+import { type Reloaded, reload } from '../archive/reload.ts';
+import { closeReplay, openReplay, planBatches } from '../archive/replay.ts';
+import { UsageError } from '../errors.ts';
+import { listSegments } from '../landing/segment-files.ts';
+import { listStaged, removeStaged } from '../load/load.ts';
+import { addPublished, nothingPublished, type Published } from '../publish/published.ts';
+import { type Database, openDatabase } from '../warehouse/database.ts';
+import { listRemapped, noteMapping } from '../warehouse/mapping.ts';
+import { memoryLimits } from '../warehouse/memory.ts';
+import { readTableSpecs } from '../warehouse/table-spec.ts';
+import { forgetTextsSql } from '../warehouse/text-sql.ts';
+import { publishOptions } from './publish-options.ts';
+import type { MendContext, Session } from './session.ts';
+
+/** What a reload came to. */
+export interface ReloadReport extends Reloaded {
+  segments: number;
+  /** Segments that were published but are neither archived nor landed any more: their rows stay as they are. */
+  gone: number;
+}
+
+/** What a reload needs of the session it happens in. */
+type Context = MendContext & Pick<Session, 'withBuild' | 'closeBuild'>;
+
+/**
+ * Makes the rows of some tables again.
+ * @param tables all when empty; tables of the same shapes are reloaded too
+ * @throws UsageError for a table there is none of
+ */
+export function reloadTables(session: Context, tables: readonly string[]): Promise<ReloadReport> {
+  return reloadShapes(session, listShapes(tables));
+}
+
+/**
+ * Makes rows again that another mapping made than the one there is now. Before anything new is typed or asked: what its
+ * answers say would else be compared with what the former mapping made of the same answers, every difference kept as a
+ * version, and an incremental crawl would know no row and walk to the end.
+ */
+export async function reloadRemapped(session: Context): Promise<ReloadReport | null> {
+  const shapes = await session.withBuild(listRemapped);
+  if (shapes.length === 0) return null;
+  session.log.warn({ shapes }, 'sql/shapes/ has changed: the rows that it made are made again first');
+  return reloadShapes(session, new Set(shapes));
+}
+
+/**
+ * Reads some crawls of published segments once more, with the others that are published together with them. The mapping is
+ * the same, so what texts made of rows stays known.
+ * @param tables those that they went to
+ * @param crawls `task/crawl` of each
+ * @returns `missing`: crawls of which no page is kept
+ */
+export async function reloadCrawls(
+  session: Context,
+  tables: readonly string[],
+  crawls: ReadonlySet<string>,
+): Promise<{ report: ReloadReport; missing: ReadonlySet<string> }> {
+  const report: ReloadReport = { ...nothingPublished(), segments: 0, gone: 0, amended: {} };
+  if (crawls.size === 0) return { report, missing: new Set() };
+  const { batches, segmentsOf } = await readBatches(session);
+  const wanted = new Set([...crawls].flatMap((crawl) => segmentsOf.get(crawl) ?? []));
+  const chosen = batches.filter((batch) => batch.some((segment) => wanted.has(segment)));
+  const published = await readPublished(session, listShapes(tables));
+  await reloadBatches(session, chosen, published, report);
+  return { report, missing: new Set([...crawls].filter((crawl) => !segmentsOf.has(crawl))) };
+}
+
+/**
+ * Makes the rows of shapes again from every published segment that is still there, batch by batch. Of texts that night after
+ * night brought, it reads the last of each stretch of nights, by which the row or version stands: work and disk follow
+ * the rows, not the nights.
+ */
+async function reloadShapes(session: Context, shapes: ReadonlySet<string>): Promise<ReloadReport> {
+  const { folder } = session;
+  const total: ReloadReport = { ...nothingPublished(), segments: 0, gone: 0, amended: {} };
+  const published = await readPublished(session, shapes);
+  const there = new Set([...(await listArchived(folder.archive)), ...(await listSegments(folder.landing))]);
+  total.gone = [...published].filter((segment) => !there.has(segment)).length;
+  await session.withBuild((build) => forgetTexts(build, shapes));
+  // What waits in staging was typed by the former mapping.
+  for (const segment of await listStaged(folder)) await removeStaged(folder, segment);
+  const needed = await findNeededRecords(folder, session.databaseOptions, await readTold(session, published));
+  await reloadBatches(session, (await readBatches(session)).batches, published, total, needed);
+  await session.withBuild((build) => build.transaction(() => noteMapping(build, shapes)));
+  return total;
+}
+
+async function reloadBatches(
+  session: Context,
+  batches: readonly (readonly number[])[],
+  published: ReadonlySet<number>,
+  total: ReloadReport,
+  needed?: NeededRecords,
+): Promise<void> {
+  const { folder, log, databaseOptions } = session;
+  for (const batch of batches) {
+    const segments = batch.filter((segment) => published.has(segment));
+    if (segments.length === 0) continue;
+    const read = async (some?: NeededRecords) => {
+      // Typing needs the memory.
+      session.closeBuild();
+      const options = { ...databaseOptions, memoryLimit: memoryLimits.loader };
+      const replay = await openReplay(folder, segments, options, some);
+      return session.withBuild((build) => reload(build, replay, publishOptions(session), some?.segments));
+    };
+    const one = (await read(needed)) ?? ((await read()) as Reloaded);
+    await closeReplay(folder);
+    addReloaded(total, one, segments.length);
+    log.info({ segments: total.segments, of: published.size - total.gone }, 'reloaded');
+  }
+}
+
+/** What the former mapping made of texts is nothing to tell them by. */
+async function forgetTexts(build: Database, shapes: ReadonlySet<string>): Promise<void> {
+  const specs = readTableSpecs().filter((spec) => spec.texts && spec.shapes.some((one) => shapes.has(one)));
+  for (const spec of specs) await build.run(forgetTextsSql(spec));
+}
+
+/** A reload as a run's report tells of it: the rows that it made again were amended. */
+export function asPublished(report: ReloadReport): Published {
+  const tables = Object.entries(report.tables).map(([table, counts]) => {
+    const amended = report.amended[table] ?? 0;
+    const seen = counts.inserted + counts.changed + amended;
+    return [table, { ...counts, seen, amended, confirmed: 0, stale: 0 }];
+  });
+  return { ...report, tables: Object.fromEntries(tables) };
+}
+
+function listShapes(tables: readonly string[]): ReadonlySet<string> {
+  const specs = readTableSpecs();
+  const unknown = tables.find((table) => !specs.some(({ name }) => name === table));
+  if (unknown !== undefined)
+    throw new UsageError(
+      `there is no table ${unknown}`,
+      `Tables: ${specs.map(({ name }) => name).join(', ')}.`,
+    );
+  const chosen = tables.length === 0 ? specs : specs.filter(({ name }) => tables.includes(name));
+  return new Set(chosen.flatMap((spec) => spec.shapes));
+}
+
+async function readPublished(session: Context, shapes: ReadonlySet<string>): Promise<ReadonlySet<number>> {
+  const rows = await session.withBuild((build) =>
+    build.rows<{ segment: bigint; shape: string }>('select segment, shape from meta.segments'),
+  );
+  return new Set(rows.flatMap(({ segment, shape }) => (shapes.has(shape) ? Number(segment) : [])));
+}
+
+/** Those of the segments whose records go to tables that know texts. */
+async function readTold(session: Context, published: ReadonlySet<number>): Promise<ReadonlySet<number>> {
+  const shapes = new Set(readTableSpecs().flatMap((spec) => (spec.texts ? spec.shapes : [])));
+  const told = await readPublished(session, shapes);
+  session.closeBuild();
+  return new Set([...told].filter((segment) => published.has(segment)));
+}
+
+/** All segments in batches, and by `task/crawl` those that have pages of it. */
+async function readBatches({
+  folder,
+  databaseOptions,
+}: Context): Promise<{ batches: number[][]; segmentsOf: ReadonlyMap<string, number[]> }> {
+  const database = await openDatabase(':memory:', databaseOptions);
+  try {
+    const batches = await planBatches(database, folder);
+    const rows = await database.rows<{ crawl: string; segments: bigint[] }>(
+      `select task || '/' || crawl as crawl, list(distinct segment) as segments from segment_line group by all`,
+    );
+    const segmentsOf = new Map(rows.map(({ crawl, segments }) => [crawl, segments.map(Number)]));
+    return { batches, segmentsOf };
+  } finally {
+    database.close();
+  }
+}
+
+function addReloaded(total: ReloadReport, one: Reloaded, segments: number): void {
+  total.segments += segments;
+  addPublished(total, one);
+  for (const [table, n] of Object.entries(one.amended))
+    total.amended[table] = (total.amended[table] ?? 0) + n;
+}

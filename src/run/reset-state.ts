@@ -1,0 +1,105 @@
+import { findNewestSegment } from '../archive/retention.ts';
+import { UsageError } from '../errors.ts';
+import { isEnded, type LandedCrawl, readLanding } from '../landing/reader.ts';
+import { createLandingLog } from '../landing/writer.ts';
+import { appendRunLog, openRound, type RunEntry } from './run-log.ts';
+import type { Session } from './session.ts';
+
+/** What a reset forgets, of one job or `job/target`. */
+export interface Reset {
+  /** Targets that were crawled to the end, or begun. */
+  targets: number;
+  /** Crawls that will not be resumed. */
+  open: number;
+}
+
+/** Whether what a run left of a target was forgotten after it. */
+export type IsForgotten = (of: { job: string; target: string }, run: string) => boolean;
+
+/** Later than every run. */
+const afterAll = '~';
+
+/**
+ * Reads from the run log what was reset, and when. Pure.
+ * @param more what is to be taken for reset, too
+ */
+export function readResets(runs: readonly RunEntry[], more: readonly string[] = []): IsForgotten {
+  const last = new Map<string, string>();
+  for (const { run, reset = [] } of runs) for (const name of reset) last.set(name, run);
+  for (const name of more) last.set(name, afterAll);
+  const since = (name: string) => last.get(name) ?? '';
+  return ({ job, target }, run) => run < since(job) || run < since(`${job}/${target}`);
+}
+
+/**
+ * Whether a full refresh of just these jobs was stopped or killed, and the round it is of is not over: the next one goes on
+ * with it. Pure.
+ */
+export function isInFullRefresh(runs: readonly RunEntry[], jobs: readonly string[]): boolean {
+  const last = runs.findLast(
+    (run) =>
+      run.reset !== undefined &&
+      run.jobs.length === jobs.length &&
+      jobs.every((job) => run.jobs.includes(job) && run.reset?.includes(job)),
+  );
+  if (last === undefined) return false;
+  return jobs.some((job) => {
+    const open = openRound(runs, job);
+    return open !== null && open <= last.run;
+  });
+}
+
+/** @throws UsageError when nothing of it is known */
+export async function findReset(session: Session, name: string): Promise<Reset> {
+  const known = await session.withBuild((build) =>
+    build.rows<{ target: string }>(
+      `select distinct target from meta.checkpoints where $name in (job, job || '/' || target)`,
+      { name },
+    ),
+  );
+  const landed = await readNamed(session, [name]);
+  const targets = new Set([...known, ...landed].map(({ target }) => target));
+  if (targets.size === 0)
+    throw new UsageError(
+      `nothing is known of ${name}`,
+      'Name a job, or job/target, as `ledgerlake status` and `ledgerlake status <job>` list them.',
+    );
+  return { targets: targets.size, open: landed.filter(isOpen).length };
+}
+
+/**
+ * Ends the open crawls, and notes in the run log that what was complete until now is to be crawled anew. The checkpoints
+ * stay: publishing, and a rebuild, tell by them what is in the tables.
+ */
+export async function resetState(session: Session, names: readonly string[]): Promise<void> {
+  await endOpenCrawls(session, names);
+  await appendRunLog(session.folder.runs, { run: session.run, reset: [...names] });
+}
+
+async function endOpenCrawls(session: Session, names: readonly string[]): Promise<void> {
+  const open = (await readNamed(session, names)).filter(isOpen);
+  if (open.length === 0) return;
+  const { landing: dir } = session.folder;
+  const landing = createLandingLog({ dir, newest: await findNewestSegment(session.folder) });
+  try {
+    for (const { task, crawl, job, target, operation, shape, first } of open)
+      await landing.appendFailure({
+        ...{ kind: 'failed', task, crawl, run: session.run, job, target, operation, shape },
+        ...{ range: first?.range ?? null, reason: 'forgotten, to be crawled anew' },
+        failed_at: new Date().toISOString(),
+      });
+  } finally {
+    await landing.close();
+  }
+}
+
+async function readNamed({ folder }: Session, names: readonly string[]): Promise<LandedCrawl[]> {
+  const landed = await readLanding(folder.landing);
+  return [...landed.values()].filter(
+    ({ job, target }) => names.includes(job) || names.includes(`${job}/${target}`),
+  );
+}
+
+function isOpen(crawl: LandedCrawl): boolean {
+  return crawl.failed === null && !isEnded(crawl);
+}

@@ -1,0 +1,236 @@
+import { constants } from 'node:fs';
+import { access, readFile, stat } from 'node:fs/promises';
+import { listDamagedArchive } from '../archive/archive-checksums.ts';
+import type { Config } from '../config/config.ts';
+import type { DataFolder } from '../data-folder.ts';
+import { DamagedFile, LedgerlakeError } from '../errors.ts';
+import { bootTime, describeDamage } from '../landing/recover-landing.ts';
+import { type LandingRepair, planLandingRepair } from '../landing/repair-landing.ts';
+import { exists } from '../landing/segment-files.ts';
+import { listDamagedStaging } from '../load/load.ts';
+import { readRunLog } from '../run/run-log.ts';
+import { readRunning } from '../run/run-state.ts';
+import { quoteForShell } from '../shell-words.ts';
+import { checkVersion, schemaVersion } from '../warehouse/build.ts';
+import { isLockConflict, openDatabase } from '../warehouse/database.ts';
+import { isSnapshotMissing } from '../warehouse/open-snapshot.ts';
+import { verifyDatabase } from '../warehouse/recover-build.ts';
+
+/** Something that `doctor` found. */
+export interface Finding {
+  about:
+    | 'node'
+    | 'config'
+    | 'jobs'
+    | 'api'
+    | 'clock'
+    | 'credits'
+    | 'disk'
+    | 'permissions'
+    | 'version'
+    | 'lock'
+    | 'landing'
+    | 'staging'
+    | 'archive'
+    | 'database'
+    | 'log';
+  message: string;
+  /** The command to type. */
+  mend: string;
+  /** What else there is to know of it. */
+  note?: string;
+  /** What a command that meets it ends with; 0: nothing is wrong, or the next run mends it by itself. */
+  exitCode: number;
+}
+
+/** What was found in a data folder, and what `--repair` would do about it. */
+export interface Examination {
+  findings: Finding[];
+  landing: LandingRepair | null;
+  /** Archived files that are not as they were written. */
+  archive: string[];
+  staging: number[];
+  /** Logs with lines that are none, by path. */
+  logs: Map<string, number[]>;
+}
+
+const repair = 'ledgerlake doctor --repair';
+
+/**
+ * Looks at a data folder: rights, versions, and whether its files are as they were written. Changes nothing; takes no lock.
+ * While a run is at work only what it does not write is looked at.
+ * @param config of the databases and the archive, every byte of which is read; null: no database is looked at, and only the
+ *   sizes and ends of archived files
+ */
+export async function examineFolder(
+  folder: DataFolder,
+  config: Pick<Config, 'warehouse'> | null,
+): Promise<Examination> {
+  const seen: Examination = { findings: [], landing: null, archive: [], staging: [], logs: new Map() };
+  const rights = await findRights(folder);
+  seen.findings.push(...rights);
+  if (rights.some(({ exitCode }) => exitCode !== 0)) return seen;
+  seen.logs = await findBadLines([folder.runs, folder.requests]);
+  seen.findings.push(...[...seen.logs].map(([path, lines]) => describeLog(folder, path, lines)));
+  const running = await readRunning(folder, (await readRunLog(folder.runs)).at(-1));
+  if (running !== null) {
+    const message = `run ${running.run} is at work (process ${running.pid}): what it writes was not looked at`;
+    seen.findings.push({
+      about: 'lock',
+      message,
+      mend: 'ledgerlake status',
+      note: 'look again when it has ended',
+      exitCode: 0,
+    });
+    return seen;
+  }
+  await examineLanding(folder, seen);
+  await examineRaw(folder, config, seen);
+  if (config !== null) seen.findings.push(...(await examineDatabases(folder, config)));
+  return seen;
+}
+
+async function examineLanding({ landing }: DataFolder, seen: Examination): Promise<void> {
+  if (!(await exists(landing))) return;
+  seen.landing = await planLandingRepair(landing, bootTime());
+  for (const { inspection, line } of seen.landing.damaged) {
+    const { message } = describeDamage(landing, inspection, line);
+    seen.findings.push({ about: 'landing', message, mend: repair, exitCode: 74 });
+  }
+}
+
+async function examineRaw(
+  folder: DataFolder,
+  config: Pick<Config, 'warehouse'> | null,
+  seen: Examination,
+): Promise<void> {
+  if (await exists(folder.staging)) seen.staging = await listDamagedStaging(folder);
+  for (const segment of seen.staging)
+    seen.findings.push({
+      about: 'staging',
+      message: `${folder.staging}/${segment} differs from what was written`,
+      mend: 'ledgerlake publish',
+      note: 'rebuilt from the landing log',
+      exitCode: 0,
+    });
+  if (!(await exists(folder.archive))) return;
+  const options =
+    config === null
+      ? null
+      : {
+          memoryLimit: config.warehouse.memoryLimit,
+          threads: config.warehouse.threads,
+          tempDir: folder.temp,
+        };
+  for (const path of await listDamagedArchive(folder.archive, options)) {
+    seen.archive.push(path);
+    seen.findings.push({
+      about: 'archive',
+      message: `${path} differs from what was written`,
+      mend: repair,
+      note: 'rows that were published stay',
+      exitCode: 74,
+    });
+  }
+}
+
+async function examineDatabases(
+  folder: DataFolder,
+  { warehouse }: Pick<Config, 'warehouse'>,
+): Promise<Finding[]> {
+  const options = { memoryLimit: warehouse.memoryLimit, threads: warehouse.threads, tempDir: folder.temp };
+  const findings: Finding[] = [];
+  const mend = 'ledgerlake publish';
+  if (await isSnapshotMissing(folder))
+    findings.push({ about: 'database', message: `${folder.snapshot} is missing`, mend, exitCode: 0 });
+  for (const path of [folder.build, folder.snapshot]) {
+    if (!(await exists(path))) continue;
+    try {
+      await verifyDatabase(path, options);
+      const database = await openDatabase(path, { ...options, readOnly: true });
+      const version = await checkVersion(database).finally(() => database.close());
+      if (version === schemaVersion) continue;
+      const message = `${path} was made by an older ledgerlake (schema ${version}, this one knows ${schemaVersion})`;
+      findings.push({ about: 'version', message, mend: 'ledgerlake publish', exitCode: 0 });
+    } catch (error) {
+      findings.push(describeDatabase(path, mend, error));
+    }
+  }
+  return findings;
+}
+
+function describeDatabase(path: string, mend: string, error: unknown): Finding {
+  if (isLockConflict(error))
+    return {
+      about: 'lock',
+      message: `another program has ${path} open for writing`,
+      mend: `lsof ${quoteForShell(path)}`,
+      note: 'close it there, and open the snapshot read-only',
+      exitCode: 75,
+    };
+  if (error instanceof DamagedFile)
+    return { about: 'database', message: `${path} is damaged: ${error.message}`, mend, exitCode: 0 };
+  if (!(error instanceof LedgerlakeError)) throw error;
+  return { about: 'version', message: error.message, mend: error.hint, exitCode: error.exitCode };
+}
+
+/** What of the folder this user cannot use, and what others could read that is not for them. */
+async function findRights(folder: DataFolder): Promise<Finding[]> {
+  const { root, landing, incoming, staging, archive, build, requests, runs } = folder;
+  const findings: Finding[] = [];
+  for (const path of [root, landing, incoming, staging, archive, build, requests, runs]) {
+    if (!(await exists(path))) continue;
+    const stats = await stat(path);
+    const needed = constants.R_OK | constants.W_OK | (stats.isDirectory() ? constants.X_OK : 0);
+    const usable = await access(path, needed).then(
+      () => true,
+      () => false,
+    );
+    const message = usable
+      ? `${path} may be read by other users (mode ${(stats.mode & 0o777).toString(8)})`
+      : `${path} may not be read or written by this user`;
+    if (!usable) {
+      const mend = `sudo chown -R "$USER" ${quoteForShell(root)}`;
+      const note = 'or run it as the user that owns the files';
+      findings.push({ about: 'permissions', message, mend, note, exitCode: 74 });
+    } else if (path !== root && (stats.mode & 0o077) !== 0) {
+      findings.push({
+        about: 'permissions',
+        message,
+        mend: `chmod -R go-rwx ${quoteForShell(path)}`,
+        exitCode: 0,
+      });
+    }
+  }
+  return findings;
+}
+
+/** Numbers of the lines, from 1, that are no JSON objects; a last one without its end is what a kill left. */
+async function findBadLines(paths: readonly string[]): Promise<Map<string, number[]>> {
+  const bad = new Map<string, number[]>();
+  for (const path of paths) {
+    if (!(await exists(path))) continue;
+    const lines = (await readFile(path, 'utf8')).split('\n').slice(0, -1);
+    const numbers = lines.flatMap((line, n) => (isObject(line) ? [] : n + 1));
+    if (numbers.length > 0) bad.set(path, numbers);
+  }
+  return bad;
+}
+
+export function isObject(line: string): boolean {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null;
+  } catch {
+    return false;
+  }
+}
+
+function describeLog({ requests }: DataFolder, path: string, lines: readonly number[]): Finding {
+  const what =
+    path === requests
+      ? 'what these requests cost is not counted'
+      : 'what these runs began, finished or were told to accept is not known: their jobs may begin a round anew';
+  const message = `${path}, line ${lines.slice(0, 10).join(', ')}: not readable; ${what}`;
+  return { about: 'log', message, mend: repair, note: 'keeps a copy and removes the lines', exitCode: 0 };
+}

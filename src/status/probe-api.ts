@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto';
+import type { ApiKey } from '../api/api-key.ts';
+import { classify, type OutcomeKind } from '../api/classify.ts';
+import type { AttemptEntry } from '../api/client-state.ts';
+import { createHttp, type HttpAnswer } from '../api/http.ts';
+import { HttpFailure } from '../api/http-body.ts';
+import type { Operation, Transport } from '../api/operation.ts';
+import { encodeRequest, type Params } from '../api/wire.ts';
+import type { Config } from '../config/config.ts';
+import { splitPage } from '../landing/split.ts';
+
+/** What came of asking an operation once, without a second attempt. */
+export interface Probe {
+  operation: string;
+  transport: Transport;
+  /** Scheme, host and port. */
+  origin: string;
+  /** `ok` and `no_data`: it is there, and the key is taken. */
+  outcome: OutcomeKind | 'unreachable' | 'timeout';
+  status: number | null;
+  code: number | null;
+  /** What the provider said, without the key, on one line; '' when it answered. */
+  said: string;
+  latencyMs: number;
+  /** How far this computer's clock is ahead of the answer's `Date`, ms; null without one. */
+  aheadMs: number | null;
+  /** Headers about rate limits, without the key. */
+  limits: Readonly<Record<string, string>>;
+}
+
+export interface Prober {
+  /** @throws UsageError for parameters that cannot be sent, and what interrupted it */
+  ask(operation: Operation, params: Params, signal: AbortSignal): Promise<Probe>;
+  close(): Promise<void>;
+}
+
+export interface ProbePlace {
+  endpoints: Partial<Record<Transport, string>>;
+  key: ApiKey;
+  config: Pick<Config, 'timeoutMs' | 'paramNames' | 'credits'>;
+  onAttempt(entry: AttemptEntry): void;
+}
+
+const judgedBytes = 64 * 1024;
+
+/** Asks without retries, limiter or budget: each operation is asked once, one after the other. */
+export function createProber({ endpoints, key, config, onAttempt }: ProbePlace): Prober {
+  const { timeoutMs, paramNames } = config;
+  const http = createHttp({ endpoints, key, timeoutMs, connections: 1, userAgent: 'ledgerlake' });
+  return {
+    close: () => http.close(),
+    async ask(operation, params, signal) {
+      const id = randomBytes(4).toString('hex');
+      const wire = encodeRequest(operation, params, paramNames[operation.name] ?? {}, id);
+      const sentAt = Date.now();
+      const { name, pool, transport } = operation;
+      const about = { operation: name, transport, origin: http.origin(transport) };
+      const judged = await http.request({ ...wire, signal }).then(
+        (answer) => judgeAnswer(key, operation, answer, { id, sentAt, now: Date.now() }),
+        (error) => judgeFailure(error, signal),
+      );
+      const latencyMs = Date.now() - sentAt;
+      const { outcome, status, bytes, ...seen } = judged;
+      onAttempt({
+        ...{ at: new Date(sentAt).toISOString(), operation: name, pool, outcome, status, latencyMs, bytes },
+        credits: outcome === 'unreachable' ? 0 : (config.credits[name] ?? operation.credits),
+        attempt: 1,
+      });
+      return { ...about, outcome, status, latencyMs, ...seen };
+    },
+  };
+}
+
+type Judged = Omit<Probe, 'operation' | 'transport' | 'origin' | 'latencyMs'> & { bytes: number };
+
+function judgeAnswer(
+  key: ApiKey,
+  operation: Operation,
+  { status, retryAfter, date, limits, body, bytes, release }: HttpAnswer,
+  { id, sentAt, now }: { id: string; sentAt: number; now: number },
+): Judged {
+  const text = key.redact(body.subarray(0, judgedBytes), body.length > judgedBytes);
+  const envelope = key.isIn(body) ? undefined : readEnvelope(operation, body);
+  release();
+  const { kind, message, code } = classify({
+    ...{ operation, status, retryAfter, text, sentId: operation.rest ? null : id, now },
+    ...(envelope === undefined ? {} : { envelope }),
+  });
+  const told = date === null ? Number.NaN : Date.parse(date);
+  const clean = Object.entries(limits ?? {}).map(([name, value]) => [name, showText(key, value)]);
+  return {
+    ...{ outcome: kind, status, code, said: showText(key, message), bytes },
+    aheadMs: Number.isFinite(told) ? Math.round((sentAt + now) / 2 - told) : null,
+    limits: Object.fromEntries(clean),
+  };
+}
+
+/** Undefined where the answer cannot be read as one of the operation: then its text is judged. */
+function readEnvelope(operation: Operation, body: Buffer): unknown {
+  try {
+    const { envelope } = splitPage(body, operation.records);
+    const isLeftEmpty = envelope === null || JSON.stringify(envelope) === '{}';
+    return isLeftEmpty && body.length < 4096 ? JSON.parse(body.toString()) : envelope;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws the signal's abort reason */
+function judgeFailure(error: unknown, signal: AbortSignal): Judged {
+  signal.throwIfAborted();
+  if (!(error instanceof HttpFailure)) throw error;
+  const { reason, message: said, bytes } = error;
+  const outcome = reason === 'unreachable' || reason === 'timeout' ? reason : 'server';
+  return { outcome, status: null, code: null, said, bytes, aheadMs: null, limits: {} };
+}
+
+/** The server's words on one line, for a terminal, without the key. */
+function showText(key: ApiKey, text: string): string {
+  const clean = key
+    .redact(Buffer.from(text))
+    .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
+    .trim();
+  return clean.length > 200 ? `${clean.slice(0, 199)}…` : clean;
+}
