@@ -116,7 +116,7 @@ comment on column meta.target_params.crawl is 'Run that began the crawl.';
 create table if not exists meta.followed (table_name varchar not null, digest ubigint not null);
 comment on table meta.followed is 'By which targets the column `followed` of a table was made.';
 comment on column meta.followed.table_name is 'The table.';
-comment on column meta.followed.digest is 'Digest of the targets: with others, it is made again for all rows.';
+comment on column meta.followed.digest is 'Digest of the targets: with others, it is rebuilt for all rows.';
 
 create table if not exists meta.forgotten (
   run_id varchar not null,

@@ -143,7 +143,7 @@ export function asDiskError(error: unknown): unknown {
   ) {
     return new DiskError(
       `cannot write: ${error.message}`,
-      'Free some space or mend the permissions, then run the same command again: nothing received is lost.',
+      'Free some space or repair the permissions, then run the same command again: nothing received is lost.',
       { cause: error },
     );
   }

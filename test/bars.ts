@@ -145,7 +145,7 @@ export const bars = {
     nightly: 50_000,
   },
   damages: {
-    promise: 'a damaged database is made again',
+    promise: 'a damaged database is rebuilt',
     counts: 'builds and snapshots damaged',
     shownBy: 'test/crash/damaged-build.test.ts',
     test: 30,

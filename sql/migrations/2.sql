@@ -31,5 +31,5 @@ alter table meta.checkpoints alter column range drop default;
 alter table meta.requests add column saved bigint;
 update meta.requests set saved = 0;
 
--- Unknown: the hashes are made again when the folder is opened.
+-- Unknown: the hashes are rebuilt when the folder is opened.
 alter table meta.schema_version add column hashed_by varchar;

@@ -29,7 +29,7 @@ where print_max_supply is not null or print_current_supply is not null or editio
 -- What the first page of a crawl held is not known: the next one goes on after it, whatever its slot.
 alter table meta.checkpoints add column if not exists first_content varchar;
 
--- Made in another way now: the hashes are made again when the folder is opened.
+-- Made in another way now: the hashes are rebuilt when the folder is opened.
 update meta.schema_version set hashed_by = null;
 
 -- The source of a folder may move: cursors of runs before that are another provider's.

@@ -7,7 +7,7 @@ import { describeSegment, listPages, verifyPageLines, verifySegment } from '../l
 import { longestPageLine, pageFile, recordFile, syncDirectory, syncFile } from '../landing/segment-files.ts';
 import { removeStaged } from '../load/load.ts';
 import type { Database, SqlParams } from '../warehouse/database.ts';
-import { withRoom } from '../warehouse/memory.ts';
+import { retryWithMoreMemory } from '../warehouse/memory.ts';
 import { readSql } from '../warehouse/sql-text.ts';
 import { noteChecksum } from './archive-checksums.ts';
 import { archivedPages, archivedRecords, isOfArchive, listArchived, listTexts } from './archive-files.ts';
@@ -66,7 +66,7 @@ async function readKnown(
   const pages = segments.map((segment) => pageFile(landing, segment));
   const longest_page_line = await longestPageLine(pages);
   try {
-    await withRoom(database, () =>
+    await retryWithMoreMemory(database, () =>
       database.run(readSql('archive/known-digests.sql'), { pages, longest_page_line, files: texts }),
     );
   } catch (error) {
@@ -124,7 +124,7 @@ async function writeSegment(database: Database, folder: DataFolder, segment: num
   const { longest } = await describeSegment(landing, segment);
   const pages = pageFile(landing, segment);
   const longest_page_line = await longestPageLine([pages]);
-  await withRoom(database, async () => {
+  await retryWithMoreMemory(database, async () => {
     await database.run(readSql('archive/pages.sql'), { pages, longest_page_line, segment });
     await database.run(readSql('archive/new-texts.sql'));
   });
@@ -169,7 +169,7 @@ export async function writeArchive(
   params: SqlParams,
 ): Promise<void> {
   const temporary = `${file}.tmp`;
-  await withRoom(database, () =>
+  await retryWithMoreMemory(database, () =>
     database.run(
       `copy (${query}) to $temporary (format parquet, compression zstd, compression_level 1, row_group_size 8192)`,
       { ...params, temporary },

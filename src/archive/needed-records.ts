@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
 import { listFiles, type StagedSegment } from '../load/staged-segments.ts';
 import { type Database, type DatabaseOptions, listColumns, openDatabase } from '../warehouse/database.ts';
-import { withRoom } from '../warehouse/memory.ts';
+import { retryWithMoreMemory } from '../warehouse/memory.ts';
 import { listGroups } from '../warehouse/row-groups.ts';
 import { quoteName, quoteText, readSql } from '../warehouse/sql-text.ts';
 import { readTableSpecs, type TableSpec } from '../warehouse/table-spec.ts';
@@ -36,7 +36,7 @@ export async function findNeededRecords(
       create or replace temp table following (task varchar, crawl varchar, digest uuid, slot bigint);
       create or replace temp table needed (segment bigint, digest uuid);`);
     for (const segment of archived.toReversed())
-      await withRoom(database, async () => {
+      await retryWithMoreMemory(database, async () => {
         await database.run(readSql('archive/restored-pages.sql'), {
           pages: archivedPages(folder.archive, segment),
         });
@@ -67,7 +67,7 @@ export async function lacksRecords(
     const files = listFiles(folder, spec, staged);
     if (files.length === 0) continue;
     const sql = await standingSql(database, spec);
-    const [lacking] = await withRoom(database, () => database.rows(sql, { files, segments }));
+    const [lacking] = await retryWithMoreMemory(database, () => database.rows(sql, { files, segments }));
     if (lacking !== undefined) return true;
   }
   return false;

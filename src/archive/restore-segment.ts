@@ -4,7 +4,7 @@ import { isSegmentWhole } from '../landing/reader.ts';
 import { pageFile, recordFile, syncDirectory, syncFile } from '../landing/segment-files.ts';
 import { thinPageLines } from '../landing/thin-segment.ts';
 import type { Database } from '../warehouse/database.ts';
-import { withRoom } from '../warehouse/memory.ts';
+import { retryWithMoreMemory } from '../warehouse/memory.ts';
 import { readSql } from '../warehouse/sql-text.ts';
 import { archivedPages, archivedRecords, isOfArchive, listTexts } from './archive-files.ts';
 import type { NeededRecords } from './needed-records.ts';
@@ -26,7 +26,7 @@ export async function restoreSegment(
   const [records, pages] = [recordFile(landing, segment), pageFile(landing, segment)];
   try {
     await database.script(readSql('digests.sql'));
-    await withRoom(database, async () => {
+    await retryWithMoreMemory(database, async () => {
       await database.run(readSql('archive/restored-pages.sql'), { pages: archivedPages(archive, segment) });
       await database.run(readSql('archive/restored-digests.sql'));
     });

@@ -1,7 +1,7 @@
 import { rm, stat } from 'node:fs/promises';
 import { syncDirectory } from '../landing/segment-files.ts';
 import { type Database, type DatabaseOptions, openDatabase } from '../warehouse/database.ts';
-import { withRoom } from '../warehouse/memory.ts';
+import { retryWithMoreMemory } from '../warehouse/memory.ts';
 import { readSql } from '../warehouse/sql-text.ts';
 import { writeArchive } from './archive.ts';
 import {
@@ -73,7 +73,7 @@ export async function planSweep(
   const own = new Set(staying.map((segment) => archivedRecords(archive, segment)));
   const old = files.filter((file) => !own.has(file));
   if (old.length === 0) return { remove: [], merge: [] };
-  const rows = await withRoom(database, async () => {
+  const rows = await retryWithMoreMemory(database, async () => {
     await findNeeded(database, archive, staying);
     return database.rows<{ segment: bigint; texts: bigint; needed: bigint }>(
       readSql('archive/needed-texts.sql'),

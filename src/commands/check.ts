@@ -76,8 +76,10 @@ export async function execute(args: CheckArgs): Promise<number> {
 /** Of the landing log, staging and archive; `doctor` reads the databases too. */
 async function findDamage(folder: Parameters<typeof examineFolder>[0]): Promise<FreshnessFinding[]> {
   const { findings } = await examineFolder(folder, null);
-  return findings.flatMap(({ exitCode, message, mend }) =>
-    exitCode === 74 ? { kind: 'damaged' as const, job: '', target: '', message: `${message} (${mend})` } : [],
+  return findings.flatMap(({ exitCode, message, repair }) =>
+    exitCode === 74
+      ? { kind: 'damaged' as const, job: '', target: '', message: `${message} (${repair})` }
+      : [],
   );
 }
 

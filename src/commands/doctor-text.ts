@@ -42,7 +42,7 @@ export interface Diagnosis {
   hasFolder: boolean;
 }
 
-/** What a person reads: what is there, what was repaired, and what is wrong with what mends it. Pure. */
+/** What a person reads: what is there, what was repaired, and what is wrong with what repairs it. Pure. */
 export function renderDiagnosis({ versions, facts, findings, repaired, root, hasFolder }: Diagnosis): string {
   const shown: Fact[] = [
     { about: 'program', text: `ledgerlake ${versions.ledgerlake}, Node ${versions.node}` },
@@ -61,8 +61,8 @@ export function renderDiagnosis({ versions, facts, findings, repaired, root, has
     lines.push(
       `asked again by the next run: ${job}${target === '' ? '' : ` ${target}`}, from page ${fromPage} on`,
     );
-  for (const { about, message, mend, note } of findings)
-    lines.push(`${about}: ${message}${note === undefined ? '' : ` (${note})`}`, `  ${mend}`);
+  for (const { about, message, repair, note } of findings)
+    lines.push(`${about}: ${message}${note === undefined ? '' : ` (${note})`}`, `  ${repair}`);
   if (findings.length === 0) lines.push('nothing is wrong');
   return lines.join('\n');
 }

@@ -86,7 +86,7 @@ async function examineProgram(args: GlobalArgs): Promise<{ config: Config | null
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major < 20 || (major === 20 && minor < 19)) {
     const message = `Node ${process.versions.node} is older than 20.19`;
-    findings.push({ about: 'node', message, mend: 'nvm install 20', exitCode: 2 });
+    findings.push({ about: 'node', message, repair: 'nvm install 20', exitCode: 2 });
   }
   try {
     return { config: await openConfig(args, true), findings };
@@ -99,7 +99,7 @@ async function examineProgram(args: GlobalArgs): Promise<{ config: Config | null
 /** @throws what is no mistake of the user */
 function asFinding(about: 'config' | 'jobs', error: unknown): Finding {
   if (!(error instanceof UsageError)) throw error;
-  return { about, message: error.message, mend: error.hint, exitCode: 2 };
+  return { about, message: error.message, repair: error.hint, exitCode: 2 };
 }
 
 /** What the next run needs, where there are jobs and tables that can be read. */

@@ -1,5 +1,5 @@
-import { rebuild } from '../run/mend-build.ts';
 import { publishLoaded } from '../run/publish-stage.ts';
+import { rebuild } from '../run/repair-build.ts';
 import type { GlobalArgs } from './context.ts';
 import { runOffline } from './offline.ts';
 import { auditLines, refusalLines } from './refusal-text.ts';
@@ -19,7 +19,7 @@ export const usage: Usage = {
     'Asks the API nothing. The former build is set aside, not removed. A damaged build needs no command: the next run rebuilds it.',
 };
 
-/** `ledgerlake rebuild`: the build made again from what was received, then the snapshot. */
+/** `ledgerlake rebuild`: the build rebuilt from what was received, then the snapshot. */
 export function execute(args: RebuildArgs): Promise<number> {
   return runOffline('rebuild', args, async (session, context) => {
     const replayed = await rebuild(session, args.fromArchive);

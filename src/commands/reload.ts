@@ -17,7 +17,7 @@ export const usage: Usage = {
     'Asks the API nothing. Rows change in place, also former versions; what was quarantined and loads now comes in. Stopped, it is simply run again.',
 };
 
-/** `ledgerlake reload [table…]`: rows made again from the raw records, after a change of the mapping. */
+/** `ledgerlake reload [table…]`: rows rebuilt from the raw records, after a change of the mapping. */
 export function execute(args: ReloadArgs): Promise<number> {
   return runOffline('reload', args, async (session, context) => {
     const report = await reloadTables(session, args.table);

@@ -5,7 +5,7 @@ import { refuseOddPath } from '../data-folder.ts';
 import { asDiskError, UsageError } from '../errors.ts';
 import { requireSchema } from '../warehouse/build.ts';
 import { type Database, openDatabase } from '../warehouse/database.ts';
-import { limitBeside, memoryLimits, withRoom } from '../warehouse/memory.ts';
+import { limitBeside, memoryLimits, retryWithMoreMemory } from '../warehouse/memory.ts';
 import { describeModel } from '../warehouse/model.ts';
 import { requireSnapshot } from '../warehouse/open-snapshot.ts';
 import { listOwnViews } from '../warehouse/own-views.ts';
@@ -181,7 +181,9 @@ async function exportTable(
   const earlier = await openTableFolder(lake, table);
   const readFacts = () => readTableFacts(database, lakeTable, layout);
   const facts =
-    lakeTable.rows === 0 ? await readFacts() : await withRoom(database, readFacts, memoryLimits.exportScan);
+    lakeTable.rows === 0
+      ? await readFacts()
+      : await retryWithMoreMemory(database, readFacts, memoryLimits.exportScan);
   checkPartitionColumns(table, facts.columns, {
     partitionBy: layout.partitionBy,
     place: options.places.partitionBy,
@@ -213,7 +215,7 @@ async function writeSet(database: Database, set: TableToWrite, options: ExportOp
   try {
     const { columns, fingerprint, rows, slot, sums } = facts;
     const partitionsDir = join(options.tempDir, 'partitions');
-    await withRoom(database, async () => {
+    await retryWithMoreMemory(database, async () => {
       await createDraft(draft);
       await writeFiles(database, { table, columns, rows, layout, draft, id, partitionsDir });
     });

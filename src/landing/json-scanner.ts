@@ -70,10 +70,10 @@ export class JsonScanner {
     this.bytes = bytes;
     this.#forms = forms;
     if (!isUtf8(bytes)) {
-      const mended = Buffer.from(bytes.toString());
+      const repaired = Buffer.from(bytes.toString());
       throw new MalformedPage(
         'not UTF-8',
-        bytes.findIndex((byte, i) => byte !== mended[i]),
+        bytes.findIndex((byte, i) => byte !== repaired[i]),
       );
     }
     const marked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;

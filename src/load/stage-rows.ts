@@ -5,7 +5,7 @@ import { pickRecords } from '../landing/pick-records.ts';
 import { describeSegment, verifySegment } from '../landing/reader.ts';
 import { longestPageLine, pageFile, recordFile } from '../landing/segment-files.ts';
 import { type Database, listColumns, type SqlParams } from '../warehouse/database.ts';
-import { withRoom } from '../warehouse/memory.ts';
+import { retryWithMoreMemory } from '../warehouse/memory.ts';
 import { readTableSpecs, type TableSpec } from '../warehouse/table-spec.ts';
 import { findKnownTexts, type KnownTables, keepKnown, knownRowsSql } from './known-texts.ts';
 import { readingOf, shapeQuery } from './shape-query.ts';
@@ -98,7 +98,7 @@ export async function writeTogether(database: Database, segments: readonly FewUn
       count: sum((file) => file.count),
     }),
   };
-  await withRoom(database, () =>
+  await retryWithMoreMemory(database, () =>
     database.run(`create or replace temp table unread_row as ${table.sql}`, parameters),
   );
   for (const { files, file, known } of segments) {
@@ -182,7 +182,7 @@ async function writeRows(
 ): Promise<void> {
   // It lives for minutes: zstd would take a third less disk, and a quarter more CPU time to write and to read.
   const format = 'format parquet, compression snappy, row_group_size 8192';
-  await withRoom(database, () =>
+  await retryWithMoreMemory(database, () =>
     database.run(`copy (${query}) to $file (${format})`, { ...parameters, file }),
   );
 }

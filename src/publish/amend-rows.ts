@@ -1,5 +1,5 @@
 import { type Database, listColumns } from '../warehouse/database.ts';
-import { withRoom } from '../warehouse/memory.ts';
+import { retryWithMoreMemory } from '../warehouse/memory.ts';
 import { type Group, listGroups, stagedHash } from '../warehouse/row-groups.ts';
 import { quoteName } from '../warehouse/sql-text.ts';
 import type { TableSpec } from '../warehouse/table-spec.ts';
@@ -28,12 +28,14 @@ export async function amendRows(
     waiting = waiting.slice(slice.length);
     for (const relation of relations)
       for (const group of groups) {
-        await withRoom(database, () => database.run(findSql(spec, relation, group), { files: slice }));
+        await retryWithMoreMemory(database, () =>
+          database.run(findSql(spec, relation, group), { files: slice }),
+        );
         const [row] = await database.rows<{ n: bigint }>('select count(*) as n from amended');
         if ((row?.n ?? 0n) === 0n) continue;
         const amend = amendSql(spec, relation, groups, group);
-        await withRoom(database, () => database.run(amend, { files: slice }));
-        await withRoom(database, () => database.run('checkpoint'));
+        await retryWithMoreMemory(database, () => database.run(amend, { files: slice }));
+        await retryWithMoreMemory(database, () => database.run('checkpoint'));
         amended += Number(row?.n);
       }
   }

@@ -1,6 +1,6 @@
 import { appliedRows, makeWithheld } from '../load/staged-segments.ts';
 import { type Database, listColumns } from '../warehouse/database.ts';
-import { withRoom } from '../warehouse/memory.ts';
+import { retryWithMoreMemory } from '../warehouse/memory.ts';
 import { quoteName, readSql } from '../warehouse/sql-text.ts';
 import type { TableSpec } from '../warehouse/table-spec.ts';
 import { fillRows } from './fill-rows.ts';
@@ -33,11 +33,11 @@ export async function appendRows(
   const insert = insertNew(spec, columns);
   for (let n = 0; n < files.length; n += filesPerSlice) {
     const slice = files.slice(n, n + filesPerSlice);
-    await withRoom(database, () => database.run(findAgain(spec), { files: slice }));
+    await retryWithMoreMemory(database, () => database.run(findAgain(spec), { files: slice }));
     const [end] = await database.rows<{ row: bigint }>(
       `select coalesce(max(rowid) + 1, 0) as row from ${spec.name}`,
     );
-    const inserted = await withRoom(database, () => database.change(insert, { files: slice }));
+    const inserted = await retryWithMoreMemory(database, () => database.change(insert, { files: slice }));
     const [row] = await database.rows<{ n: bigint }>(`select count(*) as n from ${appliedRows}`, {
       files: slice,
     });
@@ -45,7 +45,9 @@ export async function appendRows(
     counts.inserted += inserted;
     if (inserted > 0) {
       counts.late += await countLate(database, spec, slice, end?.row ?? 0n);
-      await withRoom(database, () => database.run(addSeveral(spec), { files: slice, end: end?.row ?? 0n }));
+      await retryWithMoreMemory(database, () =>
+        database.run(addSeveral(spec), { files: slice, end: end?.row ?? 0n }),
+      );
     }
     counts.amended += await fillRows(database, spec, slice);
   }

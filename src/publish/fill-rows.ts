@@ -1,6 +1,6 @@
 import { appliedRows } from '../load/staged-segments.ts';
 import { type Database, listColumns } from '../warehouse/database.ts';
-import { withRoom } from '../warehouse/memory.ts';
+import { retryWithMoreMemory } from '../warehouse/memory.ts';
 import { groupHash, listGroups } from '../warehouse/row-groups.ts';
 import { quoteName } from '../warehouse/sql-text.ts';
 import type { TableSpec } from '../warehouse/table-spec.ts';
@@ -22,9 +22,11 @@ export async function fillRows(
   const [base] = listGroups(spec, await listColumns(database, spec.name));
   if (base === undefined || base.columns.length === 0) return 0;
   const { columns } = base;
-  await withRoom(database, () => database.run(findFilled(spec, columns, groupHash(spec, base)), { files }));
+  await retryWithMoreMemory(database, () =>
+    database.run(findFilled(spec, columns, groupHash(spec, base)), { files }),
+  );
   if ((await database.rows('from filled limit 1')).length === 0) return 0;
-  return withRoom(database, () =>
+  return retryWithMoreMemory(database, () =>
     database.change(`
       update ${spec.name} as t
       set ${columns.map((column) => `${quoteName(column)} = f.${quoteName(column)}`).join(', ')},

@@ -1,6 +1,6 @@
 import type { Database } from '../warehouse/database.ts';
 import { keyText, readAskedRows, readMemberLists } from '../warehouse/member-lists.ts';
-import { withRoom } from '../warehouse/memory.ts';
+import { retryWithMoreMemory } from '../warehouse/memory.ts';
 import { quoteText, readSql } from '../warehouse/sql-text.ts';
 import { readTableSpecs, type TableSpec } from '../warehouse/table-spec.ts';
 
@@ -57,7 +57,7 @@ async function followSlice(
   { which, otherwise }: { which: string; otherwise: string },
 ): Promise<void> {
   const slice = `(select rowid as place, * from ${spec.name} where ${which})`;
-  await withRoom(database, async () => {
+  await retryWithMoreMemory(database, async () => {
     await database.run(`create or replace temp table shown as ${shownSql(spec, slice)}`);
     await database.run(`update ${spec.name} set followed = v.followed
       from (

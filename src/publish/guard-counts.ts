@@ -1,7 +1,7 @@
 import type { DataFolder } from '../data-folder.ts';
 import { listFiles, type StagedSegment } from '../load/staged-segments.ts';
 import { type Database, listColumns } from '../warehouse/database.ts';
-import { withRoom } from '../warehouse/memory.ts';
+import { retryWithMoreMemory } from '../warehouse/memory.ts';
 import { type Group, listGroups, stagedHash } from '../warehouse/row-groups.ts';
 import { quoteName, quoteText } from '../warehouse/sql-text.ts';
 import { readTableSpecs, type TableSpec } from '../warehouse/table-spec.ts';
@@ -121,7 +121,7 @@ async function compareRows(
   const sql = compareSql(spec, groups);
   for (let waiting = await countRows(database, files); waiting.length > 0; ) {
     const slice = takeSlice(waiting, database.memoryBytes / bytesPerRow);
-    await withRoom(database, () => database.run(sql, { files: namesOf(slice) }));
+    await retryWithMoreMemory(database, () => database.run(sql, { files: namesOf(slice) }));
     waiting = waiting.slice(slice.length);
   }
 }
@@ -226,14 +226,14 @@ async function countBlank(
     ({ column }) => (nulls.get(column) ?? Number.POSITIVE_INFINITY) >= least,
   );
   if (candidates.length === 0) return;
-  await withRoom(database, () => database.run(blankSql(spec, candidates, differs), { files }));
+  await retryWithMoreMemory(database, () => database.run(blankSql(spec, candidates, differs), { files }));
   const found = await database.rows<{ column_name: string }>(
     'select column_name from blank_found group by column_name having sum(rows) >= $least',
     { least },
   );
   const columns = candidates.filter(({ column }) => found.some((one) => one.column_name === column));
   for (const candidate of columns)
-    await withRoom(database, () => database.run(totalSql(spec, candidate), { files }));
+    await retryWithMoreMemory(database, () => database.run(totalSql(spec, candidate), { files }));
 }
 
 /** Columns of which a NULL says something: not those that change in place, nor what no column holds. */

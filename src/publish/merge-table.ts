@@ -1,5 +1,5 @@
 import { type Database, listColumns } from '../warehouse/database.ts';
-import { bytesPerRow, bytesPerSlice, withRoom } from '../warehouse/memory.ts';
+import { bytesPerRow, bytesPerSlice, retryWithMoreMemory } from '../warehouse/memory.ts';
 import type { TableSpec } from '../warehouse/table-spec.ts';
 import { mergeSql } from './merge-sql.ts';
 import { createPlaces } from './places.ts';
@@ -50,7 +50,7 @@ export async function mergeTable(
     const maxRows = roomBytes / bytes;
     const slice = takeSlice(await places.locate(waiting, maxRows), maxRows);
     const files = namesOf(slice);
-    const verdict = await withRoom(database, () => judgeSlice(database, sql, files));
+    const verdict = await retryWithMoreMemory(database, () => judgeSlice(database, sql, files));
     if (verdict.moved > 0) {
       places.lose();
       continue;
@@ -64,7 +64,9 @@ export async function mergeTable(
     // Judged again with fewer files.
     if (slice.length > 1 && written > roomBytes) continue;
     await places.follow(slice, verdict, () =>
-      withRoom(database, () => database.transaction(() => applyVerdict(database, sql, files, verdict))),
+      retryWithMoreMemory(database, () =>
+        database.transaction(() => applyVerdict(database, sql, files, verdict)),
+      ),
     );
     await noteReplaced(database, sql, verdict, waiting.length);
     for (const name of Object.keys(total) as (keyof MergeCounts)[]) total[name] += verdict[name];

@@ -1,5 +1,5 @@
 import type { Database } from '../warehouse/database.ts';
-import { bytesPerPlace, withRoom } from '../warehouse/memory.ts';
+import { bytesPerPlace, retryWithMoreMemory } from '../warehouse/memory.ts';
 import type { MergeSql } from './merge-sql.ts';
 import { namesOf, type StagedFile, takeSlice } from './slices.ts';
 
@@ -34,7 +34,7 @@ export function createPlaces(database: Database, sql: MergeSql): Places {
       if (!isFresh) return located;
       const rows = Math.max(ahead, leastRows);
       const files = takeSlice(waiting, rows);
-      await withRoom(database, () => database.run(sql.place, { files: namesOf(files) }));
+      await retryWithMoreMemory(database, () => database.run(sql.place, { files: namesOf(files) }));
       located = files;
       ahead = Math.min(most, rows * 2);
       return located;
@@ -48,7 +48,7 @@ export function createPlaces(database: Database, sql: MergeSql): Places {
       // Before the checkpoint, which may give rows other numbers: their places are then wrong, and seen to be, not missing.
       if (isKept && replaces) await database.run(sql.forgetOld);
       if (isKept) await database.run(sql.addPlaces, { end: end?.row ?? 0n });
-      await withRoom(database, () => database.run('checkpoint'));
+      await retryWithMoreMemory(database, () => database.run('checkpoint'));
     },
     lose() {
       if (isFresh) throw new Error('rows are not where they were found a moment ago');

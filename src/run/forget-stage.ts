@@ -56,7 +56,7 @@ export async function findForgettable(session: Session, name: string): Promise<F
 }
 
 /**
- * Closes the rows that `findForgettable` found. Their keys stand in the landing log, so that a build that is made again
+ * Closes the rows that `findForgettable` found. Their keys stand in the landing log, so that a build that is rebuilt
  * closes the same ones; what the job brings later is new.
  * @returns audits of the project that returned rows; where one is an error, the snapshot still has the rows
  */

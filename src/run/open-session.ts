@@ -18,12 +18,12 @@ import { takeRunLock } from '../warehouse/run-lock.ts';
 import { removeDraft } from '../warehouse/snapshot.ts';
 import { jobTitle } from '../words.ts';
 import { takeIncomingPages } from './incoming-pages.ts';
-import { holdsArchive, mendBuild } from './mend-build.ts';
 import { endMovedCrawls, listMoves } from './moved-source.ts';
-import { mendRequestLog } from './request-log.ts';
+import { holdsArchive, repairBuild } from './repair-build.ts';
+import { repairRequestLog } from './request-log.ts';
 import { appendRunLog, makeRunId, type Noted, readRunLog } from './run-log.ts';
 import { writeRunState } from './run-state.ts';
-import type { Ended, MendContext, Replayed, Session } from './session.ts';
+import type { Ended, RepairContext, Replayed, Session } from './session.ts';
 
 export interface SessionOptions {
   config: Config;
@@ -46,7 +46,7 @@ export interface SessionOptions {
 }
 
 /**
- * Locks a data folder, mends what a killed run left, does the work of one run, and notes how that ended.
+ * Locks a data folder, repairs what a killed run left, does the work of one run, and notes how that ended.
  * @throws StoppedEarly when another run is at work; DiskError; UsageError for another origin or a newer folder
  */
 export async function withSession<T extends Ended>(
@@ -127,14 +127,14 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     const removed = await recoverLanding(folder.landing);
     if (removed.length > 0)
       log.info({ files: removed }, 'removed record files without a page file, which a kill left behind');
-    mendRequestLog(folder.requests);
+    repairRequestLog(folder.requests);
     const now = new Date();
     const run = makeRunId(now, (await readRunLog(folder.runs)).at(-1)?.run ?? null);
     const build = keepBuild({ run, config, folder, log, databaseOptions });
     await closeReplay(folder);
     await endMovedCrawls(folder, await readRunLog(folder.runs));
     await build.withBuild((database) => prepareBuild(database, options));
-    if (!(await build.withBuild((database) => holdsArchive(database, folder)))) await build.mend();
+    if (!(await build.withBuild((database) => holdsArchive(database, folder)))) await build.repair();
     const started_at = now.toISOString();
     // Before the log: a run that stands there and has no state counts as killed.
     await writeRunState(folder.runState, { run, started_at, requests: 0, credits: 0, jobs: {} });
@@ -153,8 +153,8 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     }
     return {
       ...{ run, config, folder, log, databaseOptions, ownSql, stop, now: Date.now },
-      ...{ withBuild: build.withBuild, closeBuild: build.closeBuild, mending: build.mending },
-      mended: build.mended(),
+      ...{ withBuild: build.withBuild, closeBuild: build.closeBuild, repairing: build.repairing },
+      repaired: build.repaired(),
       async end(exitCode, stoppedBy, noted = {}) {
         build.closeBuild();
         const finished_at = new Date().toISOString();
@@ -172,40 +172,40 @@ export async function openSession(options: SessionOptions): Promise<Session> {
 }
 
 /** The build of a session: one connection at most, because a second one in this process would be let in and damage it. */
-function keepBuild(context: MendContext): Pick<Session, 'withBuild' | 'closeBuild' | 'mending'> & {
-  mend(because?: string): Promise<void>;
-  mended(): Replayed | null;
+function keepBuild(context: RepairContext): Pick<Session, 'withBuild' | 'closeBuild' | 'repairing'> & {
+  repair(because?: string): Promise<void>;
+  repaired(): Replayed | null;
 } {
   const { folder, databaseOptions } = context;
   let build: Database | null = null;
-  let mended = false;
+  let repaired = false;
   let replayed: Replayed | null = null;
   const closeBuild = () => {
     build?.close();
     build = null;
   };
-  const mend = async (because?: string) => {
+  const repair = async (because?: string) => {
     closeBuild();
-    replayed = await mendBuild(context, because);
+    replayed = await repairBuild(context, because);
   };
-  const mending: Session['mending'] = async (work) => {
+  const repairing: Session['repairing'] = async (work) => {
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof DamagedFile) || mended) throw error;
-      mended = true;
-      await mend(error.message);
+      if (!(error instanceof DamagedFile) || repaired) throw error;
+      repaired = true;
+      await repair(error.message);
       return work();
     }
   };
   return {
     closeBuild,
-    mend,
-    mended: () => replayed,
-    mending,
+    repair,
+    repaired: () => replayed,
+    repairing,
     withBuild: (work) =>
-      mending(async () => {
-        if (build === null && !(await exists(folder.build))) await mend();
+      repairing(async () => {
+        if (build === null && !(await exists(folder.build))) await repair();
         build ??= await openBuild(folder, databaseOptions);
         try {
           return await work(build);
@@ -224,7 +224,7 @@ async function prepareBuild(database: Database, { folder, log, origins }: Sessio
   await moveSource(database, listMoves(await readRunLog(folder.runs)));
   await bindSource(database, origins);
   if (!(await hasOwnHashes(database))) {
-    log.info("the record hashes are another DuckDB version's: they are made again");
+    log.info("the record hashes are another DuckDB version's: they are rebuilt");
     for (const segment of await listStaged(folder)) await removeStaged(folder, segment);
     await rehash(database);
   }

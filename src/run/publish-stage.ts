@@ -27,7 +27,7 @@ export async function publishStage(session: Session): Promise<Published> {
   if (damaged.length > 0) {
     session.log.warn(
       { segments: damaged },
-      'staged files are damaged, or of another version: they are made again',
+      'staged files are damaged, or of another version: they are rebuilt',
     );
     await loadWaiting(session);
   }
@@ -42,7 +42,7 @@ export async function publishStage(session: Session): Promise<Published> {
 
 /** Loads what waits. The build is read for it, which may turn out to be damaged. */
 export function loadWaiting(session: Session): Promise<Awaited<ReturnType<LoadStage['finish']>>> {
-  return session.mending(async () => (await startLoading(session)).finish());
+  return session.repairing(async () => (await startLoading(session)).finish());
 }
 
 /**
@@ -79,7 +79,7 @@ export async function snapshotStage(
   next?: NextSnapshot,
 ): Promise<AuditFinding[]> {
   const { folder, log } = session;
-  const audits = await session.mending(() => ownSqlStage(session));
+  const audits = await session.repairing(() => ownSqlStage(session));
   if (audits.some(isError)) return audits;
   const runs = (await readRunLog(folder.runs)).map((entry) =>
     entry.run === session.run
@@ -92,7 +92,7 @@ export async function snapshotStage(
       : entry,
   );
   // Together, because a build that turns out to be damaged as it is copied is rebuilt without these rows.
-  const { settled, segments, setAside } = await session.mending(async () => {
+  const { settled, segments, setAside } = await session.repairing(async () => {
     const settled = await session.withBuild(async (build) => {
       await publishRuns(build, folder, runs);
       await followRows(build);

@@ -12,7 +12,7 @@ import { memoryLimits } from '../warehouse/memory.ts';
 import { readTableSpecs } from '../warehouse/table-spec.ts';
 import { forgetTextsSql } from '../warehouse/text-sql.ts';
 import { publishOptions } from './publish-options.ts';
-import type { MendContext, Session } from './session.ts';
+import type { RepairContext, Session } from './session.ts';
 
 /** What a reload came to. */
 export interface ReloadReport extends Reloaded {
@@ -22,7 +22,7 @@ export interface ReloadReport extends Reloaded {
 }
 
 /** What a reload needs of the session it happens in. */
-type Context = MendContext & Pick<Session, 'withBuild' | 'closeBuild'>;
+type Context = RepairContext & Pick<Session, 'withBuild' | 'closeBuild'>;
 
 /**
  * Makes the rows of some tables again.
@@ -41,7 +41,7 @@ export function reloadTables(session: Context, tables: readonly string[]): Promi
 export async function reloadRemapped(session: Context): Promise<ReloadReport | null> {
   const shapes = await session.withBuild(listRemapped);
   if (shapes.length === 0) return null;
-  session.log.warn({ shapes }, 'sql/shapes/ has changed: the rows that it made are made again first');
+  session.log.warn({ shapes }, 'sql/shapes/ has changed: the rows that it made are rebuilt first');
   return reloadShapes(session, new Set(shapes));
 }
 
@@ -118,7 +118,7 @@ async function forgetTexts(build: Database, shapes: ReadonlySet<string>): Promis
   for (const spec of specs) await build.run(forgetTextsSql(spec));
 }
 
-/** A reload as a run's report tells of it: the rows that it made again were amended. */
+/** A reload as a run's report tells of it: the rows that it rebuilt were amended. */
 export function asPublished(report: ReloadReport): Published {
   const tables = Object.entries(report.tables).map(([table, counts]) => {
     const amended = report.amended[table] ?? 0;

@@ -192,7 +192,7 @@ async function endsWithNewline(path: string): Promise<boolean> {
 }
 
 /** Cuts a torn tail; the caller holds the run lock. */
-export function mendRequestLog(path: string): void {
+export function repairRequestLog(path: string): void {
   const file = openSync(path, 'a+', 0o600);
   cutTornLine(file);
   closeSync(file);

@@ -259,7 +259,7 @@ export function listOldRuns(runs: readonly RunEntry[], before: number): Readonly
   const jobs = new Set(runs.flatMap((entry) => entry.jobs));
   const needed = [...jobs].flatMap((job) => openRound(runs, job) ?? []);
   const first = [...needed, runs.at(-1)?.run ?? ''].sort()[0] as string;
-  // A build that is made again has to know where its source moved to.
+  // A build that is rebuilt has to know where its source moved to.
   const old = runs.filter(
     ({ run, startedAt, moved, shortPages }) =>
       startedAt < from && run < first && moved === undefined && shortPages === undefined,

@@ -109,7 +109,7 @@ export async function runPipeline(options: RunOptions): Promise<RunReport> {
 async function runSession(session: Session, options: RunOptions): Promise<RunReport> {
   const { folder } = options;
   const startedAt = Date.now();
-  await session.mending(() => checkJobs(session, options.jobs));
+  await session.repairing(() => checkJobs(session, options.jobs));
   const names = options.jobs.map(({ name }) => name);
   const goesOn = options.fullRefresh && isInFullRefresh(await readRunLog(folder.runs), names);
   if (options.fullRefresh && !goesOn) await resetState(session, names);
@@ -169,7 +169,7 @@ async function runSession(session: Session, options: RunOptions): Promise<RunRep
     const crawlAndPublish = async (plan: () => Promise<PlannedStart[]>) => {
       wave += 1;
       // A build that turns out to be damaged while it is crawled is rebuilt; the wave is planned anew and continues.
-      const stopped = await session.mending(async () => {
+      const stopped = await session.repairing(async () => {
         const starts = await plan();
         for (const { task } of starts) progress.addTask(task, wave);
         savings.expect(starts);

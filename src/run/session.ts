@@ -21,7 +21,7 @@ export interface Session {
   stop: Pick<SignalStop, 'stopping' | 'signal'>;
   /** Unix ms: this computer's clock, or the answers' where a run has learnt that the two differ. */
   now(): number;
-  /** The build for `work`, which stays open for the next one until `closeBuild`. Mends as `mending`. */
+  /** The build for `work`, which stays open for the next one until `closeBuild`. Repairs as `repairing`. */
   withBuild<T>(work: (database: Database) => Promise<T>): Promise<T>;
   /** So that the build can be copied or opened otherwise, and holds no memory while a crawl goes on. */
   closeBuild(): void;
@@ -29,9 +29,9 @@ export interface Session {
    * Does work that reads or writes the build. When that turns out to be damaged it is rebuilt, and the work, which
    * must change nothing twice, is done once more. Once a session: a second failure is thrown.
    */
-  mending<T>(work: () => Promise<T>): Promise<T>;
+  repairing<T>(work: () => Promise<T>): Promise<T>;
   /** What opening the folder put into a build that was damaged or missing; null when it was whole. */
-  readonly mended: Replayed | null;
+  readonly repaired: Replayed | null;
   /** Notes the run's end in `data/runs.ndjson` and frees the folder. */
   end(exitCode: number, stoppedBy: string | null, noted?: Noted): Promise<void>;
 }
@@ -50,7 +50,7 @@ export interface Ended {
 }
 
 /** What making a build again needs of the session it happens in. */
-export type MendContext = Pick<Session, 'run' | 'config' | 'folder' | 'log' | 'databaseOptions'>;
+export type RepairContext = Pick<Session, 'run' | 'config' | 'folder' | 'log' | 'databaseOptions'>;
 
 /** What was put into a build again. */
 export interface Replayed {

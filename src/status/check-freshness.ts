@@ -83,7 +83,7 @@ function checkWhole({ job, targets, never_complete }: JobStatus): FreshnessFindi
 }
 
 /** Reasons of checkpoints that publish refused, not the API. */
-const ofPublish = /^(audit|brake|vanished|blank|quarantined|stale)\b/;
+const ofPublish = /^(audit|vanished|blank|quarantined|stale)\b/;
 
 function checkTarget(
   { job }: JobStatus,

@@ -71,16 +71,16 @@ export function isMissing({ outcome, status, code, said }: Probe): boolean {
 /** What one answer shows to be wrong. Pure. @param keyMend the command that changes the key */
 export function judgeProbe(probe: Probe, config: Pick<Config, 'keyPlaces'>, keyMend: string): Finding[] {
   const { transport, origin, outcome, said, aheadMs, operation } = probe;
-  const find = (message: string, mend: string, exitCode: number, note?: string): Finding => {
+  const find = (message: string, repair: string, exitCode: number, note?: string): Finding => {
     const told = `${transport} at ${origin}: ${message}${said === '' ? '' : `: ${said}`}`;
-    return { about: 'api', message: told, mend, exitCode, ...(note === undefined ? {} : { note }) };
+    return { about: 'api', message: told, repair, exitCode, ...(note === undefined ? {} : { note }) };
   };
   const findings: Finding[] = [];
   if (aheadMs !== null && Math.abs(aheadMs) > farMs)
     findings.push({
       about: 'clock',
       message: `this clock is ${formatSeconds(Math.abs(aheadMs) / 1000)} ${aheadMs > 0 ? 'ahead of' : 'behind'} ${origin}`,
-      mend: 'sudo timedatectl set-ntp true',
+      repair: 'sudo timedatectl set-ntp true',
       exitCode: 0,
     });
   if (isAnswer(probe)) return findings;

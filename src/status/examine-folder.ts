@@ -36,10 +36,10 @@ export interface Finding {
     | 'log';
   message: string;
   /** The command to type. */
-  mend: string;
+  repair: string;
   /** What else there is to know of it. */
   note?: string;
-  /** What a command that meets it ends with; 0: nothing is wrong, or the next run mends it by itself. */
+  /** What a command that meets it ends with; 0: nothing is wrong, or the next run repairs it by itself. */
   exitCode: number;
 }
 
@@ -78,7 +78,7 @@ export async function examineFolder(
     seen.findings.push({
       about: 'lock',
       message,
-      mend: 'ledgerlake status',
+      repair: 'ledgerlake status',
       note: 'look again when it has ended',
       exitCode: 0,
     });
@@ -95,7 +95,7 @@ async function examineLanding({ landing }: DataFolder, seen: Examination): Promi
   seen.landing = await planLandingRepair(landing, bootTime());
   for (const { inspection, line } of seen.landing.damaged) {
     const { message } = describeDamage(landing, inspection, line);
-    seen.findings.push({ about: 'landing', message, mend: repair, exitCode: 74 });
+    seen.findings.push({ about: 'landing', message, repair, exitCode: 74 });
   }
 }
 
@@ -109,7 +109,7 @@ async function examineRaw(
     seen.findings.push({
       about: 'staging',
       message: `${folder.staging}/${segment} differs from what was written`,
-      mend: 'ledgerlake publish',
+      repair: 'ledgerlake publish',
       note: 'rebuilt from the landing log',
       exitCode: 0,
     });
@@ -127,7 +127,7 @@ async function examineRaw(
     seen.findings.push({
       about: 'archive',
       message: `${path} differs from what was written`,
-      mend: repair,
+      repair,
       note: 'rows that were published stay',
       exitCode: 74,
     });
@@ -140,9 +140,9 @@ async function examineDatabases(
 ): Promise<Finding[]> {
   const options = { memoryLimit: warehouse.memoryLimit, threads: warehouse.threads, tempDir: folder.temp };
   const findings: Finding[] = [];
-  const mend = 'ledgerlake publish';
+  const repair = 'ledgerlake publish';
   if (await isSnapshotMissing(folder))
-    findings.push({ about: 'database', message: `${folder.snapshot} is missing`, mend, exitCode: 0 });
+    findings.push({ about: 'database', message: `${folder.snapshot} is missing`, repair, exitCode: 0 });
   for (const path of [folder.build, folder.snapshot]) {
     if (!(await exists(path))) continue;
     try {
@@ -151,27 +151,27 @@ async function examineDatabases(
       const version = await checkVersion(database).finally(() => database.close());
       if (version === schemaVersion) continue;
       const message = `${path} was made by an older ledgerlake (schema ${version}, this one knows ${schemaVersion})`;
-      findings.push({ about: 'version', message, mend: 'ledgerlake publish', exitCode: 0 });
+      findings.push({ about: 'version', message, repair: 'ledgerlake publish', exitCode: 0 });
     } catch (error) {
-      findings.push(describeDatabase(path, mend, error));
+      findings.push(describeDatabase(path, repair, error));
     }
   }
   return findings;
 }
 
-function describeDatabase(path: string, mend: string, error: unknown): Finding {
+function describeDatabase(path: string, repair: string, error: unknown): Finding {
   if (isLockConflict(error))
     return {
       about: 'lock',
       message: `another program has ${path} open for writing`,
-      mend: `lsof ${quoteForShell(path)}`,
+      repair: `lsof ${quoteForShell(path)}`,
       note: 'close it there, and open the snapshot read-only',
       exitCode: 75,
     };
   if (error instanceof DamagedFile)
-    return { about: 'database', message: `${path} is damaged: ${error.message}`, mend, exitCode: 0 };
+    return { about: 'database', message: `${path} is damaged: ${error.message}`, repair, exitCode: 0 };
   if (!(error instanceof LedgerlakeError)) throw error;
-  return { about: 'version', message: error.message, mend: error.hint, exitCode: error.exitCode };
+  return { about: 'version', message: error.message, repair: error.hint, exitCode: error.exitCode };
 }
 
 /** What of the folder this user cannot use, and what others could read that is not for them. */
@@ -190,14 +190,14 @@ async function findRights(folder: DataFolder): Promise<Finding[]> {
       ? `${path} may be read by other users (mode ${(stats.mode & 0o777).toString(8)})`
       : `${path} may not be read or written by this user`;
     if (!usable) {
-      const mend = `sudo chown -R "$USER" ${quoteForShell(root)}`;
+      const repair = `sudo chown -R "$USER" ${quoteForShell(root)}`;
       const note = 'or run it as the user that owns the files';
-      findings.push({ about: 'permissions', message, mend, note, exitCode: 74 });
+      findings.push({ about: 'permissions', message, repair, note, exitCode: 74 });
     } else if (path !== root && (stats.mode & 0o077) !== 0) {
       findings.push({
         about: 'permissions',
         message,
-        mend: `chmod -R go-rwx ${quoteForShell(path)}`,
+        repair: `chmod -R go-rwx ${quoteForShell(path)}`,
         exitCode: 0,
       });
     }
@@ -232,5 +232,5 @@ function describeLog({ requests }: DataFolder, path: string, lines: readonly num
       ? 'what these requests cost is not counted'
       : 'what these runs began, finished or were told to accept is not known: their jobs may begin a round anew';
   const message = `${path}, line ${lines.slice(0, 10).join(', ')}: not readable; ${what}`;
-  return { about: 'log', message, mend: repair, note: 'keeps a copy and removes the lines', exitCode: 0 };
+  return { about: 'log', message, repair, note: 'keeps a copy and removes the lines', exitCode: 0 };
 }

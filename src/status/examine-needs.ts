@@ -37,7 +37,7 @@ export async function examineNeeds(
     findings.push({
       about: 'credits',
       message: `the next run needs ${formatCount(credits)} credits, and this month has ${formatCount(creditsLeft)} left`,
-      mend: 'ledgerlake plan',
+      repair: 'ledgerlake plan',
       exitCode: 0,
     });
   // The landing log and its staging beside each other, and the copy that becomes the snapshot.
@@ -48,7 +48,7 @@ export async function examineNeeds(
     findings.push({
       about: 'disk',
       message: `${folder.root} has ${megabytes(disk.free)} free, and the next run needs about ${megabytes(needed)}`,
-      mend: `df -h ${quoteForShell(disk.place)}`,
+      repair: `df -h ${quoteForShell(disk.place)}`,
       exitCode: 74,
     });
   const left = creditsLeft === null ? 'no monthly budget' : `${formatCount(creditsLeft)} left this month`;

@@ -104,7 +104,7 @@ async function readComplete(
       .finally(() => database.close());
     return new Set(rows.map(({ crawl }) => crawl));
   } catch (error) {
-    // A build that does not open is made again by the next run.
+    // A build that does not open is rebuilt by the next run.
     if (error instanceof LedgerlakeError) return new Set();
     throw error;
   }

@@ -9,7 +9,7 @@ import {
   openDatabase,
 } from './database.ts';
 import { noteNewShapes } from './mapping.ts';
-import { mendSlots, mendTimes } from './mend-slots.ts';
+import { repairSlots, repairTimes } from './repair-slots.ts';
 import { listSql, readSql } from './sql-text.ts';
 import { readTableSpecs, type TableSpec, withoutFollowed } from './table-spec.ts';
 
@@ -70,8 +70,8 @@ export async function createSchema(database: Database): Promise<void> {
     }
     for (const view of listSql('views')) await database.script(readSql(`views/${view}.sql`));
     if (version !== null && version < 4) {
-      await mendSlots(database);
-      await mendTimes(database);
+      await repairSlots(database);
+      await repairTimes(database);
     }
     await noteNewShapes(database);
     await database.run(
@@ -188,7 +188,7 @@ export interface SourceMove {
 
 /**
  * Binds a folder to where its source moved, and forgets the cursors of gaps, which are the former provider's. Done again,
- * and in a build that is made again, it comes to the same.
+ * and in a build that is rebuilt, it comes to the same.
  */
 export async function moveSource(database: Database, moves: readonly SourceMove[]): Promise<void> {
   for (const { transport, origin, run, at } of moves) {

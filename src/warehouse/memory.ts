@@ -65,7 +65,11 @@ export async function limitBeside(path: string, limit: number, least: number): P
  * thread and with what the machine has. DuckDB holds 2,048 rows at a time, however large they are, and functions on
  * JSON all their text many times over: 1.5 GB for a segment of records of 30 KB that all have unknown members.
  */
-export async function withRoom<T>(database: Database, work: () => Promise<T>, limit?: string): Promise<T> {
+export async function retryWithMoreMemory<T>(
+  database: Database,
+  work: () => Promise<T>,
+  limit?: string,
+): Promise<T> {
   try {
     return await (limit === undefined ? work() : database.withMemory(limit, work));
   } catch (error) {

@@ -20,7 +20,7 @@ type Options = Omit<DatabaseOptions, 'readOnly'>;
 
 /**
  * Makes sure that the build opens. One that is damaged is set aside, with its log; that one, and one that is missing,
- * is made again from the snapshot, or empty where that is damaged too (then that is set aside as well).
+ * is rebuilt from the snapshot, or empty where that is damaged too (then that is set aside as well).
  * @param because why a build that opens is to be rebuilt, when it is
  * @returns null when the build is as it was, or there is nothing yet to make one from
  * @throws StoppedEarly, UsageError, DiskError as openBuild: a build that is in use or too new is not damaged

@@ -62,7 +62,7 @@ test('a new folder, and a build that opens, stay as they are', async () => {
   expect(await hashes()).toEqual(before);
 });
 
-test('a damaged build is set aside with its log, and made again from the snapshot', async () => {
+test('a damaged build is set aside with its log, and rebuilt from the snapshot', async () => {
   await fill('https://a.example');
   await replaceSnapshot(folder, 0o640, options());
   await writeFile(folder.build, 'garbage');

@@ -110,7 +110,7 @@ test(`the build damaged in ${rounds} ways (seed ${seed}): publishing heals it, a
     expect(await compareEverything(undamaged, snapshotOf(place), except), what).toEqual([]);
     const rate = /"rows":(\d+).*"rows_per_s":(\d+)/.exec(said);
     if (rate !== null) rates.push(`${rate[1]} rows at ${rate[2]}/s`);
-    if (setAside(place).length > 0) expect(said, what).toMatch(/"level":40.*made again/);
+    if (setAside(place).length > 0) expect(said, what).toMatch(/"level":40.*rebuilt/);
     rmSync(place.root, { recursive: true });
   }
   console.log(`replayed: ${rates.join(', ')}`);
@@ -141,7 +141,7 @@ test('a rebuild from the archive makes the same tables and history; it refuses w
   expect(await compareEverything(snapshotOf(before), snapshotOf(place), whenWritten)).toEqual([]);
 });
 
-test('staged files that were damaged, or that have no checksums, are made again', async () => {
+test('staged files that were damaged, or that have no checksums, are rebuilt', async () => {
   const place = await copyPlace(loaded);
   const folder = dataFolder(place.data);
   const whole = await copyPlace(place);

@@ -228,8 +228,8 @@ test('a job whose SQL gives a row that is no target, or fails at one, is left ou
     /null: left out of this run: .*row \d+/,
   );
   await writeFiles(place.jobs, { 'null.yaml': late(sound), 'overflow.yaml': late(sound) });
-  const mended = await runProgram(['run'], { place, env });
-  expect(mended.code, mended.stderr).toBe(0);
+  const repaired = await runProgram(['run'], { place, env });
+  expect(repaired.code, repaired.stderr).toBe(0);
 });
 
 test('a target file of a later job is read before anything is asked', async () => {

@@ -79,9 +79,9 @@ test.each(damages)(
     const found = await cli('doctor', '--json');
     expect(found.code).toBe(74);
     const [damaged, ...others] = JSON.parse(found.stdout).findings;
-    expect(damaged).toMatchObject({ about: 'landing', mend: 'ledgerlake doctor --repair', exitCode: 74 });
+    expect(damaged).toMatchObject({ about: 'landing', repair: 'ledgerlake doctor --repair', exitCode: 74 });
     // A build may stand there before the first snapshot.
-    for (const other of others) expect(other).toMatchObject({ mend: 'ledgerlake publish', exitCode: 0 });
+    for (const other of others) expect(other).toMatchObject({ repair: 'ledgerlake publish', exitCode: 0 });
     const repaired = await cli('doctor', '--repair', '--json');
     expect(repaired.code, repaired.stdout).toBe(0);
     const { aside, askedAgain, pages: counts } = JSON.parse(repaired.stdout).repaired;
@@ -174,7 +174,7 @@ test('an archive that an older version wrote, without checksums: every value of 
   expect((await cli('doctor')).code).toBe(74);
 });
 
-test('config, rights and databases: each finding with what mends it', async () => {
+test('config, rights and databases: each finding with what repairs it', async () => {
   const { place, cli } = await openLanded(['run']);
   expect(await cli('doctor')).toMatchObject({
     code: 0,
@@ -191,7 +191,7 @@ test('config, rights and databases: each finding with what mends it', async () =
   );
 });
 
-test('a damaged build: named, and publish mends it', async () => {
+test('a damaged build: named, and publish repairs it', async () => {
   const { place, cli } = await openLanded(['run']);
   await changeByte(join(place.data, 'build.duckdb'), 4100);
   await changeByte(join(place.data, 'build.duckdb'), 8200);

@@ -179,10 +179,10 @@ test('a run with another mapping makes what is there again first: a version is a
   const [before] = await versions();
   expect(Number(before!.loud)).toBeLessThan(Number(before!.n) / 2);
   const other = await makeProgram(loud);
-  expect(await night(other)).toMatch(/"shapes":\["asset","signature","token_account"\][^\n]*made again/);
+  expect(await night(other)).toMatch(/"shapes":\["asset","signature","token_account"\][^\n]*rebuilt/);
   expect(await versions()).toEqual([{ n: before!.n, loud: before!.n }]);
   // Once: nothing has changed since.
-  expect(await night(other)).not.toContain('made again');
+  expect(await night(other)).not.toContain('rebuilt');
 });
 
 test('a mapping that changed before the first record of its shape came made none of the rows', async () => {
@@ -200,7 +200,7 @@ test('a mapping that changed before the first record of its shape came made none
     'owned.yaml': `describe: test\nmethod: getTokenAccounts\nparams: { owner: ${owner} }\n`,
   });
   await night(other);
-  expect(await night(other)).not.toContain('made again');
+  expect(await night(other)).not.toContain('rebuilt');
 });
 
 test('an incremental crawl with another mapping still knows the rows', async () => {
@@ -226,15 +226,15 @@ page_size: 5
   expect(await count('crawl', await makeProgram(loud.slice(0, 1)))).toBe(1);
 });
 
-test('a build that is made again with another mapping: what it begins with is made again first', async () => {
+test('a build that is rebuilt with another mapping: what it begins with is rebuilt first', async () => {
   const { sandbox, place } = await startTiny({ assets: 60, owners: 10 });
   await writeListJob(place, sandbox, 200);
   const env = environmentOf(sandbox);
   expect((await run(['run'], place, undefined, env)).code).toBe(0);
   expect((await run(['crawl'], place, undefined, env)).code).toBe(0);
   await rm(join(place.data, 'build.duckdb'));
-  const mended = await run(['run'], place, await makeProgram(loud.slice(0, 1)), env);
-  expect(mended.code, mended.stderr).toBe(0);
+  const repaired = await run(['run'], place, await makeProgram(loud.slice(0, 1)), env);
+  expect(repaired.code, repaired.stderr).toBe(0);
   expect(
     await readRows(snapshotOf(place), 'select count(*) = count(distinct id) as same from assets_history'),
   ).toEqual([{ same: true }]);

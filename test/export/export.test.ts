@@ -126,9 +126,9 @@ test('a set somebody damaged is written anew', async () => {
   await fixture.change(insertAssets);
   const [set] = await fixture.export({ tables: ['assets'] });
   await writeFile(join(set!.path, `${set!.exportId}-0.parquet`), 'PAR1');
-  const [mended] = await fixture.export({ tables: ['assets'] });
-  expect(mended!.written).toBe(true);
-  expect(await readlink(join(fixture.lake, 'assets', 'current'))).toBe(mended!.exportId);
+  const [repaired] = await fixture.export({ tables: ['assets'] });
+  expect(repaired!.written).toBe(true);
+  expect(await readlink(join(fixture.lake, 'assets', 'current'))).toBe(repaired!.exportId);
 });
 
 test('only the last sets are kept, and what a killed export left goes', async () => {

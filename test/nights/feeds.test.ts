@@ -80,8 +80,8 @@ test('a page that is in no order is asked three times, covers nothing, and is fi
   expect(await place.rows(gaps)).toEqual([
     { low_slot: `${slotOf(100) + 1}`, high_slot: `${slotOf(250)}`, cursor: '50' },
   ]);
-  const mended = await place.night(answer(feedOf(300)));
-  expect(mended.calls.map(({ params }) => params.cursor)).toEqual([undefined, '50', '100', '150', '200']);
+  const repaired = await place.night(answer(feedOf(300)));
+  expect(repaired.calls.map(({ params }) => params.cursor)).toEqual([undefined, '50', '100', '150', '200']);
   expect(await place.rows(gaps)).toEqual([]);
   const other = await openInstallation(jobs());
   await other.night(answer(feedOf(300)));

@@ -11,7 +11,7 @@ const key = (name: string) => name.padEnd(43, '1');
 const [mint, owner] = [key('Mint'), key('Who')];
 const account = (n: number, amount: number) => ({ address: key(`Acc${n}Q`), mint, owner, amount });
 
-/** As if a former mapping had read other amounts: all rows and versions are to be made again. */
+/** As if a former mapping had read other amounts: all rows and versions are to be rebuilt. */
 async function makeFormer({ data }: Installation): Promise<void> {
   const build = await DuckDBInstance.create(join(data, 'build.duckdb'));
   const connection = await build.connect();
@@ -33,7 +33,7 @@ const answer =
   (call) =>
     answerList(call, accounts, { slot: slotOf(call), pageSize: 2 });
 
-test('a reload where the last night has the texts of all others: rows are made again from its own', async () => {
+test('a reload where the last night has the texts of all others: rows are rebuilt from its own', async () => {
   const place = await openInstallation(jobs);
   for (const slot of [200, 300, 400]) expect((await place.night(answer(() => slot))).code).toBe(0);
   await makeFormer(place);

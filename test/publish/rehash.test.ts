@@ -8,7 +8,7 @@ import { answerList } from '../support/scripted-list.ts';
 
 const tables = readTableSpecs().flatMap(({ name, history }) => (history ? [name, `past.${name}`] : [name]));
 
-test('after a DuckDB upgrade the hashes are made again, and nothing counts as changed', async () => {
+test('after a DuckDB upgrade the hashes are rebuilt, and nothing counts as changed', async () => {
   const night = await startNight({ seed: 3, assets: 400, owners: 40, collections: 2 });
   onTestFinished(() => night.close());
   await night.mustRun();

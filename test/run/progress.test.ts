@@ -24,7 +24,7 @@ test('a wave that is planned anew counts each task once, and the next wave count
   for (const id of ['a', 'b', 'c']) progress.addTask(task(id), 1);
   progress.onTaskEnd(task('a'), null);
   progress.onTaskEnd(task('b'), forbidden);
-  // The build was damaged, and is made again: what is not complete is crawled once more.
+  // The build was damaged, and is rebuilt: what is not complete is crawled once more.
   for (const id of ['b', 'c']) progress.addTask(task(id), 1);
   expect(counts()).toEqual({ tasks: 3, done: 1, failed: 0, forbidden: 0 });
   for (const id of ['b', 'c']) progress.onTaskEnd(task(id), forbidden);

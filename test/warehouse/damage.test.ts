@@ -119,7 +119,7 @@ test('a build that is missing is restored from the snapshot', async () => {
   expect(await publishAll()).toEqual([{ id: id(0) }, { id: id(1) }]);
 });
 
-test('a run lock that a full disk left torn is made again', async () => {
+test('a run lock that a full disk left torn is rebuilt', async () => {
   await inSession(async () => undefined);
   for (const bytes of [Buffer.alloc(0), Buffer.alloc(8192), Buffer.from('garbage')]) {
     await writeFile(folder.lock, bytes);

@@ -15,7 +15,7 @@ import { startLoading } from './load-stage.ts';
 import { publishOptions } from './publish-options.ts';
 import { reloadRemapped } from './reload-stage.ts';
 import { readAcceptedBy } from './run-log.ts';
-import type { MendContext, Replayed, Session } from './session.ts';
+import type { RepairContext, Replayed, Session } from './session.ts';
 
 /** Whether a build holds every archived segment: not so after a replay that was killed. */
 export async function holdsArchive(build: Database, { archive }: DataFolder): Promise<boolean> {
@@ -24,18 +24,18 @@ export async function holdsArchive(build: Database, { archive }: DataFolder): Pr
 }
 
 /**
- * Makes sure that the build opens and holds every archived segment. A damaged one is set aside and made again from the
+ * Makes sure that the build opens and holds every archived segment. A damaged one is set aside and rebuilt from the
  * snapshot and every segment that is not in it, archived or landed. Killed in between, the next session goes on.
  * @param because why a build that opens is to be rebuilt, when it is
  * @throws StoppedEarly, UsageError, DiskError as recoverBuild
  */
-export async function mendBuild(context: MendContext, because: string | null = null): Promise<Replayed> {
+export async function repairBuild(context: RepairContext, because: string | null = null): Promise<Replayed> {
   const { folder, log } = context;
   const recovery = await recoverBuild(folder, context.databaseOptions, because);
   if (recovery !== null)
     log.warn(
       { reason: recovery.reason, set_aside: recovery.setAside, base: recovery.base },
-      'the build is made again from its base and every segment received since',
+      'the build is rebuilt from its base and every segment received since',
     );
   if (recovery?.base === 'nothing' && (await readRemoved(folder.archive)) !== null)
     log.warn(
@@ -52,25 +52,25 @@ export async function mendBuild(context: MendContext, because: string | null = n
  * @throws UsageError, nothing changed, when there is no sound snapshot, or the archive does not reach back far enough
  */
 export async function rebuild(
-  context: MendContext & Pick<Session, 'closeBuild' | 'mended'>,
+  context: RepairContext & Pick<Session, 'closeBuild' | 'repaired'>,
   fromArchive: boolean,
 ): Promise<Replayed> {
   context.closeBuild();
   const { folder, log, databaseOptions } = context;
   if (!fromArchive) {
     // Opening the folder did it: neither build nor snapshot was there.
-    if (context.mended !== null && context.mended.segments > 0) return context.mended;
+    if (context.repaired !== null && context.repaired.segments > 0) return context.repaired;
     if ((await judgeSnapshot(folder, databaseOptions)) !== 'sound')
       throw new UsageError(
         `the snapshot ${folder.snapshot} is missing or damaged, so the build cannot be rebuilt from it`,
         'Rebuild from the archive instead: `ledgerlake rebuild --from-archive`.',
       );
-    return mendBuild(context, 'a rebuild was asked for');
+    return repairBuild(context, 'a rebuild was asked for');
   }
   const [archived, landed] = [await listArchived(folder.archive), await listSegments(folder.landing)];
   await refuseShortArchive(context, new Set([...archived, ...landed]));
   const setAside = await beginEmptyBuild(folder, databaseOptions);
-  log.warn({ set_aside: setAside }, 'the build is made again from nothing and every segment ever received');
+  log.warn({ set_aside: setAside }, 'the build is rebuilt from nothing and every segment ever received');
   try {
     return await replaySegments(context, archived, landed);
   } catch (error) {
@@ -81,7 +81,7 @@ export async function rebuild(
 }
 
 /** @throws UsageError when a segment that was published is neither archived nor landed any more */
-async function refuseShortArchive(context: MendContext, received: ReadonlySet<number>): Promise<void> {
+async function refuseShortArchive(context: RepairContext, received: ReadonlySet<number>): Promise<void> {
   const { all } = await readKnown(context);
   const gone = [...all].filter((segment) => !received.has(segment)).sort((a, b) => a - b);
   const removed = (await readRemoved(context.folder.archive)) ?? gone.at(-1);
@@ -98,7 +98,7 @@ async function refuseShortArchive(context: MendContext, received: ReadonlySet<nu
  * archived one counts as held once nothing waits for it, so a replay that was killed goes on.
  */
 async function replaySegments(
-  context: MendContext,
+  context: RepairContext,
   archived: readonly number[],
   landed: readonly number[],
 ): Promise<Replayed> {
@@ -157,7 +157,7 @@ async function settleArchived(
   );
 }
 
-function readKnown(context: MendContext) {
+function readKnown(context: RepairContext) {
   return useBuild(context, async (build) => ({
     all: await readSegments(build, 'from meta.segments'),
     settled: await readSegments(build, 'from meta.segments where settled'),
@@ -165,7 +165,7 @@ function readKnown(context: MendContext) {
 }
 
 async function useBuild<T>(
-  { folder, databaseOptions }: MendContext,
+  { folder, databaseOptions }: RepairContext,
   work: (build: Database) => Promise<T>,
 ): Promise<T> {
   const build = await openBuild(folder, databaseOptions);
@@ -177,7 +177,7 @@ async function useBuild<T>(
 }
 
 async function planReplay(
-  { folder, databaseOptions }: MendContext,
+  { folder, databaseOptions }: RepairContext,
   missing: ReadonlySet<number>,
 ): Promise<number[][]> {
   const database = await openDatabase(':memory:', databaseOptions);

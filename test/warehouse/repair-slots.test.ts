@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
 import { openBuild } from '../../src/warehouse/build.ts';
 import type { Database } from '../../src/warehouse/database.ts';
-import { mendSlots, mendTimes } from '../../src/warehouse/mend-slots.ts';
+import { repairSlots, repairTimes } from '../../src/warehouse/repair-slots.ts';
 import { makeFolder } from '../publish/publish-landed.ts';
 
 const key = (name: string) => name.padEnd(43, '1');
@@ -72,9 +72,9 @@ test('rows and versions that answers without a slot left get the nearest slot th
       build.rows<{ text: string }>(`
         select concat_ws(' ', rtrim(address, '1'), slot, first_seen_slot, valid_from_slot, coalesce(valid_to_slot::varchar, 'open')) as text
         from token_accounts_history order by address, valid_from`);
-    await mendSlots(build);
-    const mended = await history();
-    expect(mended.map(({ text }) => text)).toEqual([
+    await repairSlots(build);
+    const repaired = await history();
+    expect(repaired.map(({ text }) => text)).toEqual([
       'Again 3000 2000 2000 open',
       'Gone 1000 1000 1000 2005',
       'Open 1000 1000 1000 2000',
@@ -85,8 +85,8 @@ test('rows and versions that answers without a slot left get the nearest slot th
       'Whole 1000 1000 1000 3000',
       'Whole 3000 1000 3000 open',
     ]);
-    await mendSlots(build);
-    expect(await history()).toEqual(mended);
+    await repairSlots(build);
+    expect(await history()).toEqual(repaired);
   } finally {
     build.close();
   }
@@ -106,7 +106,7 @@ test('rows that a clock which was ahead left in the future are of now, and forme
     const times = () =>
       build.rows(`select rtrim(address, '1') as name, seen_at > now() or changed_at > now() as ahead, seen_at::date::varchar as day
         from token_accounts order by name`);
-    await mendTimes(build);
+    await repairTimes(build);
     const [late, now] = await times();
     expect(late).toMatchObject({ name: 'Late', ahead: false });
     expect(now).toEqual({ name: 'Now', ahead: false, day: '2026-01-01' });

@@ -6,7 +6,7 @@ import { readTableSpecs, type TableSpec } from './table-spec.ts';
  * Gives the rows and versions that have no slot, in tables whose others have one, the nearest that is known: older versions
  * left them so where an answer said none (sql/migrations/4-slots.sql). Done again, it changes nothing.
  */
-export async function mendSlots(database: Database): Promise<void> {
+export async function repairSlots(database: Database): Promise<void> {
   for (const spec of readTableSpecs().filter(({ publish }) => publish === 'merge')) {
     await database.script(fillIn('migrations/4-slots.sql', spec));
     if (spec.history) await database.script(fillIn('migrations/4-past-slots.sql', spec));
@@ -17,7 +17,7 @@ export async function mendSlots(database: Database): Promise<void> {
  * Takes back the times of rows and versions that lie in the future: a clock that was ahead for a night left them, and until then
  * no later answer would count. Done again, it changes nothing.
  */
-export async function mendTimes(database: Database): Promise<void> {
+export async function repairTimes(database: Database): Promise<void> {
   for (const { name, types, publish, history } of readTableSpecs()) {
     if (publish !== 'merge') continue;
     const times = [...types.keys()].filter((column) => /(^|_)(seen|changed)_at$/.test(column));
