@@ -41,6 +41,13 @@ async function compareIds({ world }: Sandbox, cli: (...args: string[]) => Return
   expect(stdout.trim().split('\n').slice(1)).toEqual([...new Set(listed)].sort());
 }
 
+/** Tasks that have pages, and none that ended their crawl. */
+function countOpen(lines: readonly string[]): number {
+  const pages = lines.map((line) => JSON.parse(line)).filter(({ kind }) => kind === 'page');
+  const ended = new Set(pages.filter(({ end }) => end).map(({ task }) => task));
+  return new Set(pages.map(({ task }) => task).filter((task) => !ended.has(task))).size;
+}
+
 const listFiles = async ({ data }: Place, dir: string) => (await readdir(join(data, dir))).sort();
 
 type Landed = Awaited<ReturnType<typeof openLanded>>;
@@ -85,7 +92,10 @@ test.each(damages)(
     const repaired = await cli('doctor', '--repair', '--json');
     expect(repaired.code, repaired.stdout).toBe(0);
     const { aside, askedAgain, pages: counts } = JSON.parse(repaired.stdout).repaired;
-    expect(askedAgain).toHaveLength(1);
+    // Nobody can read whose the last page was: of each crawl that had not ended before it.
+    const most = damage === damages.at(-1)![1] ? countOpen(lines.slice(0, -2)) : 1;
+    expect(askedAgain.length).toBeGreaterThan(0);
+    expect(askedAgain.length).toBeLessThanOrEqual(most);
     expect(counts.kept + counts.setAside).toBe(lines.filter((line) => line.includes('"kind":"page"')).length);
     expect(
       (await readdir(join(place.root, aside))).map((name) => hashFile(join(place.root, aside, name))).sort(),
