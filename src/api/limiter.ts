@@ -21,7 +21,7 @@ export interface LimiterOptions extends LimiterConfig {
   timing: Timing;
 }
 
-export interface RunOptions {
+export interface TurnOptions {
   /** Whose request it is: those who were given fewer turns so far go first. */
   share?: string;
   /** Whether it was turned away before. */
@@ -85,7 +85,10 @@ export class Limiter {
   }
 
   /** Runs the task when the pool allows: what returns first, then by share, then first come first served. */
-  async run<T>(task: () => Promise<T>, { share = '', returns = false, signal }: RunOptions = {}): Promise<T> {
+  async run<T>(
+    task: () => Promise<T>,
+    { share = '', returns = false, signal }: TurnOptions = {},
+  ): Promise<T> {
     const askedAt = this.#timing.now();
     const turns = this.#turns.get(share) ?? 0;
     if (!returns) this.#turns.set(share, turns + 1);

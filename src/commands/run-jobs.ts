@@ -2,7 +2,9 @@ import { UsageError } from '../errors.ts';
 import { readNamedJobs } from '../jobs/refresh-job.ts';
 import { exists } from '../landing/segment-files.ts';
 import { checkLake, exportSnapshot } from '../run/export-stage.ts';
-import { type RunOptions, type RunReport, runPipeline } from '../run/run-pipeline.ts';
+import type { PipelineOptions } from '../run/run-context.ts';
+import type { RunReport } from '../run/run-outcome.ts';
+import { runPipeline } from '../run/run-pipeline.ts';
 import { acceptOptions, readAccepted } from './accept-options.ts';
 import { tellingAfter } from './after-run.ts';
 import { asCalled } from './as-called.ts';
@@ -69,7 +71,7 @@ interface NamedJobs {
   /** Asks somebody before it spends unusually much; absent where nobody is there. */
   confirm?: typeof confirmSpending;
   /** What ends it early. Default: signals to the process. */
-  stopOn?: RunOptions['stopOn'];
+  stopOn?: PipelineOptions['stopOn'];
 }
 
 /** Runs the jobs that are named, or all; prints nothing. @throws as runPipeline; UsageError */

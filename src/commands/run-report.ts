@@ -1,6 +1,6 @@
 import type { DataFolder } from '../data-folder.ts';
 import type { MergeCounts } from '../publish/merge-table.ts';
-import type { RunReport } from '../run/run-pipeline.ts';
+import type { RunReport } from '../run/run-outcome.ts';
 import type { JobProgress } from '../run/run-state.ts';
 import { quoteForShell } from '../shell-words.ts';
 import { countOf, formatCount, formatSeconds, jobTitle } from '../words.ts';

@@ -3,7 +3,28 @@ import { listQueries } from '../jobs/job-file.ts';
 import { checkColumns, type LeaveOut, sqlPlace } from '../jobs/target-checks.ts';
 import { resolveIds, resolveTargets, type Target } from '../jobs/targets.ts';
 import type { Database } from '../warehouse/database.ts';
-import { checkJobSql } from '../warehouse/job-sql.ts';
+import { checkJobSql, openForJobSql } from '../warehouse/job-sql.ts';
+import { checkOwnSql } from '../warehouse/own-views.ts';
+import type { Session } from './session.ts';
+
+/**
+ * Looks at what can be known of all jobs before a request is paid for: the targets that are written down, and queries.
+ * @throws UsageError naming the job
+ */
+export async function checkJobs(session: Session, jobs: readonly Job[]): Promise<void> {
+  // Wrong lines are reported where the job's targets are planned, and left out.
+  await checkTargets(jobs, () => undefined);
+  const { views, audits } = session.ownSql ?? { views: [], audits: [] };
+  if (listQueries(jobs).length + views.length + audits.length === 0) return;
+  session.closeBuild();
+  const reader = await openForJobSql(session.folder.build, session.databaseOptions);
+  try {
+    await checkQueries(reader, jobs);
+    await checkOwnSql(reader, views, audits);
+  } finally {
+    reader.close();
+  }
+}
 
 /**
  * Looks at the SQL of jobs without running it, and at the columns that it gives.

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Job } from '../../src/jobs/job.ts';
 import { listWaves } from '../../src/jobs/job-order.ts';
-import { decideExitCode } from '../../src/run/run-pipeline.ts';
+import { decideExitCode } from '../../src/run/run-outcome.ts';
 
 const job = (name: string, ...after: string[]) => ({ name, after }) as unknown as Job;
 const waves = (...jobs: Job[]) => listWaves(jobs).map((wave) => wave.map(({ name }) => name));

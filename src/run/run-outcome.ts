@@ -1,0 +1,80 @@
+import type { Logger } from 'pino';
+import { KeyRefused, type StoppedEarly } from '../errors.ts';
+import type { Published } from '../publish/published.ts';
+import { isError } from '../warehouse/own-views.ts';
+import type { RunContext } from './run-context.ts';
+import type { LeftOut } from './run-log.ts';
+import type { JobProgress } from './run-state.ts';
+import type { Ended } from './session.ts';
+
+export interface RunReport extends Ended {
+  run: string;
+  jobs: Record<string, JobProgress>;
+  requests: number;
+  credits: number;
+  /** Requests that were not needed, because crawls ended where everything was known. */
+  saved: number;
+  /** How long it took. */
+  seconds: number;
+  published: Published;
+}
+
+/**
+ * What a run did and how it ended.
+ * @param failed whether a target failed or was left out
+ */
+export function reportRun(run: RunContext, stopped: StoppedEarly | null, failed = false): RunReport {
+  const { session, progress, published, budget, savings, startedAt } = run;
+  const refused = published.refused.length > 0 || published.audits.some(isError);
+  const exitCode = decideExitCode({ refused, stopped: stopped?.exitCode ?? null, failed });
+  const jobs = Object.fromEntries(progress.jobs);
+  const ended = { run: session.run, exitCode, stopped, published, leftOut: listLeftOut(jobs) };
+  const seconds = (Date.now() - startedAt) / 1000;
+  return { ...ended, jobs, ...budget.spent, saved: savings.requests, seconds };
+}
+
+/**
+ * Several apply: the order is the contract's (74 and 77 are thrown). Pure.
+ * @param outcome `stopped`: the code of what stopped it early
+ */
+export function decideExitCode(outcome: {
+  refused: boolean;
+  stopped: 69 | 75 | null;
+  failed: boolean;
+}): number {
+  if (outcome.refused) return 4;
+  return outcome.stopped ?? (outcome.failed ? 3 : 0);
+}
+
+/** Whether a target of a job failed or was left out. Pure. */
+export function hasFailed({ failed, leftOut, targetsLeftOut }: JobProgress): boolean {
+  return failed > 0 || leftOut !== null || targetsLeftOut.length > 0;
+}
+
+/**
+ * A key that may use none of the operations asked for is refused as a whole.
+ * @throws KeyRefused
+ */
+export function refuseForbidden(jobs: readonly JobProgress[]): void {
+  const count = (field: 'tasks' | 'forbidden') => jobs.reduce((sum, job) => sum + job[field], 0);
+  if (count('tasks') === 0 || count('forbidden') < count('tasks')) return;
+  throw new KeyRefused(
+    'the key may use none of the operations asked for (403)',
+    "Check the key's plan and its allowed IP addresses in the dashboard.",
+  );
+}
+
+export function warnOfClock(aheadMs: number, log: Logger): void {
+  if (aheadMs === 0) return;
+  const minutes = Math.round(Math.abs(aheadMs) / 60_000);
+  log.warn(
+    { minutes },
+    `this computer's clock is ${aheadMs > 0 ? 'ahead of' : 'behind'} the API's: times are the API's, set the clock right`,
+  );
+}
+
+function listLeftOut(jobs: Readonly<Record<string, JobProgress>>): LeftOut[] {
+  return Object.entries(jobs).flatMap(([job, { leftOut, targetsLeftOut }]) =>
+    [...(leftOut === null ? [] : [leftOut]), ...targetsLeftOut].map((problem) => ({ job, problem })),
+  );
+}
