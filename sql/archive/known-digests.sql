@@ -1,5 +1,5 @@
--- The digests of some segments whose texts the archive has.
--- grain: one row a digest
+-- The digests of some segments whose texts the archive has, and what their texts are named.
+-- grain: one row a text
 -- $pages: their page files; $longest_page_line: bytes of the longest line that may come; $files: archived record files
 insert into known_digest
 with received as (
@@ -15,12 +15,13 @@ with received as (
 ),
 -- Files of older versions have no digests.
 text as (
-  select null::uuid as digest
+  select null::uuid as digest, null::bigint as text_segment, null::integer as text_number
   where false
   union all by name
   select * exclude (line)
   from read_parquet($files, union_by_name = true)
 )
-select digest
+select digest, text_segment, text_number
 from text
 semi join received using (digest)
+where text_number is not null

@@ -2,8 +2,8 @@
 -- stand there, too, where the rows were last confirmed; but not those that came from a replica that was behind: they move no row.
 -- grain: one row a text of the segment
 -- $segment: its number. Segments come newest first.
--- Tables `restored_page`, `restored_digest`: sql/archive/; `following` (task, crawl, digest, slot): texts of younger crawls, with
--- their pages' slots; `needed` (segment, digest). The build is attached.
+-- Tables `restored_page`, `restored_text`: sql/archive/; `following` (task, crawl, text_segment, text_number, slot): texts of
+-- younger crawls, with their pages' slots; `needed` (segment, text_segment, text_number). The build is attached.
 -- A crawl that is not in the tables is read in full, and stands for nothing: it may have to be published.
 create or replace temp table own as
 with crawl as (
@@ -32,15 +32,16 @@ select
 from crawl as c;
 
 insert into needed
-select distinct $segment::bigint, d.digest
-from restored_digest as d
+select distinct $segment::bigint, d.text_segment, d.text_number
+from restored_text as d
 join own as o using (task, crawl)
 where not o.is_published
   or not exists (
     from following as f
     where f.task = d.task
       and f.crawl = o.next_crawl
-      and f.digest = d.digest
+      and f.text_segment = d.text_segment
+      and f.text_number = d.text_number
       and coalesce(f.slot >= d.slot::bigint, true)
   );
 
@@ -53,8 +54,8 @@ where exists (
 
 -- A first page that was as before has a part of the list only.
 insert into following
-select d.task, d.crawl, d.digest, d.slot::bigint
-from restored_digest as d
+select d.task, d.crawl, d.text_segment, d.text_number, d.slot::bigint
+from restored_text as d
 join own as o using (task, crawl)
 where o.is_published
   and not exists (

@@ -1,10 +1,10 @@
 -- How many texts each record file holds, and how many of them a page that stays needs.
 -- grain: one row a record file
 -- $files: record files whose own page lines have left the archive, or leave it
--- Table `needed`: sql/archive/needed-digests.sql
--- Files of older versions have no digests.
+-- Table `needed`: sql/archive/needed-names.sql
+-- Files of older versions name no texts.
 with text as (
-  select null::uuid as digest, null::varchar as filename
+  select null::bigint as text_segment, null::integer as text_number, null::varchar as filename
   where false
   union all by name
   select * exclude (line)
@@ -13,8 +13,8 @@ with text as (
 select
   regexp_extract(t.filename, '(\d+)\.parquet$', 1)::bigint as segment,
   count(*) as texts,
-  count(*) filter (where n.digest is not null) as needed
+  count(*) filter (where n.text_number is not null) as needed
 from text as t
-left join needed as n using (digest)
+left join needed as n using (text_segment, text_number)
 group by segment
 order by segment

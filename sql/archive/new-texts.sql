@@ -1,9 +1,11 @@
 -- The records of a segment whose text the archive does not have yet, each text once.
 -- grain: one row a record
--- Tables `page`: sql/archive/pages.sql; `known_digest` (digest): texts that the archive has
+-- Tables `page`: sql/archive/pages.sql; `known_digest`: texts that the archive has. $segment: the segment's number.
+-- A text is named for ever by the segment that brought it and its number there, wherever it is moved.
 create or replace temp table new_text as
 with record as (
   select
+    line_number,
     task,
     crawl,
     page,
@@ -22,15 +24,27 @@ with record as (
 new_record as (
   from record
   anti join known_digest using (digest)
-)
-select task, crawl, page, n, digest
-from new_record
-where digest is null
-union all
-select first.task, first.crawl, first.page, first.n, digest
-from (
-  select digest, min({'task': task, 'crawl': crawl, 'page': page, 'n': n}) as first
+),
+told_once as (
   from new_record
-  where digest is not null
-  group by digest
-);
+  where digest is null
+  union all
+  select unnest(first), digest
+  from (
+    select
+      digest,
+      min({'line_number': line_number, 'task': task, 'crawl': crawl, 'page': page, 'n': n}) as first
+    from new_record
+    where digest is not null
+    group by digest
+  )
+)
+select
+  task,
+  crawl,
+  page,
+  n,
+  digest,
+  $segment::bigint as text_segment,
+  (row_number() over (order by line_number, n))::integer as text_number
+from told_once;

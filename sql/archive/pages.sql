@@ -2,7 +2,7 @@
 -- grain: one row a line
 -- $pages: the page file. $longest_page_line: bytes of the longest line that may come. $segment: its number.
 -- A page whose line has digests finds its records' texts by them, wherever they are kept; one without finds them here, by
--- its place. line_md5 shows, when the segment is restored, that the archive gave back what it was given.
+-- its place.
 create or replace temp table page as
 with numbered as (
   select row_number() over () as line_number, json
@@ -13,7 +13,6 @@ parsed as (
   select
     line_number,
     json::varchar as line,
-    md5(json::varchar) as line_md5,
     from_json(
       json,
       '{
@@ -24,13 +23,12 @@ parsed as (
   from numbered
 ),
 line as (
-  select line_number, line, line_md5, unnest(parsed)
+  select line_number, line, unnest(parsed)
   from parsed
 )
 select
   line_number,
   line,
-  line_md5,
   kind,
   task,
   crawl,

@@ -17,6 +17,8 @@ select
   t.page,
   t.n,
   t.digest,
+  t.text_segment,
+  t.text_number,
   l.line
 from line as l
 join new_text as t

@@ -1,14 +1,23 @@
 -- The lines of an archived segment's page file, and what each says of its page's records.
 -- grain: one row a line
 -- $pages: the archived page file
--- kept_…: where the records of a page without digests stand
+-- kept_…: where the records of a page without digests stand. text_…: the names of the texts that stand for digests, in
+-- sql/archive/archived-pages.sql; the digests are put back in sql/archive/restored-lines.sql.
 create or replace temp table restored_page as
-with parsed as (
+with archived as (
+  -- Files of older versions name no texts.
+  select null::bigint[] as text_segments, null::integer[] as text_numbers
+  where false
+  union all by name
+  select *
+  from read_parquet($pages)
+),
+parsed as (
   -- One function on JSON: each holds the text of many lines several times over.
   select
     *,
-    from_json(line, '{"slot": "VARCHAR", "end_offset": "BIGINT", "records": "BIGINT", "digests": "VARCHAR"}') as parsed
-  from read_parquet($pages)
+    from_json(line, '{"slot": "VARCHAR", "end_offset": "BIGINT", "records": "BIGINT"}') as parsed
+  from archived
 )
 select
   line_number,
@@ -20,7 +29,8 @@ select
   parsed.slot as slot,
   parsed.end_offset as end_offset,
   parsed.records as records,
-  if(kept_segment is null, parsed.digests, null) as digests,
+  text_segments,
+  text_numbers,
   kept_segment,
   kept_task,
   kept_crawl,

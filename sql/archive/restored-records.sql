@@ -3,8 +3,8 @@
 -- grain: one row a record, in the file's order
 -- $files: the archived record files that have some of its texts, or records. Tables: sql/archive/restored-pages.sql
 with text as (
-  -- Files of older versions have no digests.
-  select null::uuid as digest
+  -- Files of older versions name no texts.
+  select null::bigint as text_segment, null::integer as text_number
   where false
   union all by name
   select *
@@ -17,21 +17,22 @@ kept as (
     crawl,
     page,
     n,
-    digest,
+    text_segment,
+    text_number,
     line
   from text
 ),
 -- A kill while texts were moved may have left one in two files.
-by_digest as (
-  select digest, any_value(line) as line
+by_name as (
+  select text_segment, text_number, any_value(line) as line
   from kept
-  semi join restored_digest using (digest)
-  group by digest
+  semi join restored_text using (text_segment, text_number)
+  group by text_segment, text_number
 ),
 record as (
   select r.task, r.crawl, r.page, r.slot, r.end_offset, r.n, k.line
-  from restored_digest as r
-  join by_digest as k using (digest)
+  from restored_text as r
+  join by_name as k using (text_segment, text_number)
   union all
   select p.task, p.crawl, p.page, p.slot, p.end_offset, k.n, k.line
   from restored_page as p

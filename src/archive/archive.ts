@@ -60,7 +60,9 @@ async function readKnown(
   segments: readonly number[],
   waiting: readonly number[],
 ): Promise<void> {
-  await database.run('create or replace temp table known_digest (digest uuid)');
+  await database.run(
+    'create or replace temp table known_digest (digest uuid, text_segment bigint, text_number integer)',
+  );
   const texts = await listTexts(archive, waiting);
   if (texts.length === 0) return;
   const pages = segments.map((segment) => pageFile(landing, segment));
@@ -126,7 +128,7 @@ async function writeSegment(database: Database, folder: DataFolder, segment: num
   const longest_page_line = await longestPageLine([pages]);
   await retryWithMoreMemory(database, async () => {
     await database.run(readSql('archive/pages.sql'), { pages, longest_page_line, segment });
-    await database.run(readSql('archive/new-texts.sql'));
+    await database.run(readSql('archive/new-texts.sql'), { segment });
   });
   // What a kill left of it may have other records than are new now.
   await rm(archivedRecords(archive, segment), { force: true });
@@ -140,14 +142,11 @@ async function writeSegment(database: Database, folder: DataFolder, segment: num
     // Its records come first: a segment with page lines counts as archived.
     await syncDirectory(archive);
   }
-  await writeArchive(
-    database,
-    archivedPages(archive, segment),
-    'select * exclude (records, digests) from page order by line_number',
-    {},
-  );
+  await writeArchive(database, archivedPages(archive, segment), readSql('archive/archived-pages.sql'), {});
   await syncDirectory(archive);
-  await database.run('insert into known_digest select digest from new_text where digest is not null');
+  await database.run(
+    'insert into known_digest select digest, text_segment, text_number from new_text where digest is not null',
+  );
 }
 
 async function removeSegment(folder: DataFolder, segment: number): Promise<void> {
@@ -171,7 +170,7 @@ export async function writeArchive(
   const temporary = `${file}.tmp`;
   await retryWithMoreMemory(database, () =>
     database.run(
-      `copy (${query}) to $temporary (format parquet, compression zstd, compression_level 1, row_group_size 8192)`,
+      `copy (${query}) to $temporary (format parquet, compression zstd, compression_level 1, row_group_size 8192, parquet_version v2)`,
       { ...params, temporary },
     ),
   );

@@ -9,7 +9,7 @@ import { quoteName, quoteText, readSql } from '../warehouse/sql-text.ts';
 import { readTableSpecs, type TableSpec } from '../warehouse/table-spec.ts';
 import { archivedPages, listArchived } from './archive-files.ts';
 
-/** File of the records that a reload reads: (segment, digest). Segments that it does not know are read in full. */
+/** File of the records that a reload reads: (segment, text_segment, text_number). Segments that it does not know are read in full. */
 export interface NeededRecords {
   file: string;
   segments: ReadonlySet<number>;
@@ -30,17 +30,16 @@ export async function findNeededRecords(
   await rm(file, { force: true });
   const database = await openDatabase(':memory:', options);
   try {
-    await database.script(readSql('digests.sql'));
     await database.run(`attach ${quoteText(folder.build)} as build (read_only)`);
     await database.script(`
-      create or replace temp table following (task varchar, crawl varchar, digest uuid, slot bigint);
-      create or replace temp table needed (segment bigint, digest uuid);`);
+      create or replace temp table following (task varchar, crawl varchar, text_segment bigint, text_number integer, slot bigint);
+      create or replace temp table needed (segment bigint, text_segment bigint, text_number integer);`);
     for (const segment of archived.toReversed())
       await retryWithMoreMemory(database, async () => {
         await database.run(readSql('archive/restored-pages.sql'), {
           pages: archivedPages(folder.archive, segment),
         });
-        await database.run(readSql('archive/restored-digests.sql'));
+        await database.run(readSql('archive/restored-texts.sql'));
         await database.script(readSql('archive/needed-records.sql').replaceAll('$segment', String(segment)));
       });
     await database.run('copy (from needed order by segment) to $file (format parquet)', { file });

@@ -25,17 +25,20 @@ export async function restoreSegment(
 ): Promise<void> {
   const [records, pages] = [recordFile(landing, segment), pageFile(landing, segment)];
   try {
-    await database.script(readSql('digests.sql'));
     await retryWithMoreMemory(database, async () => {
       await database.run(readSql('archive/restored-pages.sql'), { pages: archivedPages(archive, segment) });
-      await database.run(readSql('archive/restored-digests.sql'));
+      await database.run(readSql('archive/restored-texts.sql'));
     });
-    const [changed] = await database.rows('from restored_page where md5(line) <> line_md5 limit 1');
+    const [changed] = await database.rows(readSql('archive/changed-lines.sql'));
     if (changed !== undefined) throw new Error('a page line is not what it was');
+    await retryWithMoreMemory(database, () => findTexts(database, archive));
     const isThinned = needed?.segments.has(segment) === true;
     if (isThinned)
       await database.run(
-        'delete from restored_digest where digest not in (select digest from read_parquet($file) where segment = $segment)',
+        `delete from restored_text as r where not exists (
+          from read_parquet($file) as n
+          where n.segment = $segment and n.text_segment = r.text_segment and n.text_number = r.text_number
+        )`,
         { file: needed.file, segment },
       );
     await writeRecords(database, archive, `${records}.tmp`);
@@ -56,10 +59,10 @@ export async function restoreSegment(
   }
 }
 
-/** The page lines, of a segment that has the records in `restored_digest` only, and those of pages without digests. */
+/** The page lines, of a segment that has the records in `restored_text` only, and those of pages without digests. */
 async function writeThinned(database: Database, records: string, file: string): Promise<void> {
   const counts = await database.rows<{ end_offset: bigint; n: bigint }>(
-    `select end_offset, count(*) as n from restored_digest group by end_offset
+    `select end_offset, count(*) as n from restored_text group by end_offset
     union all
     select end_offset, records as n from restored_page where kept_segment is not null`,
   );
@@ -78,8 +81,10 @@ async function writeRecords(database: Database, archive: string, file: string): 
     'select distinct kept_segment as segment from restored_page where kept_segment is not null',
   );
   const files = new Set(kept.map(({ segment }) => archivedRecords(archive, Number(segment))));
-  const told = await database.rows('from restored_digest limit 1');
-  if (told.length > 0) for (const name of await findTexts(database, archive)) files.add(name);
+  const found = await database.rows<{ filename: string }>(
+    'select distinct filename from found_text semi join restored_text using (text_segment, text_number)',
+  );
+  for (const { filename } of found) files.add(filename);
   for (const name of files)
     await access(name).catch(() => {
       throw new Error(`${name}, which keeps some of its records, is missing`);
@@ -88,12 +93,16 @@ async function writeRecords(database: Database, archive: string, file: string): 
   await writeLines(database, readSql('archive/restored-records.sql'), file, [...files]);
 }
 
-/** The files that have texts of `restored_digest`. */
-async function findTexts(database: Database, archive: string): Promise<string[]> {
+/** Makes `found_text` of `restored_text`, and puts the texts' digests back in the page lines. */
+async function findTexts(database: Database, archive: string): Promise<void> {
   const files = await listTexts(archive);
-  if (files.length === 0) return [];
-  const rows = await database.rows<{ filename: string }>(readSql('archive/text-files.sql'), { files });
-  return rows.map(({ filename }) => filename);
+  // DuckDB reads no empty list of files.
+  if (files.length > 0) await database.run(readSql('archive/found-texts.sql'), { files });
+  else
+    await database.run(
+      'create or replace temp table found_text (text_segment bigint, text_number integer, digest uuid, filename varchar)',
+    );
+  await database.run(readSql('archive/restored-lines.sql'));
 }
 
 /** One line a row, exactly: nothing quoted, nothing escaped. */

@@ -138,16 +138,10 @@ async function isDue(database: Database, archive: string, files: readonly string
   return count(since) >= count(rows) * dueShare;
 }
 
-/** Makes `needed`, the digests of the texts that the pages of these segments need. */
+/** Makes `needed`, the names of the texts that the pages of these segments need. */
 async function findNeeded(database: Database, archive: string, staying: readonly number[]): Promise<void> {
-  await database.script(readSql('digests.sql'));
-  const sql = readSql('archive/needed-digests.sql');
-  if (staying.length > 0) {
-    await database.run(sql, { pages: staying.map((segment) => archivedPages(archive, segment)) });
-    return;
-  }
+  const pages = staying.map((segment) => archivedPages(archive, segment));
   // DuckDB reads no empty list of files.
-  const nothing =
-    '(select null::varchar as line, null::varchar as kind, null::bigint as kept_segment where false)';
-  await database.run(sql.replace('read_parquet($pages)', nothing));
+  if (pages.length > 0) await database.run(readSql('archive/needed-names.sql'), { pages });
+  else await database.run('create or replace temp table needed (text_segment bigint, text_number integer)');
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -109,6 +109,20 @@ test('keeps each text once, whatever page it came in, across nights and within o
   expect(await readBack(second)).toEqual(moved);
   expect(await readBack(first)).toEqual(pages);
   expect(await readBack(third)).toEqual(pages);
+});
+
+test('a night of known texts costs the archive a small part of their digests, and restores all the same', async () => {
+  const pages = Array.from({ length: 10 }, (_, page) =>
+    Array.from({ length: 1000 }, (_, n) => `{"id":${page * 1000 + n}}`),
+  );
+  await landAndArchive('1', pages);
+  const [first, ...others] = pages;
+  const changed = [first!.with(500, '{"id":"changed"}'), ...others];
+  const second = await landAndArchive('2', changed);
+  const { size } = await stat(join(folder.archive, `${second}.pages.parquet`));
+  // Digests are 16 bytes a record, which nothing makes smaller.
+  expect(size).toBeLessThan(10_000 * 2);
+  expect(await readBack(second)).toEqual(changed);
 });
 
 test('a record file that a kill left without its page lines is written again, whatever it holds', async () => {

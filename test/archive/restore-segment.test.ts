@@ -213,12 +213,12 @@ test('what an older version archived restores: by place, and from the first page
     };
     await rewrite(
       archivedPages(folder.archive, segment),
-      `select p.* replace (kept.s as kept_segment, kept.t as kept_task, kept.c as kept_crawl, kept.p as kept_page)
+      `select p.* exclude (text_segments, text_numbers) replace (kept.s as kept_segment, kept.t as kept_task, kept.c as kept_crawl, kept.p as kept_page)
       from read_parquet($file) p left join first_page f on f.content = (p.line ->> '$.content') and p.kept_segment is not null`,
     );
     await rewrite(
       archivedRecords(folder.archive, segment),
-      `select * exclude (digest) from read_parquet($file) r
+      `select * exclude (digest, text_segment, text_number) from read_parquet($file) r
       semi join (select unnest(kept) from first_page where kept.s = ${segment}) k
         on k.t = r.task and k.c = r.crawl and k.p = r.page`,
     );

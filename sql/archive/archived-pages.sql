@@ -1,0 +1,45 @@
+-- The lines of a segment's page file as the archive keeps them: the names of texts, which mostly go up by one, stand for their
+-- digests, which nothing makes smaller. The digests stand once, beside the texts.
+-- grain: one row a line
+-- line_md5 shows when the segment is restored that these are what they were (sql/archive/changed-lines.sql).
+-- Tables `page`: sql/archive/pages.sql; `known_digest`, `new_text`: the texts
+with named as (
+  select digest, min({'segment': text_segment, 'number': text_number}) as text
+  from (
+    from known_digest
+    union all
+    select digest, text_segment, text_number
+    from new_text
+    where digest is not null
+  )
+  group by digest
+),
+record as (
+  select
+    line_number,
+    unnest(range(records)) as n,
+    unnest(digest_list(digests)) as digest
+  from page
+  where kind = 'page' and digests is not null
+),
+told as (
+  select
+    line_number,
+    list(text.segment order by n) as text_segments,
+    list(text.number order by n) as text_numbers
+  from record
+  join named using (digest)
+  group by line_number
+),
+archived as (
+  select
+    p.* exclude (line, records, digests),
+    if(t.text_numbers is null, p.line, replace(p.line, '"digests":"' || p.digests || '"', '"digests":""')) as line,
+    t.text_segments,
+    t.text_numbers
+  from page as p
+  left join told as t using (line_number)
+)
+select *, md5(line || coalesce(text_segments::varchar || text_numbers::varchar, '')) as line_md5
+from archived
+order by line_number
