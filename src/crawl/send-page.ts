@@ -176,7 +176,7 @@ export function describePage(
   };
 }
 
-/** Appends a page to the landing log, once for each crawl that it is of, and tells of it. */
+/** Appends a page to the landing log, for each crawl that it is of in one write, and tells of it. */
 export async function landPage(
   { landing, onPage }: { landing: LandingLog; onPage: CrawlDeps['onPage'] },
   { task, twins = [] }: Pick<TaskStart, 'task' | 'twins'>,
@@ -185,11 +185,13 @@ export async function landPage(
 ): Promise<void> {
   const bytes = page.records.reduce((sum, record) => sum + record.length, 0);
   const landed = { page: line.page, end: line.end, records: page.records.length, bytes };
-  await landing.appendPage(line, page.records);
-  onPage(task, landed);
-  for (const { task: twin, crawl } of twins) {
-    const { id, job, target } = twin;
-    await landing.appendPage({ ...line, task: id, crawl, job, target }, page.records);
-    onPage(twin, landed);
-  }
+  const also = twins.map(({ task: { id, job, target }, crawl }) => ({
+    ...line,
+    task: id,
+    crawl,
+    job,
+    target,
+  }));
+  await landing.appendPage(line, page.records, also);
+  for (const one of [task, ...twins.map((twin) => twin.task)]) onPage(one, landed);
 }

@@ -17,8 +17,9 @@ export interface LandingLog {
   /**
    * Appends a page and its records. Resolves when both are with the kernel (a killed process loses nothing);
    * they survive a power loss after the next group sync. Rejects with the first write error, and then for ever.
+   * @param also the page as other crawls have it, of the same shape: it lands for all of them in one write
    */
-  appendPage(page: NewPage, records: readonly LandingRecord[]): Promise<PageLine>;
+  appendPage(page: NewPage, records: readonly LandingRecord[], also?: readonly NewPage[]): Promise<PageLine>;
   /** Freezes a batch task's ids; durable when it resolves. */
   appendIds(lines: AsyncIterable<IdsLine> | Iterable<IdsLine>): Promise<void>;
   /** Records that a crawl failed. */
@@ -65,7 +66,8 @@ interface OpenSegment {
 
 /** A page that is appended and not yet written: no line yet. */
 interface WaitingPage {
-  page: NewPage;
+  /** … as each of the crawls has it that share it. */
+  pages: readonly [NewPage, ...NewPage[]];
   records: readonly LandingRecord[];
   line: PageLine | null;
 }
@@ -183,32 +185,33 @@ export function createLandingLog(options: LandingOptions): LandingLog {
 
   /** Writes the first page that waits and small ones behind it together: all records first, then all lines. */
   async function writeWaiting(): Promise<void> {
-    const segment = await segmentFor(waiting[0]!.page.shape);
+    const segment = await segmentFor(waiting[0]!.pages[0].shape);
     const written: { waitingPage: WaitingPage; line: PageLine }[] = [];
     const lines: string[] = [];
     let { offset, lineBytes } = segment;
     room.clear();
-    while (waiting[0]?.page.shape === segment.shape && !isFull({ offset, lineBytes })) {
+    while (waiting[0]?.pages[0].shape === segment.shape && !isFull({ offset, lineBytes })) {
       if (offset + lineBytes - segment.offset - segment.lineBytes >= writeTogetherBytes) break;
       const waitingPage = waiting.shift()!;
-      const { page, records } = waitingPage;
-      const { block, line } = renderPage(page, records, offset, segment.forms, room.allocate);
-      written.push({ waitingPage, line });
-      lines.push(renderLine({ ...line, synced: segment.synced }));
-      lineBytes += Buffer.byteLength(lines.at(-1) as string);
-      offset += block.length;
+      for (const page of waitingPage.pages) {
+        const { block, line } = renderPage(page, waitingPage.records, offset, segment.forms, room.allocate);
+        written.push({ waitingPage, line });
+        lines.push(renderLine({ ...line, synced: segment.synced }));
+        lineBytes += Buffer.byteLength(lines.at(-1) as string);
+        offset += block.length;
+      }
     }
     await segment.records.appendFile(room.written());
     await segment.pages.appendFile(lines.join(''));
-    for (const { waitingPage, line } of written) waitingPage.line = line;
+    for (const { waitingPage, line } of written) waitingPage.line ??= line;
     unsynced += offset - segment.offset + 1;
     Object.assign(segment, { offset, lineBytes });
     if (unsynced > maxUnsyncedBytes) await syncOpen();
   }
 
   return {
-    appendPage: (page, records) => {
-      const waitingPage: WaitingPage = { page, records, line: null };
+    appendPage: (page, records, also = []) => {
+      const waitingPage: WaitingPage = { pages: [page, ...also], records, line: null };
       waiting.push(waitingPage);
       return inOrder(async () => {
         // The write of a page before it may have taken it along; otherwise it is the first that waits.

@@ -74,18 +74,17 @@ async function prepareFolder(session: Session, options: PipelineOptions) {
 /** Crawls and publishes wave after wave. Returns why that stopped early, or null. */
 async function crawlJobs(run: RunContext, areNamed: boolean): Promise<StoppedEarly | null> {
   const { options, progress, shortPages } = run;
+  const isChosen = ({ task }: PlannedStart) => options.only?.has(targetKey(task)) ?? true;
   const tried: Job[] = [];
   for (const jobs of listWaves(options.jobs)) {
     for (const { name } of jobs) progress.addJob(name);
-    const planned = async () => {
-      const starts = await planWave(run, jobs, areNamed);
-      return starts.filter(({ task }) => options.only?.has(targetKey(task)) ?? true);
-    };
-    let stopped = await crawlAndPublish(run, planned);
+    let stopped = await crawlAndPublish(run, async () =>
+      (await planWave(run, jobs, areNamed)).filter(isChosen),
+    );
     tried.push(...jobs);
     // What ended too early is asked for again before other jobs read the tables.
     if (stopped === null && shortPages.takeRefuted())
-      stopped = await crawlAndPublish(run, () => planExactly(run, tried));
+      stopped = await crawlAndPublish(run, async () => (await planExactly(run, tried)).filter(isChosen));
     if (stopped !== null) return stopped;
   }
   return null;

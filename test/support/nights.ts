@@ -45,6 +45,8 @@ export interface NightOptions {
   /** What `--accept-<guard>` was given. */
   accept?: Partial<Accepted>;
   maxRequests?: number;
+  /** The targets that `quarantine retry --ask` asks again, as `job/target`. Default: all. */
+  only?: readonly string[];
   /** `--full-refresh`, with names of jobs. Default: false. */
   fullRefresh?: boolean;
   /** Days that this computer's clock is ahead of the API's that night. Default: 0. */
@@ -133,12 +135,13 @@ async function runNight(
   folder: DataFolder,
   config: Config,
   url: string,
-  { jobs = [], accept = {}, maxRequests, fullRefresh = false }: NightOptions,
+  { jobs = [], accept = {}, maxRequests, only, fullRefresh = false }: NightOptions,
 ): Promise<Omit<NightEnded, 'calls'>> {
   try {
     const report = await runPipeline({
       ...{ verb: 'run', config, folder, showProgress: false },
       ...{ areNamed: jobs.length > 0, fullRefresh },
+      ...(only === undefined ? {} : { only: new Set(only) }),
       accept: { ...nothingAccepted, ...accept },
       log: pino({ level: 'silent' }),
       jobs: await readNamedJobs(join(root, 'jobs'), jobs),
