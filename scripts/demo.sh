@@ -35,7 +35,7 @@ sql() { ledgerlake sql --data-dir "$data" --format table "$1"; }
 
 start_sandbox() {
   : >"$scratch/sandbox.json"
-  node dist/cli.js sandbox --port 0 --json --assets "${DEMO_ASSETS:-12000}" --owners "${DEMO_OWNERS:-1500}" \
+  node dist/cli.js sandbox --port 0 --json --assets "${DEMO_ASSETS:-1200}" --owners "${DEMO_OWNERS:-100}" \
     >"$scratch/sandbox.json" 2>"$scratch/sandbox.err" </dev/null &
   sandbox_pid=$!
   local tries=0
@@ -87,7 +87,7 @@ for job in jobs/*.yaml; do printf '%-34s %s\n' "$job" "$(sed -n 's/^describe: //
 say 'The first night: everything is new'
 ledgerlake run --data-dir "$data"
 
-say 'A day passes on the ledger, then the second night: what did not change is only confirmed'
+say 'A day passes on the ledger, then the second night'
 let_a_day_pass
 ledgerlake run --data-dir "$data"
 

@@ -35,7 +35,7 @@ function renderReload(report: ReloadReport, { folder }: Pick<Context, 'folder'>)
   for (const [table, { inserted, changed }] of Object.entries(report.tables)) {
     const amended = report.amended[table] ?? 0;
     if (amended + inserted + changed > 0)
-      lines.push(`  ${table}: ${amended} rows amended, ${inserted} inserted, ${changed} changed`);
+      lines.push(`  ${table}: ${amended} rows updated in place, ${inserted} inserted, ${changed} changed`);
   }
   if (report.gone > 0)
     lines.push(

@@ -49,7 +49,7 @@ function describeJob(job: string, { done, tasks, failed, pages, records, leftOut
 const countNames: readonly [keyof MergeCounts, string][] = [
   ['inserted', 'new'],
   ['changed', 'changed'],
-  ['amended', 'amended'],
+  ['amended', 'updated in place'],
   ['gone', 'gone'],
   ['confirmed', 'unchanged'],
   ['stale', 'older than what is known'],
@@ -84,6 +84,6 @@ function warnOfJob(job: string, progress: JobProgress): string[] {
 function warnOfRows({ published }: ToldRun): string[] {
   return published.quarantined.map(
     ({ job, records, reason }) =>
-      `  ${jobTitle(job)}: ${countOf(records, 'record')} with something that does not fit, mostly: ${oneLine(reason)} (ledgerlake quarantine list)`,
+      `  ${jobTitle(job)}: ${countOf(records, 'record')} quarantined, mostly: ${oneLine(reason)} (ledgerlake quarantine list)`,
   );
 }

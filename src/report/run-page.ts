@@ -163,7 +163,7 @@ function renderJobs({ status, run, snapshot }: ReportData): Html {
 
 function renderChanges({ run, snapshot }: ReportData): Html {
   const names = ['inserted', 'changed', 'amended', 'gone', 'confirmed', 'stale'] as const;
-  const heads = ['new', 'changed', 'amended', 'gone', 'unchanged', 'older than what is known'];
+  const heads = ['new', 'changed', 'updated in place', 'gone', 'unchanged', 'older than what is known'];
   const rows = Object.entries(run.did?.tables ?? {}).flatMap(([table, counts]) =>
     names.every((name) => counts[name] === 0)
       ? []

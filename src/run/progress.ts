@@ -141,9 +141,11 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
     },
     onTaskEnd: ({ id, job, target }, failure) => {
       const task = added.get(id);
-      if (task !== undefined) task.failure = failure;
-      of(job).done += 1;
-      if (failure === null) return;
+      // A feed's head and gaps are crawls of one task, which counts once and has failed when one of them has.
+      const before = task?.failure;
+      if (before === undefined) of(job).done += 1;
+      if (task !== undefined) task.failure = failure ?? before ?? null;
+      if (failure === null || (before !== undefined && before !== null)) return;
       of(job).failed += 1;
       if (failure.forbidden) of(job).forbidden += 1;
       if (of(job).failures.length < maxFailures) of(job).failures.push({ target, reason: failure.reason });
