@@ -10,7 +10,7 @@ const alone = [
 
 export default defineConfig({
   test: {
-    globalSetup: ['test/build-once.ts'],
+    globalSetup: ['test/temp-folder.ts', 'test/build-once.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // Two cores: a second worker only steals time from the child processes the tests start.

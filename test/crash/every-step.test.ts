@@ -2,7 +2,7 @@ import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { bar, isNightly, showFigure } from '../bars.ts';
-import { runProcess, writeFiles } from './program.ts';
+import { runProgram, writeFiles } from './program.ts';
 import { openShortList } from './small-world.ts';
 import { dieAt, type Image, type Loss, readSeen, recordSteps, type Seen, traceSteps } from './steps.ts';
 
@@ -81,7 +81,7 @@ function move({ sandbox }: Scene, [verb]: readonly string[]): void {
 
 async function mustRun({ place, env }: Scene, args: readonly string[], folder?: string): Promise<void> {
   const where = folder === undefined ? [] : ['--data-dir', folder];
-  const ended = await runProcess([...args, '--no-progress', ...where], { place, env });
+  const ended = await runProgram([...args, '--no-progress', ...where], { place, env });
   expect(ended.code, `${args} ${folder ?? ''}\n${ended.stderr}`).toBe(0);
 }
 
@@ -152,15 +152,6 @@ function countIfAny(data: string): number {
   return readdirSync(data).includes('requests.ndjson') ? countAttempts(data) : 0;
 }
 
-/** Two at a time: a run of the program keeps little more than one core busy. */
-async function twoAtATime<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const waiting = items.values();
-  const worker = async () => {
-    for (const item of waiting) await work(item);
-  };
-  await Promise.all([worker(), worker()]);
-}
-
 test.for(chosen)(
   '$name: whatever step it dies at, readers see a whole state and running it again ends as if it never had',
   { timeout: 3_600_000 },
@@ -168,7 +159,7 @@ test.for(chosen)(
     const recorded = await record(one);
     const note = `${one.name}: ${recorded.points} points, ${recorded.images.length} different states`;
     console.log(`every-step.test.ts: ${note}`);
-    await twoAtATime(recorded.images, (image) => goOn(recorded, image));
+    for (const image of recorded.images) await goOn(recorded, image);
     showFigure('steps', { done: 1, note });
   },
 );

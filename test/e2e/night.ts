@@ -6,7 +6,6 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { onTestFinished } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
 import type { WorldOptions } from '../../src/sandbox/world.ts';
-import { movedClock } from '../run-cli.ts';
 import { isForNode, runHere } from '../support/command-line.ts';
 import { withoutLimits } from '../support/limits.ts';
 import { type Answer, type Recorder, startCannedApi, startRecorder } from './recorder.ts';
@@ -39,7 +38,7 @@ export interface RunResult {
 export interface Workplace {
   root: string;
   data: string;
-  /** The program with these arguments, as a process of its own. */
+  /** The program with these arguments, in this process. */
   cli(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
   /** `ledgerlake run`, likewise. */
   run(...jobs: string[]): Promise<RunResult>;
@@ -65,9 +64,11 @@ export async function openWorkplace(rpcUrl: string, files: Record<string, string
     await writeFile(join(place, path), path === 'ledgerlake.yaml' ? withoutLimits(text) : text);
   }
   const env = { PATH: process.env.PATH, LEDGERLAKE_RPC_URL: rpcUrl, LEDGERLAKE_API_KEY: 'sandbox' };
-  let daysAhead = 0;
+  let hoursAhead = 0;
   const cli = (...args: string[]) =>
-    startCli(args, place, daysAhead === 0 ? env : { ...env, ...movedClock(daysAhead) });
+    hoursAhead === 0
+      ? startCli(args, place, env)
+      : runHere(args, { cwd: place, env, aheadMs: hoursAhead * 3_600_000 });
   const run = async (...jobs: string[]): Promise<RunResult> => {
     const { code, stdout, stderr } = await cli('run', ...jobs, '--json', '--log-level', 'warn');
     return { code, stderr, report: stdout === '' ? ({} as Report) : JSON.parse(stdout) };
@@ -83,7 +84,7 @@ export async function openWorkplace(rpcUrl: string, files: Record<string, string
       return report;
     },
     pass(hours) {
-      daysAhead += hours / 24;
+      hoursAhead += hours;
     },
     rows: (sql) => readRows(join(data, 'warehouse.duckdb'), sql),
     remove: () => rm(place, { recursive: true, force: true }),

@@ -12,6 +12,7 @@ import {
   writeFiles,
 } from '../crash/program.ts';
 import { createDraw } from '../properties/draw.ts';
+import { runHere } from '../support/command-line.ts';
 import { allowedCodes, type Facts } from './exit-codes.ts';
 import { installationFiles, type JobSettings } from './job-settings.ts';
 import type { Ledger } from './ledger.ts';
@@ -54,12 +55,18 @@ export async function openInstallation(
   let data = place.data;
   let daysAhead = 0;
   let copies = 0;
-  const start = (args: readonly string[]) =>
-    startProgram([...args, '--data-dir', data, '--no-progress'], {
-      place,
-      preload: clock,
-      env: { ...environmentOf(server), TEST_DAYS_AHEAD: String(daysAhead) },
-    });
+  const argumentsOf = ({ args }: CommandStep) => [...args, '--data-dir', data, '--no-progress'];
+  const env = environmentOf(server);
+  /** What gets no signal runs in this process. */
+  const run = async (step: CommandStep): Promise<{ ended: Ended; inTime: boolean }> => {
+    if (step.stop === null) {
+      const here = { cwd: place.root, env, aheadMs: daysAhead * 86_400_000 };
+      return { ended: { ...(await runHere(argumentsOf(step), here)), signal: null }, inTime: true };
+    }
+    const moved = { ...env, TEST_DAYS_AHEAD: String(daysAhead) };
+    const started = startProgram(argumentsOf(step), { place, preload: clock, env: moved });
+    return stopAndWait(started, step.stop, server);
+  };
   return {
     data: () => data,
     async writeJobs(settings) {
@@ -72,8 +79,7 @@ export async function openInstallation(
       const from = server.answered.length;
       const before = server.requests();
       server.beginNight(step.weather);
-      const run = start(step.args);
-      const { ended, inTime } = await stopAndWait(run, step.stop, server);
+      const { ended, inTime } = await run(step);
       const hasEnded = hasNotedItsEnd(data);
       const problems = inTime
         ? checkEnded(step, ended, { ...facts, isAtWork: existsSync(data) && !hasEnded })
@@ -109,7 +115,7 @@ export async function openInstallation(
 /** Sends the signal when its moment has come, unless the program has ended by then. */
 async function stopAndWait(
   run: Started,
-  stop: Stop | null,
+  stop: Stop,
   server: LedgerServer,
 ): Promise<{ ended: Ended; inTime: boolean }> {
   let isOver = false;
@@ -118,18 +124,16 @@ async function stopAndWait(
   });
   const late = setTimeout(() => run.child.kill('SIGKILL'), mostMs);
   const startedAt = Date.now();
-  if (stop !== null) {
-    const { what, count } = stop.after;
-    const from = server.answered.length;
-    const reached = {
-      start: () => true,
-      requests: () => server.answered.length - from >= count,
-      lines: () => run.stderr().split('\n').length > count,
-    };
-    while (!isOver && !reached[what]()) await sleep(2);
-    await Promise.race([sleep(stop.ms), ended]);
-    run.child.kill(stop.signal);
-  }
+  const { what, count } = stop.after;
+  const from = server.answered.length;
+  const reached = {
+    start: () => true,
+    requests: () => server.answered.length - from >= count,
+    lines: () => run.stderr().split('\n').length > count,
+  };
+  while (!isOver && !reached[what]()) await sleep(2);
+  await Promise.race([sleep(stop.ms), ended]);
+  run.child.kill(stop.signal);
   const how = await ended;
   clearTimeout(late);
   return { ended: how, inTime: Date.now() - startedAt < mostMs };

@@ -2,7 +2,6 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { aheadBy } from './clock.ts';
 import { type Printed, runHere } from './command-line.ts';
 import { withoutLimits } from './limits.ts';
 import { readRows } from './nights.ts';
@@ -45,7 +44,7 @@ export async function openCliPlace(files: Readonly<Record<string, string>>): Pro
     data: join(root, 'data'),
     cli(args, hoursLater = ['run', 'crawl'].includes(args[0] ?? '') ? 24 : 0) {
       hours += hoursLater;
-      return aheadBy(hours * 3_600_000, () => runHere(args, { cwd: root, env }));
+      return runHere(args, { cwd: root, env, aheadMs: hours * 3_600_000 });
     },
     answer: api.setScript,
     calls: () => api.calls,

@@ -209,12 +209,21 @@ async function checkAll(root: string, folder: DataFolder, config: Config): Promi
 }
 
 /** Rows of a database file. */
-export async function readRows<T>(path: string, sql: string): Promise<T[]> {
-  const instance = await DuckDBInstance.create(path, { access_mode: 'READ_ONLY' });
+export function readRows<T>(path: string, sql: string): Promise<T[]> {
+  return withReader(path, (read) => read<T>(sql));
+}
+
+type Reader = <T>(sql: string) => Promise<T[]>;
+
+/** Opens a database file once for several statements: opening one takes longer than most of them. */
+async function withReader<T>(path: string, work: (read: Reader) => Promise<T>): Promise<T> {
+  const instance = await DuckDBInstance.create(path, { access_mode: 'READ_ONLY', threads: '1' });
   const connection = await instance.connect();
   try {
     await connection.run("set timezone = 'UTC'");
-    return (await connection.runAndReadAll(sql)).getRowObjectsJson() as T[];
+    return await work(
+      async <T>(sql: string) => (await connection.runAndReadAll(sql)).getRowObjectsJson() as T[],
+    );
   } finally {
     connection.closeSync();
     instance.closeSync();
@@ -225,23 +234,24 @@ export async function readRows<T>(path: string, sql: string): Promise<T[]> {
  * Every table and history of a snapshot that has rows, without the columns that differ between installations.
  * @param besides columns that are left out, too
  */
-export async function readAllTables(snapshot: string, besides: RegExp = /^$/): Promise<TableRows> {
-  const names = await readRows<{ name: string }>(
-    snapshot,
-    `select table_name as name from information_schema.tables
-    where table_schema = 'main' and (table_type = 'BASE TABLE' or table_name like '%\\_history' escape '\\')
-    order by 1`,
-  );
-  const tables: TableRows = {};
-  for (const { name } of names) {
-    const rows = await readRows<Record<string, unknown>>(snapshot, `from ${name}`);
-    if (rows.length === 0) continue;
-    const isKept = ([column, value]: [string, unknown]) =>
-      value !== null && !momentary.test(column) && !besides.test(column);
-    const kept = (row: Record<string, unknown>) => Object.fromEntries(Object.entries(row).filter(isKept));
-    tables[name] = rows.map((row) => JSON.stringify(kept(row))).sort();
-  }
-  return tables;
+export function readAllTables(snapshot: string, besides: RegExp = /^$/): Promise<TableRows> {
+  return withReader(snapshot, async (read) => {
+    const names = await read<{ name: string }>(
+      `select table_name as name from information_schema.tables
+      where table_schema = 'main' and (table_type = 'BASE TABLE' or table_name like '%\\_history' escape '\\')
+      order by 1`,
+    );
+    const tables: TableRows = {};
+    for (const { name } of names) {
+      const rows = await read<Record<string, unknown>>(`from ${name}`);
+      if (rows.length === 0) continue;
+      const isKept = ([column, value]: [string, unknown]) =>
+        value !== null && !momentary.test(column) && !besides.test(column);
+      const kept = (row: Record<string, unknown>) => Object.fromEntries(Object.entries(row).filter(isKept));
+      tables[name] = rows.map((row) => JSON.stringify(kept(row))).sort();
+    }
+    return tables;
+  });
 }
 
 /** Rows that one of two has and the other has not, in words, the first 20; equal tables have none. */
