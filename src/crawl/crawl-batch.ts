@@ -2,8 +2,9 @@ import type { IdsLine } from '../landing/page-line.ts';
 import { type LandedCrawl, readSlice } from '../landing/reader.ts';
 import type { CrawlDeps, TaskStart } from './crawl-task.ts';
 import { createEmptySlices, type EmptySlices } from './empty-slices.ts';
-import { asksTooMuch, freshTrust, type LimitTrust, restore, shrink } from './page-limit.ts';
-import { describePage, isNoData, landPage, sendPage } from './send-page.ts';
+import { describePage, landPage } from './land-page.ts';
+import { asksTooMuch, freshTrust, type LimitTrust, restore, shrink } from './page-size.ts';
+import { isNoData, sendPage } from './send-page.ts';
 
 /**
  * A batch's slices are independent, so several are asked for at once, and a resume asks for the missing ones. One that
@@ -187,6 +188,7 @@ async function askForSlice(
     const described = describePage(start, deps, whole, receivedAt);
     const line = { ...described, page: number, position: null, last_slot: null, next: null, end: null };
     await landPage(deps, start, line, whole);
+    return true;
   });
 }
 

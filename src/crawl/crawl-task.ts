@@ -6,7 +6,7 @@ import type { EndReason, PageGroup, Position } from '../landing/page-line.ts';
 import type { LandedCrawl } from '../landing/reader.ts';
 import type { NewPage } from '../landing/render-page.ts';
 import type { LandingLog } from '../landing/writer.ts';
-import type { LearntSizes } from './learnt-size.ts';
+import type { LearntSizes } from './page-size.ts';
 import type { PagingGoal } from './paging.ts';
 import type { ShortPages } from './short-pages.ts';
 import type { SlotCeiling } from './slot-ceiling.ts';

@@ -40,7 +40,7 @@ export function receivePage(operation: Operation, page: SplitPage): PageAnswer {
   const nulls = page.records.length - known.length;
   const isList = !['batch', 'none'].includes(operation.paging);
   const records = isList && nulls > 0 ? page.records.map(refuseNull) : known;
-  if (Array.isArray(at(result, ['errors']))) {
+  if (Array.isArray(memberAt(result, ['errors']))) {
     for (const bytes of sliceEnvelope(page.envelopeText, { path: ['errors'], form: 'array' }))
       records.push(refused(bytes, 'the answer had an error in its place'));
   }
@@ -51,8 +51,8 @@ export function receivePage(operation: Operation, page: SplitPage): PageAnswer {
     cursor:
       operation.cursorAt === undefined
         ? null
-        : readCursor(page, at(result, operation.cursorAt), operation.cursorAt),
-    more: operation.moreAt === undefined ? null : readFlag(at(result, operation.moreAt)),
+        : readCursor(page, memberAt(result, operation.cursorAt), operation.cursorAt),
+    more: operation.moreAt === undefined ? null : readFlag(memberAt(result, operation.moreAt)),
     envelope: page.envelopeText,
   };
 }
@@ -80,13 +80,6 @@ function resultOf({ enveloped, envelope }: SplitPage): unknown {
   return enveloped ? (envelope as { result: unknown }).result : envelope;
 }
 
-/** Row groups that an answer to these parameters speaks of, even by leaving them out. */
-export function listCarried(operation: Operation, params: Readonly<Record<string, unknown>>): string[] {
-  const { carries = [], carriesWith = {} } = operation;
-  const asked = Object.entries(carriesWith).filter(([option]) => at(params, ['options', option]) === true);
-  return [...carries, ...asked.map(([, group]) => group)];
-}
-
 /** A wallet's 404 and the like, where there may be nothing: the answer is that there is nothing. */
 export const noData: PageAnswer = {
   records: [],
@@ -98,7 +91,8 @@ export const noData: PageAnswer = {
   isNoData: true,
 };
 
-function at(value: unknown, path: readonly string[]): unknown {
+/** The member of a parsed value that a path leads to. */
+export function memberAt(value: unknown, path: readonly string[]): unknown {
   let current = value;
   for (const key of path) {
     if (current === null || typeof current !== 'object' || !Object.hasOwn(current, key)) return undefined;
@@ -109,7 +103,7 @@ function at(value: unknown, path: readonly string[]): unknown {
 
 function firstSlot(result: unknown, paths: readonly (readonly string[])[]): number | null {
   for (const path of paths) {
-    const slot = readSlotNumber(at(result, path));
+    const slot = readSlotNumber(memberAt(result, path));
     if (slot !== null) return slot;
   }
   return null;

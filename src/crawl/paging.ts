@@ -1,8 +1,9 @@
 import type { Operation } from '../api/operation.ts';
-import type { IdRange } from '../jobs/id-ranges.ts';
 import type { Since } from '../jobs/job.ts';
 import type { Task } from '../jobs/task.ts';
-import type { EndReason, Position } from '../landing/page-line.ts';
+import type { EndReason, PageGroup, Position } from '../landing/page-line.ts';
+import { isKeyPosition, isShort, positionAfter } from './position.ts';
+import type { ShortPages } from './short-pages.ts';
 
 /** What one page tells about how to go on. */
 export interface PageFacts {
@@ -14,7 +15,7 @@ export interface PageFacts {
   slot: number | null;
   /** Digest of its records. Asked for only where it may decide. */
   content(): string;
-  /** Feeds: what its records say of their place (`readFeedPage`), `coveredTime` with what the pages before it said. */
+  /** Feeds: what its records say of their place (page-facts.ts), `coveredTime` with what the pages before it said. */
   firstTime: number | null;
   lastSlot: number | null;
   lastTime: number | null;
@@ -22,10 +23,12 @@ export interface PageFacts {
   coveredTime: number | null;
   /** Keyset operations: the id that the page ends at; null where none can be gone on after. */
   lastKey: string | null;
+  /** The group that its records end in; null where they have none. */
+  group: PageGroup | null;
   /** Number of the page in its crawl, from 1. */
   page: number;
   /**
-   * Whole pages since the walk began at the start of the list, this one included: less than `page` after a restart, and
+   * Whole pages since the crawl began at the start of the list, this one included: less than `page` after a restart, and
    * where some asked for less.
    */
   depth: number;
@@ -63,46 +66,25 @@ export interface NextStep {
   end: EndReason | null;
 }
 
-/** Whether a list is asked for in ascending order of its ids (the API sorts in descending order by default). */
-export function isAscending(params: Readonly<Record<string, unknown>>): boolean {
-  const order = params.sortBy as { sortBy?: string; sortDirection?: string } | undefined;
-  return order?.sortBy === 'id' && order.sortDirection === 'asc';
-}
-
 /**
- * The first page's position: no page number and no cursor, so that a server that has cursors gives one; a job
- * that sorts must use page numbers, and a range of ids has its bounds (API notes, "Lists").
+ * How a crawl goes on after a page, as `nextStep`; but a list that would go on after a short page ends with it at a provider
+ * where that is its end.
  */
-export function firstPosition(
-  operation: Operation,
-  params: Readonly<Record<string, unknown>>,
-  limit: number,
-  range: IdRange | null,
-): Position {
-  if (range !== null) {
-    const { after, before } = range;
-    return { limit, ...(after === null ? {} : { after }), ...(before === null ? {} : { before }) };
-  }
-  const order = params.sortBy as { sortBy?: string } | undefined;
-  const sorted = operation.paging === 'keyset' && order !== undefined && order.sortBy !== 'id';
-  const numbered = sorted || operation.paging === 'pages';
-  return numbered ? { limit, page: 1 } : { limit };
-}
-
-/** Whether a position is an id to go on after: its answers carry no cursor, and an empty one is the end. */
-export function isKeyPosition({ after, before }: Position): boolean {
-  return after !== undefined || before !== undefined;
-}
-
-/** The position that goes on after an id, within the bound that lies ahead. */
-export function positionAfter(id: string, position: Position, ascending: boolean): Position {
-  const { limit, after, before } = position;
-  if (ascending) return { limit, after: id, ...(before === undefined ? {} : { before }) };
-  return { limit, ...(after === undefined ? {} : { after }), before: id };
+export function decideStep(
+  { operation, incremental }: Task,
+  position: Position,
+  page: PageFacts,
+  goal: PagingGoal,
+  shortPages: Pick<ShortPages, 'isEnd'>,
+): NextStep {
+  const step = nextStep(operation, position, page, goal);
+  if (operation.paging !== 'keyset' || incremental || step.end !== null) return step;
+  if (!isShort(page.records, position) || !shortPages.isEnd(operation)) return step;
+  return { next: null, end: 'short' };
 }
 
 /**
- * How a crawl goes on after a page. The end is no cursor in a cursor walk, an answer that says there is no more,
+ * How a crawl goes on after a page. The end is no cursor where the list goes by cursor, an answer that says there is no more,
  * or an empty page; never a short page, and never `total` (API notes: rows are dropped after LIMIT, and total is the page's own count).
  */
 export function nextStep(
@@ -137,8 +119,8 @@ function endReason(
   const isEmpty = page.records === 0 && (page.cursor === null || (page.more !== true && page.nulls === 0));
   if (operation.paging === 'none' || isEmpty || page.more === false) return 'exhausted';
   if (operation.paging === 'pages') return null;
-  const walksByCursor = operation.paging !== 'keyset' || position.cursor !== undefined;
-  if (walksByCursor && page.cursor === null) return 'exhausted';
+  const goesByCursor = operation.paging !== 'keyset' || position.cursor !== undefined;
+  if (goesByCursor && page.cursor === null) return 'exhausted';
   if (operation.paging === 'feed')
     return isHeadBehind(position, page, goal) ? 'unchanged' : feedEnd(page, goal);
   return isUnchanged(page, goal) ? 'unchanged' : null;
@@ -167,7 +149,7 @@ function isHeadBehind(
 }
 
 /**
- * A feed is walked down to the newest covered slot inclusive: signatures share slots, so the page that ends in
+ * A feed is crawled down to the newest covered slot inclusive: signatures share slots, so the page that ends in
  * the middle of that slot is not the last. What may have been indexed late below it is read once more. `since` bounds it
  * only where nothing below is covered.
  */
@@ -196,47 +178,4 @@ function sinceEnd(page: PageFacts, { since, now }: PagingGoal): EndReason | null
 /** Whether `since` promises what is below a feed's page. A number of pages promises nothing but them. */
 function promisesBelow(page: PageFacts, goal: PagingGoal): boolean {
   return goal.since?.kind !== 'pages' && sinceEnd(page, goal) === null;
-}
-
-/** What is known of the source's slot where a page is asked for. */
-export interface SlotBounds {
-  /** Feeds: the slot that the cursor stands at; null at the head. */
-  cursorSlot: number | null;
-  /** Lowest slot of the crawl's pages so far. */
-  lowestSlot: number | null;
-}
-
-/**
- * Whether a page comes from a replica that is behind, where that matters: a feed's page below its cursor, a first
- * page below what the source was seen at, a page that would end the list below all others, and every such page of an
- * incremental crawl: there what is missing on top lifts the list over the page's number, and rows are passed by.
- */
-export function isBehind(
-  { operation: { paging }, incremental }: Pick<Task, 'operation' | 'incremental'>,
-  { slot, page }: Pick<PageFacts, 'slot' | 'page'>,
-  end: EndReason | null,
-  { seenSlot, cursorSlot, lowestSlot }: SlotBounds & Pick<PagingGoal, 'seenSlot'>,
-): boolean {
-  if (paging === 'feed' && end === 'unchanged') return true;
-  if (slot === null) return false;
-  if (paging === 'feed') return cursorSlot !== null && slot < cursorSlot;
-  if (page === 1) return seenSlot !== null && slot < seenSlot;
-  return (end !== null || incremental) && lowestSlot !== null && slot < lowestSlot;
-}
-
-/**
- * Whether a feed's end is doubtful: it has come down to nothing that is covered, where records are. What publishing
- * believes of it says sql/publish/coverage.sql.
- */
-export function endsTooEarly(
-  { lastSlot }: Pick<PageFacts, 'lastSlot'>,
-  end: EndReason | null,
-  {
-    cursorSlot,
-    coveredSlot,
-    hadRecords,
-  }: Pick<SlotBounds, 'cursorSlot'> & Pick<PagingGoal, 'coveredSlot' | 'hadRecords'>,
-): boolean {
-  if (end !== 'exhausted' || coveredSlot === null || hadRecords !== true) return false;
-  return (lastSlot ?? cursorSlot ?? Number.POSITIVE_INFINITY) > coveredSlot;
 }

@@ -2,13 +2,11 @@ import { ApiError, BrokenAnswer, TooBigAnswer } from '../api/api-errors.ts';
 import type { Operation } from '../api/operation.ts';
 import type { Task } from '../jobs/task.ts';
 import { OPEN_OBJECT } from '../landing/json-scanner.ts';
-import { maxEnvelopeBytes, type Position } from '../landing/page-line.ts';
-import type { NewPage } from '../landing/render-page.ts';
+import { maxEnvelopeBytes } from '../landing/page-line.ts';
 import { type SplitPage, splitPage } from '../landing/split.ts';
-import type { LandingLog } from '../landing/writer.ts';
 import { SlotAhead } from './crawl-failures.ts';
 import type { CrawlDeps, TaskStart } from './crawl-task.ts';
-import { isNull, listCarried, noData, type ReceivedPage, receivePage } from './page.ts';
+import { isNull, noData, type ReceivedPage, receivePage } from './page.ts';
 
 /** How a page is asked for. */
 export interface PageAsk {
@@ -21,28 +19,42 @@ export interface PageAsk {
 /** Attempts at one size that are not answered in time before less is asked for: a gateway's 504 may pass once. */
 const attemptsAtOneSize = 2;
 
-/** An answer whose slot is too far ahead is asked for so many times in all, … */
-const maxAsked = 3;
-/** … with a wait below this before each. */
+/** A page that is doubtful, or whose slot is too far ahead, is asked for so many times in all, … */
+export const maxAsked = 3;
+/** … with a wait below this before each; the index lags two or three seconds (API notes), other replicas less. */
 const askAgainMs = 600;
 
 /**
- * Asks for one page. `keep` lands it before another request may take this one's place; what it returns, this returns.
+ * Lands a page before another request may take this one's place.
+ * @param isLast whether the page will not be asked for again
+ * @returns null for a page that is doubtful: asked for again, and nothing of it kept
+ */
+type Keep<T> = (page: ReceivedPage, receivedAt: Date, isLast: boolean) => Promise<T | null>;
+
+/**
+ * Asks for one page until it can be kept, and returns what `keep` made of it.
  * @throws SlotAhead when its slot cannot be right, as often as it is asked for
  */
 export async function sendPage<T>(
   start: TaskStart,
   deps: CrawlDeps,
   ask: PageAsk,
-  keep: (page: ReceivedPage, receivedAt: Date) => Promise<T>,
+  keep: Keep<T>,
 ): Promise<T> {
   const { sleep, random } = deps.timing;
-  for (let asked = 1; ; asked += 1) {
+  const waitAfter = (asked: number) => sleep(askAgainMs * asked * (0.5 + random() / 2));
+  let [ahead, doubtful] = [0, 0];
+  for (;;) {
     try {
-      return await askOnce(start, deps, ask, keep);
+      const isLast = doubtful + 1 === maxAsked;
+      const kept = await askOnce(start, deps, ask, (page, receivedAt) => keep(page, receivedAt, isLast));
+      if (kept !== null) return kept;
+      [ahead, doubtful] = [0, doubtful + 1];
+      await waitAfter(doubtful);
     } catch (error) {
-      if (!(error instanceof SlotAhead) || asked === maxAsked) throw error;
-      await sleep(askAgainMs * asked * (0.5 + random() / 2));
+      ahead += 1;
+      if (!(error instanceof SlotAhead) || ahead === maxAsked) throw error;
+      await waitAfter(ahead);
     }
   }
 }
@@ -135,63 +147,4 @@ function refuseOtherForm(
 
 function inMegabytes(bytes: number): string {
   return (bytes / 1e6).toFixed(1);
-}
-
-export function positionParams({ operation }: Task, position: Position): Record<string, unknown> {
-  const { limit, cursor, ...where } = position;
-  return {
-    ...(operation.limit === null ? {} : { limit }),
-    ...(cursor === undefined ? {} : { [operation.cursorParam ?? 'cursor']: cursor }),
-    ...where,
-  };
-}
-
-/** What a page's line says of the task and the answer. */
-export function describePage(
-  { task, crawl, from }: TaskStart,
-  { run, wave }: CrawlDeps,
-  page: ReceivedPage,
-  receivedAt: Date,
-): Omit<NewPage, 'page' | 'position' | 'next' | 'end' | 'last_slot'> {
-  return {
-    task: task.id,
-    crawl,
-    run,
-    wave,
-    job: task.job,
-    target: task.target,
-    operation: task.operation.name,
-    params: task.params,
-    shape: task.operation.shape,
-    carries: listCarried(task.operation, task.params),
-    slot: page.slot,
-    slot_ceiling: page.slotCeiling,
-    feed: task.operation.paging === 'feed',
-    incremental: task.incremental,
-    range: task.range,
-    from_slot: from?.slot ?? null,
-    nulls: page.nulls,
-    received_at: receivedAt.toISOString(),
-    envelope: page.envelope,
-  };
-}
-
-/** Appends a page to the landing log, for each crawl that it is of in one write, and tells of it. */
-export async function landPage(
-  { landing, onPage }: { landing: LandingLog; onPage: CrawlDeps['onPage'] },
-  { task, twins = [] }: Pick<TaskStart, 'task' | 'twins'>,
-  line: NewPage,
-  page: ReceivedPage,
-): Promise<void> {
-  const bytes = page.records.reduce((sum, record) => sum + record.length, 0);
-  const landed = { page: line.page, end: line.end, records: page.records.length, bytes };
-  const also = twins.map(({ task: { id, job, target }, crawl }) => ({
-    ...line,
-    task: id,
-    crawl,
-    job,
-    target,
-  }));
-  await landing.appendPage(line, page.records, also);
-  for (const one of [task, ...twins.map((twin) => twin.task)]) onPage(one, landed);
 }

@@ -60,7 +60,7 @@ export interface PageLine {
   range?: { number: number; count: number; after: string | null; before: string | null } | null;
   /** Feeds: the slot a crawl that fills a gap begins at; null when it begins at the head. */
   from_slot?: number | null;
-  /** Feeds: slot that the page reaches down to (`readFeedPage`); null where its records do not say. */
+  /** Feeds: slot that the page reaches down to (`crawl/page-facts.ts`); null where its records do not say. */
   last_slot: number | null;
   /** Feeds that go by time: true. Their `last_slot` and `from_slot` are Unix times in seconds, … */
   by_time?: true;

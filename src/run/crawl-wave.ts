@@ -2,7 +2,7 @@ import { realTiming } from '../api/timing.ts';
 import { findNewestSegment } from '../archive/retention.ts';
 import type { LandedPage } from '../crawl/crawl-task.ts';
 import { crawlTasks } from '../crawl/crawl-tasks.ts';
-import { createLearntSizes } from '../crawl/learnt-size.ts';
+import { createLearntSizes } from '../crawl/page-size.ts';
 import { StoppedEarly } from '../errors.ts';
 import type { Task } from '../jobs/task.ts';
 import { createLandingLog } from '../landing/writer.ts';

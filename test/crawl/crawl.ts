@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 import { findOperation } from '../../src/api/catalogue.ts';
 import type { CrawlDeps, TaskStart } from '../../src/crawl/crawl-task.ts';
 import { crawlTask } from '../../src/crawl/crawl-tasks.ts';
-import { createLearntSizes } from '../../src/crawl/learnt-size.ts';
+import { createLearntSizes } from '../../src/crawl/page-size.ts';
 import { shortPagesGoOn } from '../../src/crawl/short-pages.ts';
 import { createSlotCeiling, type SlotCeiling } from '../../src/crawl/slot-ceiling.ts';
 import type { Task } from '../../src/jobs/task.ts';

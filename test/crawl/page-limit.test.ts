@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../src/api/api-errors.ts';
 import { BrokenCursor } from '../../src/crawl/crawl-failures.ts';
-import { freshTrust, resizePosition, restore, shrink } from '../../src/crawl/page-limit.ts';
+import { freshTrust, restore, shrink } from '../../src/crawl/page-size.ts';
+import { resizePosition } from '../../src/crawl/position.ts';
 import { isEnded } from '../../src/landing/reader.ts';
 import { createRandom, readSeed } from '../crash/random.ts';
 import { type Answer, assets, cursorList, newCrawl, newTask, numberedList } from './crawl.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { findOperation } from '../../src/api/catalogue.ts';
-import { firstPosition, nextStep, type PageFacts, type PagingGoal } from '../../src/crawl/paging.ts';
+import { nextStep, type PageFacts, type PagingGoal } from '../../src/crawl/paging.ts';
+import { firstPosition } from '../../src/crawl/position.ts';
 import type { Position } from '../../src/landing/page-line.ts';
 
 const keyset = findOperation('getAssetsByGroup')!;
@@ -10,7 +11,7 @@ const cursorOnly = { ...keyset, paging: 'cursor' as const };
 
 const page = (facts: Partial<PageFacts> = {}): PageFacts => ({
   ...{ records: 10, nulls: 0, cursor: null, more: null, slot: 100, lastSlot: null, lastTime: null },
-  ...{ lastKey: null, page: 1, depth: facts.page ?? 1, content: () => 'same' },
+  ...{ lastKey: null, group: null, page: 1, depth: facts.page ?? 1, content: () => 'same' },
   ...{ descends: true, coveredTime: null, firstTime: null },
   ...facts,
 });

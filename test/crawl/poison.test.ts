@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { PagingLoop, SlotAhead } from '../../src/crawl/crawl-failures.ts';
 import { receivePage } from '../../src/crawl/page.ts';
+import { refuseLoop } from '../../src/crawl/page-checks.ts';
 import { highestSlot, type SlotHistory } from '../../src/crawl/slot-ceiling.ts';
-import { refuseLoop } from '../../src/crawl/walk.ts';
 import { splitPage } from '../../src/landing/split.ts';
 import { createShapeMacros } from '../../src/load/shape-query.ts';
 import { openDatabase } from '../../src/warehouse/database.ts';

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { landPage } from '../../src/crawl/send-page.ts';
+import { landPage } from '../../src/crawl/land-page.ts';
 import { readLanding } from '../../src/landing/reader.ts';
 import { recoverLanding } from '../../src/landing/recover-landing.ts';
 import { createLandingLog } from '../../src/landing/writer.ts';

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { crawlTasks, type TaskFailure } from '../../src/crawl/crawl-tasks.ts';
-import { createLearntSizes } from '../../src/crawl/learnt-size.ts';
+import { createLearntSizes } from '../../src/crawl/page-size.ts';
 import { shortPagesGoOn } from '../../src/crawl/short-pages.ts';
 import type { Task } from '../../src/jobs/task.ts';
 import { readLanding } from '../../src/landing/reader.ts';

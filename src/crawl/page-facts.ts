@@ -1,9 +1,76 @@
 import type { FeedOrder } from '../api/operation.ts';
 import type { LandingRecord } from '../landing/landing-record.ts';
+import { hashContent } from '../landing/render-page.ts';
+import { BoundsIgnored } from './crawl-failures.ts';
+import type { TaskStart } from './crawl-task.ts';
+import { furthestId, isInOrder, readIds } from './id-order.ts';
 import { type ReceivedPage, readSlotNumber, readWhole } from './page.ts';
+import type { AskedCursor } from './page-cursor.ts';
+import type { PageFacts } from './paging.ts';
+import { isAscending, isKeyPosition, positionAfter } from './position.ts';
+import { readPageGroup } from './record-groups.ts';
+
+/** Lists that are no feeds have no order of slots. */
+const notInFeed: FeedPage = {
+  firstTime: null,
+  lastSlot: null,
+  lastTime: null,
+  descends: true,
+  coveredTime: null,
+};
+
+/**
+ * What a page says of how to go on after it, and where it stands in its list.
+ * @param cursor where it was asked for
+ * @param now when it came, Unix ms
+ * @throws BoundsIgnored when the page was asked for by bounds and does not keep them
+ */
+export function readFacts(
+  { task, goal }: TaskStart,
+  cursor: AskedCursor,
+  page: ReceivedPage,
+  now: number,
+): PageFacts {
+  const { more, slot, records, nulls } = page;
+  const { feed, groupBy } = task.operation;
+  const around = { reached: cursor.reachedSlot, coveredSlot: goal.coveredSlot, now };
+  const inFeed = feed === undefined ? notInFeed : readFeedPage(feed, page, around);
+  return {
+    ...{ records: records.length, nulls, cursor: page.cursor, more, slot, ...inFeed },
+    coveredTime: cursor.coveredTime ?? inFeed.coveredTime,
+    content: () => hashContent(records),
+    lastKey: readLastKey({ task }, cursor, page),
+    group: groupBy === undefined ? null : readPageGroup(groupBy, records, cursor.group),
+    page: cursor.page,
+    depth: cursor.restart.depth + cursor.position.limit / task.pageSize,
+  };
+}
+
+/**
+ * The id a page of a keyset list ends at; null where its pages are not in the order of their ids, so that none can be
+ * gone on after. All ids of a range's first page are looked at, because nobody knows yet whether the source has ranges.
+ * @throws BoundsIgnored when the page was asked for by bounds and does not keep them
+ */
+function readLastKey(
+  { task }: Pick<TaskStart, 'task'>,
+  { position, page, lastKey, restart }: AskedCursor,
+  { records }: ReceivedPage,
+): string | null {
+  const { idMember } = task.operation;
+  if (idMember === undefined || position.page !== undefined) return null;
+  const byKey = isKeyPosition(position);
+  const ascending = isAscending(task.params);
+  const ids = readIds(records, idMember, byKey && page === 1 ? 'all' : 'ends');
+  const bounds = byKey || lastKey === null ? position : positionAfter(lastKey, { limit: 0 }, ascending);
+  const inOrder = isInOrder(ids.listed, ascending, bounds);
+  if (byKey && !inOrder)
+    throw new BoundsIgnored(ascending && isInOrder(ids.listed, ascending, { after: position.after }));
+  if (!byKey && (!inOrder || (lastKey === null && restart.depth > 0))) return null;
+  return furthestId(ids, ascending) ?? (byKey ? null : lastKey);
+}
 
 /** What the records of a feed's page say of their place in the ledger. In feeds that go by time, slots are Unix times. */
-export interface FeedPage {
+interface FeedPage {
   /** By time: of its newest record; null where none is known, and in other feeds. */
   firstTime: number | null;
   /** Slot and Unix time of the record that the page reaches down to; null where none is known, or the page does not descend. */
@@ -29,7 +96,7 @@ const maxRise = 3600;
 const maxAhead = 3600;
 
 /** What is known where a feed's page came. */
-export interface FeedPlace {
+interface FeedBounds {
   /** The lowest slot that the crawl has come down to; null at the head. */
   reached: number | null;
   /** Newest slot that is covered, or null. */
@@ -43,10 +110,10 @@ export interface FeedPlace {
  * yet, has no place in the order. By time, records that say none are usual, and a page of nothing else reaches as far down
  * as the one above it.
  */
-export function readFeedPage(
+function readFeedPage(
   order: FeedOrder,
   { records, slotCeiling }: Pick<ReceivedPage, 'records' | 'slotCeiling'>,
-  { reached, coveredSlot, now }: FeedPlace,
+  { reached, coveredSlot, now }: FeedBounds,
 ): FeedPage {
   const byTime = order.by === 'time';
   const readable = records.filter((record) => record.refusal === undefined);

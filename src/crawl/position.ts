@@ -1,0 +1,69 @@
+import type { Operation } from '../api/operation.ts';
+import type { IdRange } from '../jobs/id-ranges.ts';
+import type { Task } from '../jobs/task.ts';
+import type { Position } from '../landing/page-line.ts';
+
+/** Whether a list is asked for in ascending order of its ids (the API sorts in descending order by default). */
+export function isAscending(params: Readonly<Record<string, unknown>>): boolean {
+  const order = params.sortBy as { sortBy?: string; sortDirection?: string } | undefined;
+  return order?.sortBy === 'id' && order.sortDirection === 'asc';
+}
+
+/**
+ * The first page's position: no page number and no cursor, so that a server that has cursors gives one; a job
+ * that sorts must use page numbers, and a range of ids has its bounds (API notes, "Lists").
+ */
+export function firstPosition(
+  operation: Operation,
+  params: Readonly<Record<string, unknown>>,
+  limit: number,
+  range: IdRange | null,
+): Position {
+  if (range !== null) {
+    const { after, before } = range;
+    return { limit, ...(after === null ? {} : { after }), ...(before === null ? {} : { before }) };
+  }
+  const order = params.sortBy as { sortBy?: string } | undefined;
+  const sorted = operation.paging === 'keyset' && order !== undefined && order.sortBy !== 'id';
+  const numbered = sorted || operation.paging === 'pages';
+  return numbered ? { limit, page: 1 } : { limit };
+}
+
+/** Whether a position is an id to go on after: its answers carry no cursor, and an empty one is the end. */
+export function isKeyPosition({ after, before }: Position): boolean {
+  return after !== undefined || before !== undefined;
+}
+
+/** The position that goes on after an id, within the bound that lies ahead. */
+export function positionAfter(id: string, position: Position, ascending: boolean): Position {
+  const { limit, after, before } = position;
+  if (ascending) return { limit, after: id, ...(before === undefined ? {} : { before }) };
+  return { limit, ...(after === undefined ? {} : { after }), before: id };
+}
+
+/**
+ * The same place in the list with another limit, at most `most`. A page's number says how many records stand before it
+ * only together with the limit, so there it becomes the largest one that brings a page to begin at the same record.
+ */
+export function resizePosition(position: Position, most: number): Position {
+  if (position.page === undefined) return { ...position, limit: most };
+  const passed = (position.page - 1) * position.limit;
+  let limit = most;
+  while (passed % limit !== 0) limit -= 1;
+  return { limit, page: passed / limit + 1 };
+}
+
+/** Whether a page has records, and fewer than were asked for. */
+export function isShort(records: number, { limit }: Position): boolean {
+  return records > 0 && records < limit;
+}
+
+/** The parameters that choose a page, as sent. */
+export function positionParams({ operation }: Task, position: Position): Record<string, unknown> {
+  const { limit, cursor, ...where } = position;
+  return {
+    ...(operation.limit === null ? {} : { limit }),
+    ...(cursor === undefined ? {} : { [operation.cursorParam ?? 'cursor']: cursor }),
+    ...where,
+  };
+}
