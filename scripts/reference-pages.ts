@@ -10,6 +10,7 @@ import { commandHelp } from '../src/commands/help.ts';
 import { configSchema } from '../src/config/config-schema.ts';
 import { jobSchema } from '../src/jobs/job-schema.ts';
 import { describeModel, type TableDescription } from '../src/warehouse/model.ts';
+import { describeEntities } from './entity-diagram.ts';
 import { operationTable } from './operations-page.ts';
 
 /** A page of docs/reference/ as it stands, and as the code says it should. */
@@ -29,6 +30,7 @@ export async function referencePages(): Promise<ReferencePage[]> {
   const sections: Record<string, Record<string, () => string | Promise<string>>> = {
     'commands.md': { options: programHelp, commands: describeCommands },
     'config.md': { keys: () => fieldTable(configFields()) },
+    'entities.md': { entities: describeEntities },
     'job-files.md': {
       fields: () => fieldTable(jobFields()),
       operations: () =>
