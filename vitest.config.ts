@@ -5,6 +5,7 @@ import LongFilesFirst from './test/long-files-first.ts';
 const alone = [
   'test/landing/record-forms.test.ts',
   'test/load/record-forms.test.ts',
+  'test/report/trace-failure.test.ts',
   'test/warehouse/run-lock.test.ts',
 ];
 

@@ -1,6 +1,6 @@
 import { access, constants, mkdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { DiskError, UsageError } from './errors.ts';
+import { DiskError, LedgerlakeError, UsageError } from './errors.ts';
 import { makeSharedFolder } from './file-modes.ts';
 import { syncDirectory } from './landing/segment-files.ts';
 
@@ -66,7 +66,7 @@ export function refuseOddPath(path: string, place: '--data-dir' | 'lake.uri'): v
     throw new UsageError(`${place}: ${path}: ${cannot}`, 'Rename the folder, or name another.');
 }
 
-/** Makes the folders. @throws DiskError when the place cannot be written */
+/** Makes the folders. @throws DiskError when the place cannot be written; UsageError where it is relative to a removed folder */
 export async function makeDataFolder(folder: DataFolder): Promise<void> {
   try {
     // The root stays readable by the group: the snapshot and the lake stand in it.
@@ -78,6 +78,7 @@ export async function makeDataFolder(folder: DataFolder): Promise<void> {
     for (const dir of [folder.root, folder.landing, folder.staging, folder.archive, folder.temp])
       await access(dir, constants.W_OK);
   } catch (error) {
+    if (error instanceof LedgerlakeError) throw error;
     throw new DiskError(
       `cannot write the data folder ${folder.root} (${(error as NodeJS.ErrnoException).code})`,
       'Make it writable, or name another with --data-dir.',

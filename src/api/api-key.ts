@@ -31,6 +31,38 @@ export function isKeyVariable(name: string): boolean {
   return keyVariables.includes(name);
 }
 
+/** Keys that this process has read: what hands it over may be a pipe, which is read once. */
+const keysRead: ApiKey[] = [];
+
+/**
+ * The environment for a program that is not to know the key: without the variables that say it, and without those whose
+ * value holds it in any spelling, such as a URL it was pasted into.
+ */
+export function withoutKey(
+  env: NodeJS.ProcessEnv,
+  envFiles: readonly string[] = [],
+): NodeJS.ProcessEnv {
+  try {
+    if (keysRead.length === 0 && isReadTwice(findKey(env, envFiles))) readApiKey(env, { envFiles });
+  } catch {
+    // Of a key that cannot be read nothing more is known than its variables.
+  }
+  return Object.fromEntries(
+    Object.entries(env).filter(
+      ([name, value = '']) => !isKeyVariable(name) && !keysRead.some((key) => key.isIn(Buffer.from(value))),
+    ),
+  );
+}
+
+function isReadTwice(found: ReturnType<typeof findKey>): boolean {
+  return found !== null && (found.name === 'LEDGERLAKE_API_KEY' || statSync(keyFileOf(found)).isFile());
+}
+
+/** Relative to the `.env` file that names it. */
+function keyFileOf({ file, value }: NonNullable<ReturnType<typeof findKey>>): string {
+  return file === null ? value : resolve(dirname(file), value);
+}
+
 export interface KeyOptions {
   /** `.env` files, the first wins; the environment wins over all of them. */
   envFiles?: readonly string[];
@@ -72,9 +104,10 @@ export function readApiKey(
 ): ApiKey {
   const found = findKey(env, envFiles);
   if (found === null) return closeOver('', places);
-  const { name, file, value } = found;
-  if (name === 'LEDGERLAKE_API_KEY') return closeOver(value, places);
-  return closeOver(readKeyFile(file === null ? value : resolve(dirname(file), value)), places);
+  const isKey = found.name === 'LEDGERLAKE_API_KEY';
+  const key = closeOver(isKey ? found.value : readKeyFile(keyFileOf(found)), places);
+  keysRead.push(key);
+  return key;
 }
 
 function readKeyFile(path: string): string {

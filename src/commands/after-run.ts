@@ -1,4 +1,4 @@
-import { isKeyVariable } from '../api/api-key.ts';
+import { withoutKey } from '../api/api-key.ts';
 import { LedgerlakeError } from '../errors.ts';
 import { describeFinished, type FinishedRun } from '../report/finished-run.ts';
 import { writeMetrics } from '../report/metrics.ts';
@@ -51,8 +51,13 @@ async function sendTrace(
   finished: FinishedRun,
   warn: (message: string) => void,
 ): Promise<void> {
-  const { exportTrace } = await import('../report/traces.ts');
-  await exportTrace(requests, finished, warn);
+  try {
+    const { exportTrace } = await import('../report/traces.ts');
+    await exportTrace(requests, finished, warn);
+  } catch (error) {
+    const { name, code } = error as NodeJS.ErrnoException;
+    warn(`OpenTelemetry: the trace was not sent (${code ?? name})`);
+  }
 }
 
 /** The run of this process, as the logs have it; null where it did not begin. */
@@ -71,7 +76,7 @@ async function tellAll(
     await writeMetrics(file, finished).catch((error: NodeJS.ErrnoException) =>
       warn(`--metrics-file: ${file} cannot be written (${error.code})`),
     );
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !isKeyVariable(name)));
+  const env = withoutKey(process.env, config.envFiles);
   await tellFinished(config.onFinish, finished, env, warn);
   if (hasTraces()) await sendTrace(folder.requests, finished, warn);
 }

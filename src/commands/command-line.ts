@@ -1,3 +1,4 @@
+import { refuseGoneFolder } from '../file-modes.ts';
 import { beginOutput } from '../json-output.ts';
 import { suggestion } from '../suggestion.ts';
 import { checkOptions, findCommand } from './check-arguments.ts';
@@ -38,6 +39,7 @@ async function runCommand(args: readonly string[]): Promise<number> {
     if (isHelp) return print(programHelp(commandList, width));
     throw unknownCommand(args, n);
   }
+  refuseGoneFolder();
   const { usage, execute } = await entry.load();
   if (isHelp) return print(fullCommandHelp(entry, usage, width));
   checkOptions(

@@ -34,7 +34,7 @@ export async function execute(args: ForgetArgs): Promise<number> {
     const again =
       found.present === 0
         ? ''
-        : `; ${found.present === 1 ? 'a target is' : `${found.present} targets are`} still in the job: the next run brings the rows back`;
+        : `; ${found.present === 1 ? 'a target is' : `${found.present} targets are`} still in the job: a run brings the rows back once the API is at a later slot`;
     if (!args.yes)
       await askYes(`Close ${what}${again}?`, {
         unattended: new UsageError(`this would close ${what}${again}`, 'Add --yes.'),

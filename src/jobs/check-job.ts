@@ -149,6 +149,9 @@ function checkModes({ yaml, fields }: JobDraft, operation: Operation): Problem[]
   }
   if (fields.overlap !== undefined && operation.feed === undefined) {
     refuse(['overlap'], `only for feeds; ${operation.name} is crawled whole`);
+  } else if (operation.feed?.by === 'time' && fields.overlap === '0s') {
+    // Without any, one time that is too low would end a crawl above what is not covered.
+    refuse(['overlap'], `${operation.name} goes by time, which is not exact; expected 1s or more`);
   }
   return problems;
 }

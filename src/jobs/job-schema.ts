@@ -94,7 +94,7 @@ export const jobSchema = z
     overlap: overlapText
       .optional()
       .describe(
-        'Feeds only: how much below the newest covered slot (or time) each crawl reads again, for what is indexed late; default 1h, 0s for none',
+        'Feeds only: how much below the newest covered slot (or time) each crawl reads again, for what is indexed late; default 1h, 0s for none (not where a feed goes by time)',
       ),
     page_size: z.int().min(1).optional().describe("Records a request; default: the operation's limit"),
     partitions: z

@@ -2,6 +2,7 @@ import { findOperation } from '../api/catalogue.ts';
 import { harmlessParams } from '../api/harmless-params.ts';
 import { describeKeyPlace } from '../api/key-place.ts';
 import type { Operation, Transport } from '../api/operation.ts';
+import { realTiming } from '../api/timing.ts';
 import type { Config } from '../config/config.ts';
 import { editorCommand } from '../shell-words.ts';
 import { formatSeconds } from '../words.ts';
@@ -20,7 +21,7 @@ export function chooseProbes(endpoints: Partial<Record<Transport, string>>): Ope
   return names.flatMap((name) => (name === undefined ? [] : (findOperation(name) ?? [])));
 }
 
-/** Asks each operation once, in turn, no faster than its pool is allowed to be asked. */
+/** Asks each operation once, in turn, no faster than its pool is allowed to be asked. @throws the signal's abort reason */
 export async function askOnce(
   prober: Prober,
   operations: readonly Operation[],
@@ -32,7 +33,7 @@ export async function askOnce(
     const startedAt = Date.now();
     answers.push(await prober.ask(operation, harmlessParams(operation) ?? {}, signal));
     const restMs = 1000 / (limits[operation.pool]?.rps ?? 2) - (Date.now() - startedAt);
-    if (operation !== operations.at(-1)) await new Promise((done) => setTimeout(done, Math.max(0, restMs)));
+    if (operation !== operations.at(-1)) await realTiming.sleep(Math.max(0, restMs), signal);
   }
   return answers;
 }

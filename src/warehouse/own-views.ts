@@ -46,13 +46,14 @@ export async function checkOwnSql(
 }
 
 /**
- * Views in an order in which each comes after those whose names stand in its text. DuckDB itself would take the view that a
+ * Views in an order in which each comes after those whose names stand in its SQL. DuckDB itself would take the view that a
  * former publish left under the name. Of those that name each other in a circle one comes first, and is refused. Pure.
  */
 export function orderViews<T extends Pick<NamedQuery, 'name' | 'sql'>>(views: readonly T[]): T[] {
   const ordered: T[] = [];
-  const names = ({ name, sql }: T, other: T) =>
-    name !== other.name && new RegExp(`\\b${other.name}\\b`, 'i').test(sql);
+  const read = new Map(views.map((view) => [view, withoutTexts(view.sql)]));
+  const names = (view: T, other: T) =>
+    view.name !== other.name && new RegExp(`\\b${other.name}\\b`, 'i').test(read.get(view)!);
   let waiting = [...views];
   while (waiting.length > 0) {
     const free = waiting.filter((view) => !waiting.some((other) => names(view, other)));
@@ -61,6 +62,14 @@ export function orderViews<T extends Pick<NamedQuery, 'name' | 'sql'>>(views: re
     waiting = waiting.filter((view) => !next.includes(view));
   }
   return ordered;
+}
+
+/** SQL without comments and string literals; quoted names stay. Pure. */
+function withoutTexts(sql: string): string {
+  return sql.replaceAll(
+    /--[^\n]*|\/\*[\s\S]*?\*\/|\be'(?:[^'\\]|''|\\[\s\S])*'|'(?:[^']|'')*'|(\$\w*\$)[\s\S]*?\1|"(?:[^"]|"")*"/gi,
+    (found) => (found.startsWith('"') ? found : ' '),
+  );
 }
 
 async function makeView(database: Database, { name, file, sql }: NamedQuery, kind: string): Promise<void> {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readApiKey } from '../../src/api/api-key.ts';
+import { readApiKey, withoutKey } from '../../src/api/api-key.ts';
 import { UsageError } from '../../src/errors.ts';
 import { echoesOf } from './key-echoes.ts';
 import { canary } from './local-server.ts';
@@ -40,6 +40,29 @@ describe('where it is read', () => {
     expect(() => readApiKey({ LEDGERLAKE_API_KEY_FILE: folder })).toThrow(UsageError);
     expect(() => readApiKey({ LEDGERLAKE_API_KEY: 'two words' })).toThrow(UsageError);
     expect(() => readApiKey({ LEDGERLAKE_API_KEY: 'two\nlines' })).toThrow(/^(?!.*lines)/s);
+  });
+});
+
+describe('what a program that is not to know it is given', () => {
+  const direct = 'a-key-of-its-own+1';
+  const others = { HOME: '/root', LEDGERLAKE_RPC_URL: 'https://rpc.example.com/?api-key=other' };
+
+  test('no variable that says it, and none whose value holds it', () => {
+    const pasted = {
+      LEDGERLAKE_API_KEY: direct,
+      LEDGERLAKE_WALLET_URL: `https://wallet.example.com/?api-key=${direct}`,
+      ENCODED: `https://wallet.example.com/?api-key=${encodeURIComponent(direct)}`,
+    };
+    readApiKey(pasted);
+    expect(withoutKey({ ...others, ...pasted })).toEqual(others);
+  });
+
+  test('also where the key stands in a file', () => {
+    const file = join(folder, 'filed');
+    writeFileSync(file, 'another-key-of-its-own\n', { mode: 0o600 });
+    readApiKey({ LEDGERLAKE_API_KEY_FILE: file });
+    const pasted = { LEDGERLAKE_API_KEY_FILE: file, SHELL_NOTE: 'curl -H another-key-of-its-own' };
+    expect(withoutKey({ ...others, ...pasted })).toEqual(others);
   });
 });
 

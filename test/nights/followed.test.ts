@@ -175,3 +175,18 @@ test('forget closes what only that brought, a rebuild ends the same, and what is
   expect(await place.rebuild()).toBe(0);
   expect(compareTables(before, await place.tables())).toEqual([]);
 });
+
+test('what is forgotten and still listed comes back with a later slot, not with the one that it had', async () => {
+  const ann = key('Ann');
+  const at = (slot: number) => ledger({ slot, assets: {}, accounts: { Purse: ann } });
+  const place = await openInstallation({
+    'jobs/tokens.yaml': tokenJob(ann),
+  });
+  await place.night(at(1000));
+  expect(await place.forget('tokens')).toMatchObject({ token_accounts: 1 });
+  const count = async () => (await place.rows('select count(*)::int as n from token_accounts'))[0];
+  await place.night(at(1000));
+  expect(await count()).toEqual({ n: 0 });
+  await place.night(at(2000));
+  expect(await count()).toEqual({ n: 1 });
+});
