@@ -38,10 +38,7 @@ const keysRead: ApiKey[] = [];
  * The environment for a program that is not to know the key: without the variables that say it, and without those whose
  * value holds it in any spelling, such as a URL it was pasted into.
  */
-export function withoutKey(
-  env: NodeJS.ProcessEnv,
-  envFiles: readonly string[] = [],
-): NodeJS.ProcessEnv {
+export function withoutKey(env: NodeJS.ProcessEnv, envFiles: readonly string[] = []): NodeJS.ProcessEnv {
   try {
     if (keysRead.length === 0 && isReadTwice(findKey(env, envFiles))) readApiKey(env, { envFiles });
   } catch {
