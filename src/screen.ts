@@ -5,6 +5,7 @@ import stringWidth from 'string-width';
 export interface ScreenStream {
   write(text: string): unknown;
   columns?: number;
+  rows?: number;
 }
 
 /** Lines at the bottom of a terminal that are drawn again and again, with everything else above them. */
@@ -17,26 +18,34 @@ export interface Screen {
   end(): void;
 }
 
-/** A terminal of unknown width. */
-const defaultColumns = 80;
+export interface ScreenSize {
+  columns: number;
+  rows: number;
+}
 
-export function widthOf({ columns }: Pick<ScreenStream, 'columns'>): number {
-  return columns === undefined || columns <= 0 ? defaultColumns : columns;
+/** A terminal that does not say how large it is has 80 columns and 24 rows. */
+export function sizeOf({ columns = 0, rows = 0 }: Pick<ScreenStream, 'columns' | 'rows'>): ScreenSize {
+  return { columns: columns > 0 ? columns : 80, rows: rows > 0 ? rows : 24 };
 }
 
 export function createScreen(stream: ScreenStream): Screen {
   let drawn: readonly string[] = [];
+  let drawnColumns = 0;
   /** A window that became narrower has wrapped what stood there: each line may take several rows now. */
   const erase = () => {
-    const width = widthOf(stream);
+    const width = sizeOf(stream).columns;
     const rows = drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(stringWidth(line) / width)), 0);
     return rows === 0 ? '' : `\u001b[${rows}A\r\u001b[J`;
   };
   const show = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join('');
   return {
     draw(lines) {
+      const { columns } = sizeOf(stream);
+      // Lines that stand there already are left in peace.
+      if (columns === drawnColumns && lines.join('\n') === drawn.join('\n')) return;
       stream.write(erase() + show(lines));
       drawn = lines;
+      drawnColumns = columns;
     },
     writeAbove(text) {
       stream.write(erase() + text + show(drawn));

@@ -20,6 +20,13 @@ export function countOf(count: number | bigint, one: string, many = `${one}s`): 
   return `${formatCount(count)} ${BigInt(count) === 1n ? one : many}`;
 }
 
+/** A duration that is drawn again and again, in whole units: `45 s`, `12 min`, `2 h 3 min`, `3 d 4 h`. */
+export function formatCoarsely(seconds: number): string {
+  if (seconds < 120) return `${Math.floor(seconds)} s`;
+  if (seconds < 7200) return `${Math.floor(seconds / 60)} min`;
+  return formatSeconds(seconds);
+}
+
 /** A duration: `0.4 s`, `24 s`, `1 min 5 s`, `2 h 3 min`, `3 d 4 h`. */
 export function formatSeconds(seconds: number): string {
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`;

@@ -20,6 +20,8 @@ export interface AttemptRequest<T> {
   attempt: number;
   signal: AbortSignal | undefined;
   askLess: ((isProbe: boolean) => boolean) | undefined;
+  /** Who asks, the job. */
+  share: string;
 }
 
 /** A failed attempt with all that its error will say. */
@@ -108,7 +110,7 @@ async function makeAttempt<T extends { envelope: unknown }>(
   // Without a connection nothing was sent: days of a network that is down would use up the month.
   if (kind === 'unreachable') options.budget?.giveBack(credits);
   const receivedMs = timing.now();
-  options.onAttempt({
+  const entry: AttemptEntry = {
     at: new Date(sentAt).toISOString(),
     operation: operation.name,
     pool: operation.pool,
@@ -118,7 +120,8 @@ async function makeAttempt<T extends { envelope: unknown }>(
     latencyMs: receivedMs - sentAt,
     bytes: judged.bytes,
     attempt,
-  });
+  };
+  options.onAttempt(entry, request.share);
   return settle(session, limiter, request, judged, { sentAt, receivedMs, admission });
 }
 

@@ -12,6 +12,8 @@ export interface Breaker {
    * with the signal's reason when it aborts.
    */
   rest(pool: Pool, signal?: AbortSignal): Promise<void> | null;
+  /** Unix ms until which a pool rests; 0: it does not. */
+  restsUntil(pool: Pool): number;
   /** Lets an attempt through that nothing keeps waiting; the first after a rest is the probe. Null when the API is down. */
   admit(pool: Pool): Admission | null;
   /** An attempt was answered: the API is up. */
@@ -74,6 +76,10 @@ export function createBreaker(timing: Pick<Timing, 'now' | 'sleep'>): Breaker {
       if (own.state === 'probing') return waitForProbe(own, signal);
       const leftMs = own.restsUntil - timing.now();
       return own.state === 'resting' && leftMs > 0 ? timing.sleep(leftMs, signal) : null;
+    },
+    restsUntil(pool) {
+      const { state, restsUntil } = of(pool);
+      return state === 'resting' ? restsUntil : 0;
     },
     admit(pool) {
       const own = of(pool);

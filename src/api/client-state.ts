@@ -22,8 +22,8 @@ export interface ClientOptions {
   paramNames: Record<string, Record<string, string>>;
   /** Asked before every attempt; throws StoppedEarly when the run may not spend more. */
   budget?: { takeAttempt(credits: number): void; giveBack(credits: number): void };
-  /** Told of every attempt that was sent, whatever came of it. */
-  onAttempt(entry: AttemptEntry): void;
+  /** Told of every attempt that was sent, whatever came of it. @param share who asked, the job; empty: nobody said */
+  onAttempt(entry: AttemptEntry, share: string): void;
   userAgent: string;
   /** The server has no limit to find out: pools without `rps` begin at full speed. Default: false. */
   unlimited?: boolean;

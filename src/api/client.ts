@@ -68,8 +68,10 @@ export interface PoolState {
   pool: Pool;
   /** Requests a second in force; Infinity: nothing limits. */
   rps: number;
-  /** Unix ms until which it waits; past: it does not. */
+  /** Unix ms until which it waits because of a Retry-After; past: it does not. */
   heldUntil: number;
+  /** Unix ms until which it waits because the API did not answer; past: it does not. */
+  restsUntil: number;
   inFlight: number;
 }
 
@@ -120,7 +122,10 @@ export function createClient(options: ClientOptions, parts: ClientParts = {}): A
       return Object.fromEntries(entries.filter(([, rps]) => rps !== null));
     },
     pools: () =>
-      [...limiters].map(([pool, { rps, heldUntil, inFlight }]) => ({ pool, rps, heldUntil, inFlight })),
+      [...limiters].map(([pool, { rps, heldUntil, inFlight }]) => ({
+        ...{ pool, rps, heldUntil, inFlight },
+        restsUntil: session.breaker.restsUntil(pool),
+      })),
     async close() {
       for (const limiter of limiters.values()) limiter.close();
       await http.close();
@@ -191,13 +196,13 @@ interface Sending<T> {
 async function sendInTurn<T extends { envelope: unknown }>(
   session: ClientState,
   limiter: Limiter,
-  { operation, params, read, options: { share, keep, askLess }, signal, waitSignal, first }: Sending<T>,
+  { operation, params, read, options: { share = '', keep, askLess }, signal, waitSignal, first }: Sending<T>,
 ): Promise<Answer<T>> {
   for (let attempt = 1; ; attempt += 1) {
     const attempted: Attempted<T> = await limiter
       .run(
         async () => {
-          const request = { operation, params, read, attempt, signal, askLess };
+          const request = { operation, params, read, attempt, signal, askLess, share };
           const attempted = await attemptRequest(session, limiter, request);
           if (attempted.ok || !['key_refused', 'unreachable'].includes(attempted.kind)) first?.answered();
           if (!attempted.ok) return attempted;
@@ -211,7 +216,7 @@ async function sendInTurn<T extends { envelope: unknown }>(
         {
           // A retry goes before new requests: its task is further along.
           returns: attempt > 1,
-          ...(share === undefined ? {} : { share }),
+          share,
           ...(waitSignal ? { signal: waitSignal } : {}),
         },
       )

@@ -4,9 +4,10 @@ import { type Config, readConfig } from '../config/config.ts';
 import { readSurroundings } from '../config/env-file.ts';
 import { type DataFolder, dataFolder, refuseOddPath } from '../data-folder.ts';
 import { noteResult } from '../json-output.ts';
-import { canRedraw, writeStderr } from '../screen.ts';
+import { canRedraw, sizeOf, writeStderr } from '../screen.ts';
 import { asCalled } from './as-called.ts';
 import { renderLogLine } from './log-text.ts';
+import { wrapText } from './wrap-text.ts';
 
 /** Options that every command takes. */
 export interface GlobalArgs {
@@ -115,8 +116,13 @@ export function createLog(args: Pick<GlobalArgs, 'logLevel' | 'logFormat'>): Log
   return pino(
     { level: args.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime },
     // Node writes to files, terminals and pipes at once: what was logged is out when the process dies.
-    { write: (line) => writeStderr(format === 'text' ? renderLogLine(line) : line) },
+    { write: (line) => writeStderr(format === 'text' ? wrapLogLine(renderLogLine(line)) : line) },
   );
+}
+
+/** What does not fit stands below the sentence, not below the time. */
+function wrapLogLine(line: string): string {
+  return wrapText(line, process.stderr.isTTY ? sizeOf(process.stderr).columns : null, '00:00:00 '.length);
 }
 
 /** JSON with bigints as numbers of full precision. */

@@ -1,3 +1,6 @@
+import type { Published } from '../publish/published.ts';
+import { countOf } from '../words.ts';
+import { describeCounts } from './run-report.ts';
 import { oneLine } from './visible-text.ts';
 
 const levels: Readonly<Record<number, string>> = { 40: 'warning: ', 50: 'error: ', 60: 'error: ' };
@@ -9,12 +12,25 @@ const hidden = new Set(['level', 'time', 'msg']);
 export function renderLogLine(json: string): string {
   const { level, time, msg, ...fields } = JSON.parse(json) as Record<string, unknown>;
   const clock = typeof time === 'string' ? `${new Date(time).toTimeString().slice(0, 8)} ` : '';
+  if (msg === 'published') return `${clock}${describePublished(fields as unknown as PublishedFields)}\n`;
   const told = Object.entries(fields).flatMap(([name, value]) => {
     const text = hidden.has(name) ? null : tellValue(value);
     return text === null ? [] : `${name.replaceAll('_', ' ')} ${text}`;
   });
   const sentence = `${levels[Number(level)] ?? ''}${String(msg ?? '')}`;
   return `${clock}${oneLine(told.length === 0 ? sentence : `${sentence}: ${told.join(', ')}`)}\n`;
+}
+
+interface PublishedFields extends Pick<Published, 'crawls' | 'tables'> {
+  refused: number;
+}
+
+/** `published 2 crawls: assets 12 new, 114 changed; token_accounts 6 new` */
+function describePublished({ crawls, refused, tables }: PublishedFields): string {
+  const told = Object.entries(tables).map(([table, counts]) => `${table} ${describeCounts(counts)}`);
+  const what = crawls > 0 ? ` ${countOf(crawls, 'crawl')}` : '';
+  const but = refused > 0 ? `, ${countOf(refused, 'refused', 'refused')}` : '';
+  return `published${what}${but}: ${told.length === 0 ? 'no row changed' : told.join('; ')}`;
 }
 
 /** Null: nothing to tell. What holds much is counted. */

@@ -14,6 +14,8 @@ import { type Context, openContext } from './context.ts';
 import { openEndpoints, originsOf, requireUrls } from './endpoints.ts';
 import { budgetOptions, jobsToRun, type RunArgs, readBudget } from './run-options.ts';
 import { renderRunReport } from './run-report.ts';
+import { terminalWidth } from './text-table.ts';
+import { wrapText } from './wrap-text.ts';
 
 /** `ledgerlake run [job…]`: crawl, load, publish, export. */
 export const runCommand: CommandModule = {
@@ -51,7 +53,8 @@ async function runJobs(verb: 'run' | 'crawl', args: RunArgs): Promise<number> {
 async function runIn(context: Context, verb: 'run' | 'crawl', args: RunArgs): Promise<number> {
   const report = await runNamedJobs(context, { verb, args, confirm: confirmSpending });
   const hasSnapshot = await exists(context.folder.snapshot);
-  context.print(renderRunReport(report, context.folder, hasSnapshot), describeRun(report));
+  const told = renderRunReport(report, context.folder, hasSnapshot);
+  context.print(wrapText(told, terminalWidth()), describeRun(report));
   if (report.stopped !== null)
     process.stderr.write(
       `ledgerlake: stopped early: ${report.stopped.message}\n  ${asCalled(report.stopped.hint)}\n`,

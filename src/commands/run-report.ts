@@ -34,7 +34,8 @@ function describeCost({ requests, credits, saved, seconds }: ToldRun): string {
   return parts.join(', ');
 }
 
-function describeJob(job: string, { done, tasks, failed, pages, records, leftOut }: JobProgress): string[] {
+function describeJob(job: string, progress: JobProgress): string[] {
+  const { done, tasks, before, failed, pages, records, leftOut } = progress;
   if (leftOut !== null) return [];
   if (tasks === 0)
     return [
@@ -42,7 +43,8 @@ function describeJob(job: string, { done, tasks, failed, pages, records, leftOut
     ];
   const good = done - failed;
   const targets = `${formatCount(good)} of ${countOf(tasks, 'target')}`;
-  return [`  ${jobTitle(job)}: ${targets}, ${countOf(records, 'record')} in ${countOf(pages, 'page')}`];
+  const had = before > 0 ? `, ${formatCount(before)} complete before` : '';
+  return [`  ${jobTitle(job)}: ${targets}, ${countOf(records, 'record')} in ${countOf(pages, 'page')}${had}`];
 }
 
 /** What a count of rows is called, in the order of the report. */
@@ -59,11 +61,17 @@ const countNames: readonly [keyof MergeCounts, string][] = [
 /** `assets: 12 new, 114 changed, 2 gone, 11,863 unchanged`; none of tables that nothing was seen of. Pure. */
 export function describeTables(tables: Readonly<Record<string, MergeCounts>>): string[] {
   return Object.entries(tables).flatMap(([table, counts]) => {
-    const parts = countNames.flatMap(([name, word]) =>
-      counts[name] > 0 ? `${formatCount(counts[name])} ${word}` : [],
-    );
-    return parts.length === 0 ? [] : `  ${table}: ${parts.join(', ')}`;
+    const told = describeCounts(counts);
+    return told === '' ? [] : `  ${table}: ${told}`;
   });
+}
+
+/** `12 new, 114 changed`; empty where nothing was seen. Pure. */
+export function describeCounts(counts: MergeCounts): string {
+  const parts = countNames.flatMap(([name, word]) =>
+    counts[name] > 0 ? `${formatCount(counts[name])} ${word}` : [],
+  );
+  return parts.join(', ');
 }
 
 function warnOfJob(job: string, progress: JobProgress): string[] {

@@ -33,7 +33,7 @@ export async function sendOne(
   const ask = async (signal: AbortSignal): Promise<OneAnswer> => {
     const monthlyLeft = requests === null ? null : await readMonthlyLeft(context);
     const budget = createBudget({ maxRequests: null, maxCredits: null, until: null, monthlyLeft });
-    const client = await openClient(context, place, budget, requests, { signal });
+    const client = await openClient(context, place, budget, (entry) => requests?.add(entry), { signal });
     try {
       const { page, receivedAt } = await client.send(operation, params, (body) => ({
         ...splitPage(body, operation.records),

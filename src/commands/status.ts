@@ -1,5 +1,6 @@
 import type { DataFolder } from '../data-folder.ts';
-import type { RunState } from '../run/run-state.ts';
+import { describeActivity, describeEta, describeRate } from '../run/render-progress.ts';
+import type { LiveJob, RunState } from '../run/run-state.ts';
 import { describeRange, type Gap } from '../status/published-status.ts';
 import { type JobStatus, readStatus, type Status, type TargetStatus } from '../status/read-status.ts';
 import { untilStopped } from '../stop-signals.ts';
@@ -7,8 +8,10 @@ import { countOf, formatCount, formatSeconds, jobTitle } from '../words.ts';
 import { type GlobalArgs, openContext } from './context.ts';
 import { readJobFiles } from './job-files.ts';
 import { acceptCommand } from './refusal-text.ts';
+import { terminalWidth } from './text-table.ts';
 import type { Usage } from './usage.ts';
 import { oneLine } from './visible-text.ts';
+import { wrapText } from './wrap-text.ts';
 
 interface StatusArgs extends GlobalArgs {
   job?: string;
@@ -29,7 +32,7 @@ export async function execute(args: StatusArgs): Promise<number> {
   const { folder, config, jobsDir } = context;
   const files = await readJobFiles(jobsDir);
   const status = await untilStopped((signal) => readStatus(folder, config, args.job ?? null, files, signal));
-  context.print(renderStatus(status, folder), status);
+  context.print(wrapText(renderStatus(status, folder), terminalWidth()), status);
   return 0;
 }
 
@@ -88,17 +91,36 @@ function describeLanded({ crawls, open, records }: Status['landed'], snapshotMis
   return `received, and ${where}: ${what.join(', ')}`;
 }
 
-/** The run at work, and how far its jobs are. @param now Unix ms */
-function describeRunning({ run, started_at, requests, credits, jobs }: RunState, now: number): string[] {
+/** The run at work, how far its jobs are, and what it does or waits for. @param now Unix ms */
+function describeRunning(
+  { run, started_at, requests, credits, jobs, activity }: RunState,
+  now: number,
+): string[] {
   const seconds = Math.max(0, (now - Date.parse(started_at)) / 1000);
   const cost = `${countOf(requests, 'request')}, ${countOf(credits, 'credit')}`;
-  const lines = Object.entries(jobs).map(([name, { done, tasks, failed, pages, records, leftOut }]) => {
-    if (leftOut !== null) return `  ${jobTitle(name)}: left out: ${oneLine(leftOut)}`;
-    const failures = failed > 0 ? `, ${formatCount(failed)} failed` : '';
-    const received = `${countOf(records, 'record')} in ${countOf(pages, 'page')}`;
-    return `  ${jobTitle(name)}: ${formatCount(done)} of ${countOf(tasks, 'target')}${failures}, ${received}`;
-  });
-  return [`running now: ${run}, for ${formatSeconds(seconds)}, ${cost}`, ...lines];
+  return [
+    `running now: ${run}, for ${formatSeconds(seconds)}, ${cost}`,
+    ...Object.entries(jobs).map(([name, job]) => `  ${jobTitle(name)}: ${describeRunningJob(job)}`),
+    ...describeActivity({ activity, now }).map((line) => `  ${line}`),
+  ];
+}
+
+function describeRunningJob(job: LiveJob): string {
+  if (job.leftOut !== null) return `left out: ${oneLine(job.leftOut)}`;
+  const total = job.tasks + job.before;
+  if (total === 0) return job.planned ? 'nothing to ask for' : 'waits';
+  const parts = [
+    `${formatCount(job.done + job.before)} of ${countOf(total, 'target')}`,
+    `${countOf(job.records, 'record')} in ${countOf(job.pages, 'page')}`,
+    countOf(job.credits, 'credit'),
+  ];
+  if (job.failed > 0) parts.splice(1, 0, `${formatCount(job.failed)} failed`);
+  if (job.retries > 0) parts.push(countOf(job.retries, 'retry', 'retries'));
+  if (job.done < job.tasks) {
+    parts.push(describeRate(job.rps, job.limitRps));
+    if (job.etaSeconds !== null) parts.push(describeEta(job.etaSeconds));
+  }
+  return parts.join(', ');
 }
 
 function describeJob(job: JobStatus, gaps: readonly Gap[]): string {

@@ -52,6 +52,7 @@ export async function crawlWave(
   } finally {
     await known.close();
     freeMemory();
+    if (loading !== null) progress.setStage('loading');
     await loading?.finish();
   }
 }

@@ -22,7 +22,7 @@ import { endMovedCrawls, listMoves } from './moved-source.ts';
 import { holdsArchive, repairBuild } from './repair-build.ts';
 import { repairRequestLog } from './request-log.ts';
 import { appendRunLog, makeRunId, type Noted, readRunLog } from './run-log.ts';
-import { writeRunState } from './run-state.ts';
+import { idle, writeRunState } from './run-state.ts';
 import type { Ended, RepairContext, Replayed, Session } from './session.ts';
 
 export interface SessionOptions {
@@ -137,7 +137,14 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     if (!(await build.withBuild((database) => holdsArchive(database, folder)))) await build.repair();
     const started_at = now.toISOString();
     // Before the log: a run that stands there and has no state counts as killed.
-    await writeRunState(folder.runState, { run, started_at, requests: 0, credits: 0, jobs: {} });
+    await writeRunState(folder.runState, {
+      run,
+      started_at,
+      requests: 0,
+      credits: 0,
+      jobs: {},
+      activity: idle,
+    });
     const accepted = listAccepted(accept);
     await appendRunLog(folder.runs, {
       ...{ run, verb, jobs: [...jobs], started_at },

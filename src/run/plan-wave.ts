@@ -78,7 +78,7 @@ async function planJob(
     ? planNamed(job, targets, ids, state, run)
     : { starts: planStarts(job, targets, ids, state, run), begins: false };
   if (begins) await appendRunLog(folder.runs, { run, begins: [job.name] });
-  progress.setBefore(job.name, countBefore(targets, starts));
+  progress.setPlanned(job.name, countBefore(targets, starts));
   return { starts, targets };
 }
 

@@ -1,86 +1,184 @@
-import { cutLine } from '../screen.ts';
-import { countOf, formatCount, formatSeconds, jobTitle } from '../words.ts';
-import type { JobProgress } from './run-state.ts';
+import stringWidth from 'string-width';
+import { cutLine, type ScreenSize } from '../screen.ts';
+import { countOf, formatCoarsely, formatCount, jobTitle } from '../words.ts';
+import type { LiveJob, RunActivity } from './run-state.ts';
 
 /** What the lines on a terminal are drawn from. */
 export interface ProgressView {
-  jobs: ReadonlyMap<string, JobProgress>;
-  /** Seconds since the first page of a job, by job. */
-  seconds: ReadonlyMap<string, number>;
+  jobs: ReadonlyMap<string, LiveJob>;
+  /** Jobs of later waves. */
+  coming: readonly string[];
   elapsedSeconds: number;
   requests: number;
   credits: number;
-  retries: number;
-  /** Requests a second now, and what the limit allows; Infinity: nothing limits. */
-  rps: number;
-  limitRps: number;
-  /** Unix ms until which a pool waits, because the API said so; 0: none does. */
-  heldUntil: number;
-  inFlight: number;
-  stopping: boolean;
+  activity: RunActivity;
+  /** Whether the crawl is over: nothing is at work any more. */
+  ended: boolean;
   /** Unix ms. */
   now: number;
 }
 
-const barWidth = 12;
-/** Jobs that are drawn; of more, those at work. */
+/** A field of every line, in the order of their places. */
+interface Field {
+  name: 'bar' | 'done' | 'eta' | 'rate' | 'requests' | 'credits' | 'retries' | 'failed' | 'records';
+  /** What fits least is left out first: the highest. */
+  rank: number;
+  /** Columns it takes at least beside the jobs, so that the others stand still while it changes. */
+  least: number;
+}
+
+const fields: readonly Field[] = [
+  { name: 'bar', rank: 2, least: 0 },
+  { name: 'done', rank: 0, least: 0 },
+  { name: 'eta', rank: 1, least: 8 },
+  { name: 'rate', rank: 4, least: 9 },
+  { name: 'requests', rank: 7, least: 0 },
+  { name: 'credits', rank: 6, least: 0 },
+  { name: 'retries', rank: 5, least: 0 },
+  { name: 'failed', rank: 3, least: 0 },
+  { name: 'records', rank: 8, least: 0 },
+];
+
+type Cells = Partial<Record<Field['name'], string>>;
+
+interface Line {
+  title: string;
+  cells: Cells;
+}
+
+/** Jobs that are drawn, where the terminal is high enough; of more, those at work. */
 const maxJobs = 12;
 
-/** One line a job, a total, and what the run waits for; none wider than the terminal. Pure. */
-export function renderProgress(view: ProgressView, width: number): string[] {
+/** Lines besides the jobs': how many more, the total, what the run waits for, and the cursor's. */
+const otherLines = 4;
+
+/** One line a job, a total, and what the run waits for; none wider than the terminal, and no more than fit it. Pure. */
+export function renderProgress(view: ProgressView, { columns, rows }: ScreenSize): string[] {
   const all = [...view.jobs];
-  const shown = all.length <= maxJobs ? all : all.filter(([, job]) => job.done < job.tasks).slice(0, maxJobs);
-  const nameWidth = Math.min(
-    24,
-    Math.max(0, ...shown.map(([name]) => jobTitle(name).length)),
-    Math.floor(width / 3),
-  );
-  const lines = shown.map(([name, job]) => renderJob(name, job, view.seconds.get(name) ?? 0, nameWidth));
-  if (shown.length < all.length)
-    lines.push(`and ${countOf(all.length - shown.length, 'more job', 'more jobs')}`);
-  lines.push(renderTotal(view));
-  const state = renderState(view);
-  if (state !== null) lines.push(state);
+  const most = Math.max(1, Math.min(maxJobs, rows - otherLines));
+  const count = all.length + view.coming.length;
+  const shown = count <= most ? all : all.filter(([, job]) => isAtWork(job)).slice(0, most);
+  const waiting = count <= most ? view.coming : [];
   // The last column stays free: some terminals wrap when it is written.
-  return lines.map((line) => cutLine(line, Math.max(8, width - 1)));
-}
-
-function renderJob(name: string, job: JobProgress, seconds: number, nameWidth: number): string {
-  const title = cutLine(jobTitle(name), nameWidth).padEnd(nameWidth);
-  if (job.leftOut !== null) return `${title} left out of this run`;
-  const done = job.done + job.before;
-  const total = job.tasks + job.before;
-  if (total === 0) return `${title} waits`;
-  const share = done / total;
-  const filled = Math.round(share * barWidth);
-  const parts = [`${formatCount(done)}/${formatCount(total)}`];
-  const left = job.tasks - job.done;
-  // The most useful first: what does not fit is cut.
-  if (left === 0) parts.push('done');
-  else if (job.done > 0) parts.push(`ETA ${formatSeconds((seconds / job.done) * left)}`);
-  if (job.failed > 0) parts.push(`${formatCount(job.failed)} failed`);
-  parts.push(countOf(job.records, 'record'));
-  return `${title} ${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)} ${parts.join('  ')}`;
-}
-
-function renderTotal({ elapsedSeconds, requests, credits, retries, rps, limitRps }: ProgressView): string {
-  const limit = Number.isFinite(limitRps) ? ` of ${formatRate(limitRps)}` : '';
-  const parts = [
-    formatSeconds(elapsedSeconds),
-    `${formatRate(rps)}${limit}/s`,
-    countOf(requests, 'request'),
-    ...(retries > 0 ? [countOf(retries, 'retry', 'retries')] : []),
-    countOf(credits, 'credit'),
+  const width = Math.max(8, columns - 1);
+  const barWidth = columns < 60 ? 6 : 12;
+  const lines = [
+    ...shown.map(([name, job]) => ({ title: jobTitle(name), cells: describeJob(job, barWidth, view.ended) })),
+    ...waiting.map((name) => ({
+      title: jobTitle(name),
+      cells: { done: view.ended ? 'not begun' : 'waits' },
+    })),
   ];
-  return `total ${parts.join('  ')}`;
+  const left = count - lines.length;
+  const drawn = [
+    ...layOut(lines, width),
+    ...(left > 0 ? [`and ${countOf(left, lines.length === 0 ? 'job' : 'more job')}`] : []),
+    ...layOut([{ title: 'total', cells: describeTotal(view) }], width),
+    ...describeActivity(view),
+  ];
+  return drawn.map((line) => cutLine(line, width));
+}
+
+function isAtWork({ done, tasks }: LiveJob): boolean {
+  return done < tasks;
+}
+
+/** Lines with their fields below each other, without those that do not fit. Pure. */
+function layOut(lines: readonly Line[], width: number): string[] {
+  const widest = (texts: readonly string[]) => Math.max(0, ...texts.map((text) => stringWidth(text)));
+  const titleWidth = Math.min(24, Math.floor(width / 3), widest(lines.map(({ title }) => title)));
+  const placed = fields
+    .map((field) => {
+      const own = widest(lines.map(({ cells }) => cells[field.name] ?? ''));
+      return { ...field, width: own === 0 || lines.length === 1 ? own : Math.max(own, field.least) };
+    })
+    .filter((field) => field.width > 0);
+  const total = () => placed.reduce((sum, field) => sum + field.width + 2, titleWidth);
+  while (total() > width && placed.length > 1)
+    placed.splice(placed.indexOf(placed.reduce((last, field) => (field.rank > last.rank ? field : last))), 1);
+  return lines.map(({ title, cells }) => {
+    const told = placed.map((field) => padLine(cells[field.name] ?? '', field.width));
+    return [padLine(cutLine(title, titleWidth), titleWidth), ...told].join('  ').trimEnd();
+  });
+}
+
+function padLine(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - stringWidth(text)));
+}
+
+function describeJob(job: LiveJob, barWidth: number, ended: boolean): Cells {
+  if (job.leftOut !== null) return { done: 'left out of this run' };
+  const total = job.tasks + job.before;
+  if (total === 0) return { done: job.planned ? 'nothing to ask for' : ended ? 'not begun' : 'waits' };
+  // A bar is full only where nothing is left.
+  const filled = Math.min(Math.round(job.share * barWidth), job.share < 1 ? barWidth - 1 : barWidth);
+  return {
+    bar: '█'.repeat(filled) + '░'.repeat(barWidth - filled),
+    done: `${formatCount(job.done + job.before)}/${formatCount(total)}`,
+    eta: !isAtWork(job) ? 'done' : ended ? 'stopped' : describeEta(job.etaSeconds),
+    rate: isAtWork(job) && !ended ? describeRate(job.rps, job.limitRps) : '',
+    credits: countOf(job.credits, 'credit'),
+    retries: job.retries > 0 ? countOf(job.retries, 'retry', 'retries') : '',
+    failed: job.failed > 0 ? `${formatCount(job.failed)} failed` : '',
+    records: countOf(job.records, 'record'),
+  };
+}
+
+function describeTotal({ jobs, coming, elapsedSeconds, requests, credits, ended }: ProgressView): Cells {
+  const all = [...jobs.values()];
+  const retries = sum(all.map((job) => job.retries));
+  const atWork = ended ? [] : all.filter(isAtWork);
+  // What jobs that wait will take, nobody knows.
+  const isKnown = coming.length === 0 && all.every(({ planned, leftOut }) => planned || leftOut !== null);
+  const etas = atWork.map(({ etaSeconds }) => etaSeconds);
+  const last = isKnown && !etas.includes(null) ? Math.max(0, ...etas.map((eta) => eta ?? 0)) : null;
+  return {
+    done: formatCoarsely(elapsedSeconds),
+    eta: atWork.length === 0 ? '' : describeEta(last),
+    rate: atWork.length === 0 ? '' : describeRate(sum(all.map(({ rps }) => rps)), sumLimits(atWork)),
+    requests: countOf(requests, 'request'),
+    credits: countOf(credits, 'credit'),
+    retries: retries > 0 ? countOf(retries, 'retry', 'retries') : '',
+  };
+}
+
+/** What the pools in use allow together; null where one has no limit. */
+function sumLimits(jobs: readonly LiveJob[]): number | null {
+  const limits = new Map(jobs.map(({ pool, limitRps }) => [pool, limitRps]));
+  return [...limits.values()].reduce(
+    (all, limit) => (all === null || limit === null ? null : all + limit),
+    0,
+  );
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+/** Empty: nobody knows. */
+export function describeEta(seconds: number | null): string {
+  return seconds === null ? '' : `ETA ${formatCoarsely(Math.max(1, seconds))}`;
+}
+
+/** @param limitRps null: nothing limits */
+export function describeRate(rps: number, limitRps: number | null): string {
+  return limitRps === null ? `${formatRate(rps)}/s` : `${formatRate(rps)} of ${formatRate(limitRps)}/s`;
 }
 
 function formatRate(rps: number): string {
   return rps < 9.95 ? rps.toFixed(1) : formatCount(Math.round(rps));
 }
 
-function renderState({ stopping, inFlight, heldUntil, now }: ProgressView): string | null {
-  if (stopping) return `stopping, ${countOf(inFlight, 'request')} in flight`;
-  if (heldUntil - now < 1000) return null;
-  return `waiting for the API until ${new Date(heldUntil).toTimeString().slice(0, 8)}, as it asked`;
+/** What a run does besides crawling, in the order of what matters to who waits; empty: it crawls. Pure. */
+export function describeActivity({ activity, now }: { activity: RunActivity; now: number }): string[] {
+  const { stopping, inFlight, stage, heldUntil, restsUntil } = activity;
+  if (stopping && inFlight > 0) return [`stopping, ${countOf(inFlight, 'request')} in flight`];
+  if (stopping || stage !== null) return [[...(stopping ? ['stopping'] : []), stage ?? []].flat().join(', ')];
+  if (restsUntil > now) return [`the API does not answer: asked again at ${clockOf(restsUntil)}`];
+  if (heldUntil - now >= 1000) return [`waiting for the API until ${clockOf(heldUntil)}, Retry-After`];
+  return [];
+}
+
+function clockOf(ms: number): string {
+  return new Date(ms).toTimeString().slice(0, 8);
 }

@@ -4,7 +4,7 @@ import { type ApiClient, createClient } from '../api/client.ts';
 import type { ClientOptions } from '../api/client-state.ts';
 import type { Pool, Transport } from '../api/operation.ts';
 import { type Budget, billingPeriodStart, leftOf } from './budget.ts';
-import { type RequestLog, sumCredits } from './request-log.ts';
+import { sumCredits } from './request-log.ts';
 import type { Session } from './session.ts';
 
 /** Where the API answers, and with which key when not the environment's. */
@@ -26,13 +26,13 @@ export async function readMonthlyLeft({ config, folder }: ClientContext): Promis
 
 /**
  * The client of a run or a single request: the config's limits, and the rates earlier runs found.
- * @param requests where attempts are noted; null: nowhere
+ * @param onAttempt notes every attempt, with the job that asked
  */
 export async function openClient(
   { config, folder }: ClientContext,
   place: ApiPlace,
   budget: Budget,
-  requests: RequestLog | null,
+  onAttempt: ClientOptions['onAttempt'],
   stop: Pick<ClientOptions, 'signal' | 'stopping'>,
 ): Promise<ApiClient> {
   return createClient(
@@ -43,7 +43,7 @@ export async function openClient(
       timeoutMs: config.timeoutMs,
       paramNames: config.paramNames,
       budget,
-      onAttempt: (entry) => requests?.add(entry),
+      onAttempt,
       userAgent: 'ledgerlake',
       unlimited: place.sandbox ?? false,
       ...stop,

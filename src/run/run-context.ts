@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { ApiClient } from '../api/client.ts';
+import type { ClientOptions } from '../api/client-state.ts';
 import type { Config } from '../config/config.ts';
 import type { CrawlDeps } from '../crawl/crawl-task.ts';
 import { createSlotCeiling, type SlotCeiling } from '../crawl/slot-ceiling.ts';
@@ -85,19 +86,17 @@ export async function openRun(
   if (stopping.aborted) stopSpending();
   stopping.addEventListener('abort', stopSpending);
   let onAttempt: Progress['onAttempt'] = () => undefined;
-  const noting: typeof requests = {
-    ...requests,
-    add(entry) {
-      requests.add(entry);
-      onAttempt(entry);
-    },
+  const noteAttempt: ClientOptions['onAttempt'] = (entry, job) => {
+    requests.add(entry);
+    onAttempt(entry, job);
   };
-  const client = await openClient(session, options.place, budget, noting, session.stop);
+  const client = await openClient(session, options.place, budget, noteAttempt, session.stop);
   session.now = () => client.clock.correct(Date.now());
   const progress = await createProgress({
     run: session.run,
     log: options.log,
     onTerminal: options.showProgress,
+    coming: options.jobs.map(({ name }) => name),
     stateFile: folder.runState,
     spent: budget.spent,
     pools: client.pools,

@@ -113,7 +113,7 @@ async function crawlAndPublish(
   // A build that turns out to be damaged while it is crawled is rebuilt; the wave is planned anew and continues.
   const stopped = await session.repairing(async () => {
     const starts = await plan();
-    for (const { task } of starts) progress.addTask(task, run.wave);
+    progress.addTasks(starts, run.wave);
     savings.expect(starts);
     run.isWaiting ||= starts.length > 0;
     if (publishes && run.isWaiting) run.nextSnapshot.begin();
@@ -121,7 +121,9 @@ async function crawlAndPublish(
   });
   if (publishes && run.isWaiting) {
     freeMemory();
+    progress.setStage('publishing');
     addPublished(run.published, await publishStage(session));
+    progress.setStage(null);
     run.isWaiting = false;
   }
   return stopped;
@@ -129,8 +131,8 @@ async function crawlAndPublish(
 
 /** Replaces the snapshot, exports, and reports. @throws KeyRefused where the key may do nothing of what was asked */
 async function finishRun(run: RunContext, stopped: StoppedEarly | null): Promise<RunReport> {
-  const { session, options, client, published } = run;
-  const jobs = [...run.progress.jobs.values()];
+  const { session, options, client, progress, published } = run;
+  const jobs = [...progress.jobs.values()];
   refuseForbidden(jobs);
   const failed = jobs.some(hasFailed);
   warnOfClock(client.clock.aheadMs(), options.log);
@@ -138,7 +140,9 @@ async function finishRun(run: RunContext, stopped: StoppedEarly | null): Promise
   if (options.verb === 'run') {
     const { exitCode } = reportRun(run, stopped, failed);
     const outcome = { exitCode, stoppedBy: stopped?.message ?? null };
+    progress.setStage('replacing the snapshot');
     published.audits = await snapshotStage(session, outcome, run.nextSnapshot);
+    progress.setStage('exporting');
     if (!published.audits.some(isError)) await options.afterSnapshot(session);
   }
   return reportRun(run, stopped, failed);

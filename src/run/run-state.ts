@@ -1,4 +1,5 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
+import type { Pool } from '../api/operation.ts';
 import type { DataFolder } from '../data-folder.ts';
 import type { RunEntry } from './run-log.ts';
 
@@ -15,11 +16,45 @@ export interface JobProgress {
   failures: { target: string; reason: string }[];
   pages: number;
   records: number;
+  /** Attempts, of which so many were not a request's first. */
+  requests: number;
+  retries: number;
+  credits: number;
   /** Why it was left out of this run, or null. */
   leftOut: string | null;
   /** File, line and reason of each line of its target file that is no target: the first 20, and how many more. */
   targetsLeftOut: string[];
 }
+
+/** One job of a run at work. */
+export interface LiveJob extends JobProgress {
+  /** Whether its targets are known. */
+  planned: boolean;
+  /** How much of it is done, 0 to 1. */
+  share: number;
+  /** Whose limit it shares; null: not known yet. */
+  pool: Pool | null;
+  /** Requests a second now, and what the limit allows; null: nothing limits. */
+  rps: number;
+  limitRps: number | null;
+  /** Null: nobody knows yet, or it is done. */
+  etaSeconds: number | null;
+}
+
+/** What a run is doing besides counting. */
+export interface RunActivity {
+  /** What it does where it does not crawl, as `publishing`; null while it crawls. */
+  stage: string | null;
+  /** Unix ms until which nothing is asked, because the API said so with Retry-After; in the past: it is asked. */
+  heldUntil: number;
+  /** Unix ms until which nothing is asked, because the API did not answer. */
+  restsUntil: number;
+  inFlight: number;
+  stopping: boolean;
+}
+
+/** A run that crawls, or has not begun to. */
+export const idle: RunActivity = { stage: null, heldUntil: 0, restsUntil: 0, inFlight: 0, stopping: false };
 
 /** `data/run.json`: the run that is at work, every few seconds. */
 export interface RunState {
@@ -29,7 +64,8 @@ export interface RunState {
   updated_at: string;
   requests: number;
   credits: number;
-  jobs: Record<string, JobProgress>;
+  jobs: Record<string, LiveJob>;
+  activity: RunActivity;
 }
 
 /** Only a display, so it never fails: a full disk is the landing log's to report. */

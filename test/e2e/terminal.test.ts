@@ -1,58 +1,151 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { stripVTControlCharacters } from 'node:util';
+import { setTimeout as sleep } from 'node:timers/promises';
 import stringWidth from 'string-width';
-import { expect, test } from 'vitest';
-import { environmentOf, writeFiles } from '../crash/program.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { createTerminalScreen } from '../../scripts/terminal-screen.ts';
+import { environmentOf, makePlace, writeFiles } from '../crash/program.ts';
+import { exportOnly } from '../crash/small-world.ts';
+import { hasTerminals, openTerminal, type Terminal } from '../support/terminal.ts';
 import { startTiny, writeListJob } from './tiny.ts';
 
-const program = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
-const hasScript = spawnSync('script', ['--version']).status === 0;
-if (!hasScript)
+if (!hasTerminals)
   console.warn('test/e2e/terminal.test.ts: there is no `script` (util-linux), so no terminal is tried');
 
-test.skipIf(!hasScript)(
+/** What it shows now. */
+const look = (terminal: Terminal, columns = 80) => {
+  const screen = createTerminalScreen(columns);
+  screen.write(terminal.output());
+  return screen.lines();
+};
+
+const until = async (terminal: Terminal, isSo: () => boolean) => {
+  for (let n = 0; !isSo(); n += 1) {
+    if (n > 2000) throw new Error(`it never came:\n${look(terminal).join('\n')}`);
+    await sleep(10);
+  }
+};
+
+test.skipIf(!hasTerminals)(
   'on a terminal whose window becomes narrower the lines keep to it',
   async () => {
     const { sandbox, place } = await startTiny({ latencyMs: 150 });
     await writeListJob(place, sandbox, 20);
-    // A terminal tells its new size to what runs in it.
-    await writeFiles(place.root, {
-      'go.sh': `stty cols 100 rows 30
-terminal=$(tty)
-(until grep -q total typescript; do sleep 0.1; done; sleep 0.6; stty cols 40 <$terminal) &
-exec '${process.execPath}' '${program}' run
-`,
-    });
-    const typescript = join(place.root, 'typescript');
-    const env = { PATH: process.env.PATH, TERM: 'xterm', ...environmentOf(sandbox) };
-    await new Promise<void>((resolve, reject) => {
-      const child = execFile(
-        'script',
-        ['-qefc', 'bash go.sh', typescript],
-        { cwd: place.root, env },
-        (error) => (error === null ? resolve() : reject(error)),
-      );
-      child.stdin?.end();
-    });
-    const text = (await readFile(typescript, 'utf8')).replaceAll('\r', '');
-    const frames = text
-      .split('\u001b[J')
-      .map((frame) => stripVTControlCharacters(frame).trimEnd().split('\n'));
-    const widest = (lines: readonly string[]) => Math.max(...lines.map((line) => stringWidth(line)));
-    expect(Math.max(...frames.slice(0, -2).map(widest)), text).toBeGreaterThan(40);
-    const [last] = frames.slice(-1);
-    const drawn = last!.slice(
-      0,
-      last!.findIndex((line) => line.startsWith('run 20')),
+    const terminal = openTerminal(['run'], { cwd: place.root, env: environmentOf(sandbox), columns: 100 });
+    await until(terminal, () => /total[^\n]*credits/.test(terminal.output()));
+    const wide = look(terminal, 100);
+    terminal.resize(40);
+    const before = terminal.output().length;
+    expect(await terminal.ended).toBe(0);
+    expect(wide.find((line) => line.startsWith('list'))).toMatch(
+      /^list {2}[█░]{12} {2}\d\/3 .*[\d.]+ of 5,000\/s {2}\d+ credits {2}\d+ records?$/,
     );
-    expect(drawn.length, text).toBeGreaterThan(1);
-    expect(widest(drawn), text).toBeLessThan(40);
-    expect(drawn[0]).toMatch(/^list █{12} 3\/3 {2}done/);
-    // Log lines are words, too.
-    expect(text).not.toContain('{"level"');
+    // Frames that were drawn since; the first may have been under way.
+    const drawn = terminal.output().slice(before).split('\u001b[J').slice(2);
+    const lines = drawn.flatMap((frame) => frame.split('run 20')[0]!.split('\r\n'));
+    expect(lines.filter((line) => stringWidth(line) >= 40)).toEqual([]);
+    const end = look(terminal, 100).join('\n');
+    expect(end).toMatch(/^list {2}█{6} {2}3\/3 {2}done/m);
+    // Log lines are words, too, and the report is broken between words.
+    expect(end).not.toContain('{"level"');
+    expect(end).toMatch(/\nrun 20\S+: \d+\n {2}requests, /);
+  },
+  60_000,
+);
+
+/** An API that keeps every request waiting until it is told to answer. */
+async function startWaiting() {
+  let waiting: (() => void)[] = [];
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk) => {
+      body += chunk;
+    });
+    request.on('end', () => {
+      const { id } = JSON.parse(body) as { id: string };
+      const result = { total: 0, limit: 10, page: 1, last_indexed_slot: 300_000_000, items: [] };
+      waiting.push(() => response.end(JSON.stringify({ jsonrpc: '2.0', id, result })));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    waiting: () => waiting.length,
+    answer(count: number) {
+      for (const answer of waiting.slice(0, count)) answer();
+      waiting = waiting.slice(count);
+    },
+  };
+}
+
+/** A run of 40 targets on a terminal, with seven requests in flight at a server that does not answer them. */
+async function openStuckRun() {
+  const api = await startWaiting();
+  const place = await makePlace();
+  await exportOnly(place, 'webhooks');
+  await writeFiles(place.root, {
+    'ledgerlake.yaml':
+      'api: { limits: { das: { rps: 1000, concurrency: 7 } } }\nlake: { tables: [webhooks] }\n',
+  });
+  const letters = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopq';
+  const targets = [...letters].map((letter) => '1'.repeat(31) + letter);
+  await writeFiles(place.jobs, {
+    'list.yaml': `
+describe: Collections that have nothing
+method: getAssetsByGroup
+params: { groupKey: collection }
+for_each: { groupValue: { values: [${targets.join(', ')}] } }
+`,
+  });
+  const terminal = openTerminal(['run'], { cwd: place.root, env: environmentOf(api), columns: 80 });
+  // The first one goes alone.
+  await until(terminal, () => api.waiting() === 1);
+  api.answer(1);
+  await until(terminal, () => api.waiting() === 7);
+  return { api, place, terminal };
+}
+
+test.skipIf(!hasTerminals)(
+  'Ctrl-C: says how many requests are in flight, lets them land, ends with 75',
+  async () => {
+    const { api, place, terminal } = await openStuckRun();
+    terminal.type('\u0003');
+    await until(terminal, () => look(terminal).at(-1) === 'stopping, 7 requests in flight');
+    api.answer(4);
+    await until(terminal, () => look(terminal).at(-1) === 'stopping, 3 requests in flight');
+    api.answer(3);
+    expect(await terminal.ended).toBe(75);
+    // Nothing was asked after it.
+    expect(api.waiting()).toBe(0);
+    const end = look(terminal).join('\n');
+    expect(end).toMatch(/^list {2}[█░]{12} {2}8\/40 {2}stopped {2}80 credits {2}0 records$/m);
+    expect(end).toMatch(
+      /\nledgerlake: stopped early: stopped by SIGINT\n {2}Run the same command again: [^\n]+$/,
+    );
+    expect(end).not.toContain('in flight');
+    const runs = (await readFile(join(place.data, 'runs.ndjson'), 'utf8')).trimEnd().split('\n');
+    expect(runs.at(-1)).toContain('"exit_code":75,"stopped_by":"stopped by SIGINT"');
+
+    // The next run shows where that stands from its first lines on.
+    const next = openTerminal(['run'], { cwd: place.root, env: environmentOf(api), columns: 80 });
+    await until(next, () => api.waiting() === 1);
+    await until(next, () => look(next).some((line) => /^list {2}██░{10} {2}8\/40 /.test(line)));
+    next.type('\u0003');
+    await until(next, () => look(next).at(-1) === 'stopping, 1 request in flight');
+    next.type('\u0003');
+    expect(await next.ended).toBe(75);
+    expect(look(next).join('\n')).toMatch(
+      /\nledgerlake: stopped (early: stopped )?by SIGINT\n {2}Run the same command again: [^\n]+$/,
+    );
   },
   60_000,
 );
