@@ -67,6 +67,10 @@ export interface JobResult {
   failures: { target: string; reason: string }[];
   pages: number;
   records: number;
+  /** Attempts, of which `retries` were not the first of their request. */
+  requests: number;
+  retries: number;
+  credits: number;
   leftOut: string | null;
   targetsLeftOut: string[];
 }
