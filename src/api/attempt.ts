@@ -1,15 +1,20 @@
 import { ApiStopped, BrokenAnswer, TooBigAnswer } from './api-errors.ts';
 import type { ApiKey } from './api-key.ts';
-import type { Admission } from './breaker.ts';
 import { classify, type Outcome } from './classify.ts';
 import type { AttemptEntry, ClientState } from './client-state.ts';
 import type { HttpAnswer } from './http.ts';
 import { HttpFailure } from './http-body.ts';
 import type { Limiter } from './limiter.ts';
 import type { Operation } from './operation.ts';
-import { decideRetry, type Failure, maxAttempts, maxRetryAfterMs, type RetryDecision } from './retry.ts';
-import { dropSecretMember } from './secret-member.ts';
-import { encodeRequest, type Params } from './wire.ts';
+import {
+  type Admission,
+  decideRetry,
+  type Failure,
+  maxAttempts,
+  maxRetryAfterMs,
+  type RetryDecision,
+} from './retry.ts';
+import { dropSecretMember, encodeRequest, type Params } from './wire.ts';
 
 /** What to send, and how often it was tried. */
 export interface AttemptRequest<T> {

@@ -1,9 +1,8 @@
 import { compressionOperations } from './compression-operations.ts';
-import { dasOperations } from './das-operations.ts';
-import { feeOperations } from './fee-operations.ts';
 import type { Operation } from './operation.ts';
-import { walletOperations } from './wallet-operations.ts';
-import { webhookOperations } from './webhook-operations.ts';
+import { walletOperations, webhookOperations } from './rest-operations.ts';
+import { dasOperations, feeOperations } from './rpc-operations.ts';
+import type { Params } from './wire.ts';
 
 /**
  * The operations of the API. Adding one whose shape exists is one entry in the list of its family and a fixture; a
@@ -32,4 +31,29 @@ export function listOperations(): readonly Operation[] {
 /** The operation of that name, or undefined. */
 export function findOperation(name: string): Operation | undefined {
   return byName.get(name);
+}
+
+/** The system program: an address that every ledger has, and no asset, wallet of anybody or collection. */
+const nobody = '1'.repeat(32);
+
+/** A value for each parameter that an operation may not go without. */
+const harmlessValues: Params = {
+  ...{ id: nobody, owner: nobody, wallet: nobody, address: nobody, hash: nobody, creatorAddress: nobody },
+  ...{ ids: [nobody], hashes: [nobody], addresses: [nobody], accountKeys: [nobody] },
+  ...{ groupKey: 'collection', groupValue: nobody, signature: '1'.repeat(64) },
+};
+
+/**
+ * Parameters with which an operation can be asked to see whether it is there: valid, for the smallest answer there is,
+ * and nothing changes. Pure.
+ * @returns null for an operation that changes something
+ */
+export function harmlessParams({ name, transport, params, anyOf, paging, limit }: Operation): Params | null {
+  if (transport === 'webhook') return null;
+  if (name === 'getMultipleNewAddressProofsV2') return { addresses: [{ address: nobody, tree: nobody }] };
+  const names =
+    anyOf === undefined ? Object.keys(params.shape) : [anyOf.find((one) => one in harmlessValues) ?? ''];
+  const chosen = names.filter((one) => one in harmlessValues).map((one) => [one, harmlessValues[one]]);
+  const isList = paging !== 'batch' && limit !== null;
+  return { ...Object.fromEntries(chosen), ...(isList ? { limit: 1 } : {}) };
 }

@@ -1,17 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { KeyRefused, LedgerlakeError, StoppedEarly } from '../errors.ts';
-import { type AnswerClock, createAnswerClock } from './answer-clock.ts';
 import { type ApiKey, readApiKey } from './api-key.ts';
 import { type Attempted, attemptRequest } from './attempt.ts';
-import { createBreaker } from './breaker.ts';
-import type { ClientOptions, ClientState } from './client-state.ts';
-import { createFirstAnswers, type FirstRequest } from './first-answer.ts';
+import {
+  type ClientOptions,
+  type ClientState,
+  createFirstAnswers,
+  type FirstRequest,
+} from './client-state.ts';
 import { createHttp, type Http } from './http.ts';
 import { Limiter } from './limiter.ts';
 import type { Operation, Pool, Transport } from './operation.ts';
-import { createRetryBudget, type RetryBudget } from './retry.ts';
-import { realTiming, type Timing } from './timing.ts';
+import { createBreaker, createRetryBudget, type RetryBudget } from './retry.ts';
+import { type AnswerClock, createAnswerClock, realTiming, type Timing } from './timing.ts';
 import { toError } from './to-error.ts';
 import type { Params } from './wire.ts';
 

@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import type { Operation } from './operation.ts';
-import { address, signature } from './param-schemas.ts';
+import { address, type Operation, signature } from './operation.ts';
 
 /** `{context: {slot}, value}`, as every compression method but getTransactionWithCompressionInfo answers. */
 const compression = {

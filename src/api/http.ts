@@ -2,8 +2,14 @@ import './mute-undici.ts';
 import { Pool } from 'undici';
 import { UsageError } from '../errors.ts';
 import type { ApiKey } from './api-key.ts';
-import { type BodyPlace, type BodyRoom, createBodyRoom } from './body-room.ts';
-import { asHttpFailure, HttpFailure, readBody } from './http-body.ts';
+import {
+  asHttpFailure,
+  type BodyPlace,
+  type BodyRoom,
+  createBodyRoom,
+  HttpFailure,
+  readBody,
+} from './http-body.ts';
 import type { Transport } from './operation.ts';
 
 /** One request below a transport's base URL; the key is added here and never seen outside. */

@@ -1,8 +1,6 @@
 import PQueue from 'p-queue';
-import { AdaptiveRate, startRps } from './adaptive-rate.ts';
-import type { Timing } from './timing.ts';
-import { TokenBucket } from './token-bucket.ts';
-import { untilAborted } from './until-aborted.ts';
+import { AdaptiveRate, startRps, TokenBucket } from './rate.ts';
+import { type Timing, untilAborted } from './timing.ts';
 
 export interface LimiterConfig {
   /** Requests a second the plan allows; never exceeded, and left only when the server keeps throttling. Absent: found out. */

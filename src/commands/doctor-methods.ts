@@ -1,6 +1,5 @@
 import { readApiKey } from '../api/api-key.ts';
-import { listOperations } from '../api/catalogue.ts';
-import { harmlessParams } from '../api/harmless-params.ts';
+import { harmlessParams, listOperations } from '../api/catalogue.ts';
 import type { Config } from '../config/config.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';

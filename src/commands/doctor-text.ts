@@ -1,6 +1,5 @@
 import { relative } from 'node:path';
-import { findKeyVariable } from '../api/api-key.ts';
-import { describeKeyPlace } from '../api/key-place.ts';
+import { describeKeyPlace, findKeyVariable } from '../api/api-key.ts';
 import type { Config } from '../config/config.ts';
 import { exists } from '../landing/segment-files.ts';
 import type { Finding } from '../status/examine-folder.ts';

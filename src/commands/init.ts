@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { fileURLToPath } from 'node:url';
-import { address } from '../api/param-schemas.ts';
+import { address } from '../api/operation.ts';
 import { UsageError } from '../errors.ts';
 import { listJobNames } from '../jobs/job-file.ts';
 import { packageRoot } from '../package-root.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { keyPlaceForms, parseKeyPlace } from '../api/api-key.ts';
 import { findOperation, listOperations } from '../api/catalogue.ts';
-import { keyPlaceForms, parseKeyPlace } from '../api/key-place.ts';
 import { pools } from '../api/operation.ts';
 import { suggestion } from '../suggestion.ts';
 import { unwrapSchema } from './yaml-issues.ts';

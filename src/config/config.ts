@@ -1,13 +1,13 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import { findKeyVariable } from '../api/api-key.ts';
-import { defaultKeyPlaces, type KeyPlaces, keyMark, parseKeyPlace } from '../api/key-place.ts';
+import { defaultKeyPlaces, findKeyVariable, type KeyPlaces, keyMark, parseKeyPlace } from '../api/api-key.ts';
 import type { Pool } from '../api/operation.ts';
 import { UsageError } from '../errors.ts';
 import type { Thresholds } from '../thresholds.ts';
 import { readConfigFile } from './config-file.ts';
 import type { ConfigFile } from './config-schema.ts';
 import { type UrlName, urlFault, urls } from './config-urls.ts';
+
 /** One rate pool's limit as the plan states it; what is left out is found out. */
 export interface PoolLimit {
   /** Requests a second. */

@@ -1,6 +1,5 @@
-import { findOperation } from '../api/catalogue.ts';
-import { harmlessParams } from '../api/harmless-params.ts';
-import { describeKeyPlace } from '../api/key-place.ts';
+import { describeKeyPlace } from '../api/api-key.ts';
+import { findOperation, harmlessParams } from '../api/catalogue.ts';
 import type { Operation, Transport } from '../api/operation.ts';
 import { realTiming } from '../api/timing.ts';
 import type { Config } from '../config/config.ts';
@@ -12,7 +11,7 @@ import type { Probe, Prober } from './probe-api.ts';
 /** What an interface is asked to see that it is there and takes the key: cheap, and most providers have it. */
 const probes: Partial<Record<Transport, string>> = { rpc: 'getAsset', wallet: 'walletIdentity' };
 
-/** Clocks that differ by more make `seen_at` the answers' (`src/api/answer-clock.ts`). */
+/** Clocks that differ by more make `seen_at` the answers' (`src/api/timing.ts`). */
 const farMs = 10 * 60_000;
 
 /** The operations that `doctor` asks once: one an interface that has a URL and anything that only reads. Pure. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AdaptiveRate, startRps } from '../../src/api/adaptive-rate.ts';
+import { AdaptiveRate, startRps } from '../../src/api/rate.ts';
 
 interface Found {
   sent: number;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createAnswerClock } from '../../src/api/answer-clock.ts';
+import { createAnswerClock } from '../../src/api/timing.ts';
 
 const minute = 60_000;
 const date = (ms: number) => new Date(ms).toUTCString();

@@ -2,8 +2,8 @@ import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { readApiKey } from '../../src/api/api-key.ts';
-import { createBodyRoom } from '../../src/api/body-room.ts';
 import { createHttp } from '../../src/api/http.ts';
+import { createBodyRoom } from '../../src/api/http-body.ts';
 import { canary, startServer } from './local-server.ts';
 
 /** Bodies that enter a room one after the other, and what each was told. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createBreaker } from '../../src/api/breaker.ts';
+import { createBreaker } from '../../src/api/retry.ts';
 
 /** A breaker after its rest, with the probe under way; time goes on as it is slept. */
 async function openProbing() {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { listOperations } from '../../src/api/catalogue.ts';
-import { harmlessParams } from '../../src/api/harmless-params.ts';
+import { harmlessParams, listOperations } from '../../src/api/catalogue.ts';
 
 test.each(listOperations().map((operation) => [operation.name, operation] as const))(
   '%s can be asked once, by parameters that it takes, unless it changes something',

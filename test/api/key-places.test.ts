@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { readApiKey } from '../../src/api/api-key.ts';
-import { createClient } from '../../src/api/client.ts';
 import {
   defaultKeyPlaces,
   describeKeyPlace,
   type KeyPlaces,
   parseKeyPlace,
-} from '../../src/api/key-place.ts';
+  readApiKey,
+} from '../../src/api/api-key.ts';
+import { createClient } from '../../src/api/client.ts';
 import { scanFolder } from '../faults/scan.ts';
 import { runCli } from '../run-cli.ts';
 import { echoesOf } from './key-echoes.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { dropSecretMember } from '../../src/api/secret-member.ts';
+import { dropSecretMember } from '../../src/api/wire.ts';
 
 const member = { name: 'authHeader', flag: 'has_auth_header' };
 const drop = (text: string) => dropSecretMember(Buffer.from(text), member).toString();

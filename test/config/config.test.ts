@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { defaultKeyPlaces } from '../../src/api/api-key.ts';
 import { listOperations } from '../../src/api/catalogue.ts';
-import { defaultKeyPlaces } from '../../src/api/key-place.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { configSchemaText } from '../../src/config/config-schema.ts';
 import { UsageError } from '../../src/errors.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { historyTypes } from '../../src/api/history-types.ts';
+import { historyTypes } from '../../src/api/rest-operations.ts';
 import type { WalletTransactionTruth } from '../../src/sandbox/truth-wallets.ts';
 import { makePlace, type Place } from './place.ts';
 

@@ -1,7 +1,40 @@
 import * as z from 'zod';
-import { historyTypes } from './history-types.ts';
-import type { Operation } from './operation.ts';
-import { address } from './param-schemas.ts';
+import { address, type Operation } from './operation.ts';
+
+/** The transaction types of the history's filter (spec, "Transaction type filter values"). */
+export const historyTypes = [
+  'SWAP',
+  'TRANSFER',
+  'NFT_SALE',
+  'NFT_BID',
+  'NFT_LISTING',
+  'NFT_MINT',
+  'NFT_CANCEL_LISTING',
+  'TOKEN_MINT',
+  'BURN',
+  'COMPRESSED_NFT_MINT',
+  'COMPRESSED_NFT_TRANSFER',
+  'COMPRESSED_NFT_BURN',
+  'CREATE_STORE',
+  'WHITELIST_CREATOR',
+  'ADD_TO_WHITELIST',
+  'REMOVE_FROM_WHITELIST',
+  'AUCTION_MANAGER_CLAIM_BID',
+  'EMPTY_PAYMENT_ACCOUNT',
+  'UPDATE_PRIMARY_SALE_METADATA',
+  'ADD_TOKEN_TO_VAULT',
+  'ACTIVATE_VAULT',
+  'INIT_VAULT',
+  'INIT_BANK',
+  'INIT_STAKE',
+  'MERGE_STAKE',
+  'SPLIT_STAKE',
+  'CREATE_AUCTION_MANAGER',
+  'START_AUCTION',
+  'CREATE_AUCTION_MANAGER_V2',
+  'UPDATE_EXTERNAL_PRICE_ACCOUNT',
+  'EXECUTE_TRANSACTION',
+] as const;
 
 const wallet = address.describe('Address of the wallet');
 
@@ -125,5 +158,36 @@ export const walletOperations: readonly Operation[] = [
     params: z.strictObject({ wallet }),
     shape: 'wallet_funding',
     table: 'wallet_funding',
+  },
+];
+
+/** A webhook's id (spec, "Webhook enable or disable"). */
+export const webhookId = z
+  .string()
+  .regex(
+    /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i,
+    'expected a UUIDv4 such as 3f0c9a52-6d1b-4c8e-9a57-0d2f4b6c8e11',
+  );
+
+/** Webhook management: REST, pool `webhook`. It changes something, so no job may call it. */
+export const webhookOperations: readonly Operation[] = [
+  {
+    name: 'setWebhookActive',
+    describe: 'Enable or disable a webhook; also enables one that was disabled automatically',
+    transport: 'webhook',
+    rest: { method: 'PATCH', path: '/v0/webhooks/{webhookID}' },
+    params: z.strictObject({
+      webhookID: webhookId.describe('The webhook'),
+      active: z.boolean().describe('true enables, false disables'),
+    }),
+    paging: 'none',
+    limit: null,
+    records: { path: [], form: 'single' },
+    secretMember: { name: 'authHeader', flag: 'has_auth_header' },
+    slotAt: [],
+    pool: 'webhook',
+    credits: 100,
+    shape: 'webhook',
+    table: 'webhooks',
   },
 ];
