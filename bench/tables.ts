@@ -10,6 +10,13 @@ export function renderTables(result: BenchResult): string {
   return [head, renderBars(result), ...Object.values(cases).map(renderCase), ...month].join('\n\n');
 }
 
+/** A night's figures alone: docs/what-a-night-costs.md. Pure. */
+export function renderNights({ date, command, machine, cases: { nights } }: BenchResult): string {
+  if (nights === undefined) throw new Error('the run has no nights: npx tsx bench/run.ts --only nights');
+  const head = `Measured ${date} with \`${command}\` on ${machine}, without export.`;
+  return [head, renderCase(nights), renderMonth(nights)].join('\n\n');
+}
+
 function renderBars(result: BenchResult): string {
   const rows = listBars(result).map((bar) => [
     bar.says,

@@ -1,9 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { isMet, listBars } from '../../bench/bars.ts';
 import type { BenchResult, Sample } from '../../bench/results.ts';
-import { renderTables } from '../../bench/tables.ts';
+import { renderNights, renderTables } from '../../bench/tables.ts';
 import { readText, root } from './documents.ts';
 
 const sample = (seconds: number): Sample => ({
@@ -22,15 +22,13 @@ const played = (floor: string, seconds: Record<string, [number, number, number]>
   ),
 });
 
-test('the figures of docs/performance.md are those of the run that is kept', () => {
-  const [, figures] = /<!-- generated: figures -->\n([\s\S]*)\n<!-- end -->/.exec(
-    readText('docs/performance.md'),
-  )!;
-  const file = join(root, 'bench/results/quoted.json');
-  const expected = existsSync(file)
-    ? renderTables(JSON.parse(readFileSync(file, 'utf8')) as BenchResult)
-    : 'No run on an idle machine is kept yet: `make bench`, then `npx tsx bench/write-performance.ts`.';
-  expect(figures).toBe(expected);
+test.each([
+  { page: 'docs/performance.md', kept: 'quoted.json', render: renderTables },
+  { page: 'docs/what-a-night-costs.md', kept: 'nights.json', render: renderNights },
+])('the figures of $page are those of the run that is kept', ({ page, kept, render }) => {
+  const [, figures] = /<!-- generated: figures -->\n([\s\S]*)\n<!-- end -->/.exec(readText(page))!;
+  const file = join(root, 'bench/results', kept);
+  expect(figures).toBe(render(JSON.parse(readFileSync(file, 'utf8')) as BenchResult));
 });
 
 test('bars are ratios of medians, and a night is told for a million rows without its HTTP', () => {

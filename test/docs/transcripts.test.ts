@@ -10,11 +10,12 @@ import { listSteps, type Shown, showsOutput } from './transcripts.ts';
 const demo = { assets: 1200, owners: 100 };
 
 /**
- * Documents whose `sh` blocks are run, from the top; the README's and the tutorial's outputs are compared. How many show one.
+ * Documents whose `sh` blocks are run, from the top; outputs are compared, but for the how-to. `shown`: how many there are.
  */
 const documents = [
   { path: 'README.md', shown: 5, ledger: demo },
   { path: 'docs/tutorial.md', shown: 13, ledger: demo },
+  { path: 'docs/what-a-night-costs.md', shown: 3, ledger: demo },
   { path: 'docs/how-to.md', shown: 0, ledger: { assets: 240, owners: 24 } },
 ];
 

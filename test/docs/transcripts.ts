@@ -34,6 +34,9 @@ const varying: [RegExp, string][] = [
   [/\b[0-9a-f]{64}\b/g, '<checksum>'],
   [/http:\/\/127\.0\.0\.1:\d+/g, '<url>'],
   [/\/tmp\/[\w./-]+/g, '<path>'],
+  // Columns are as wide as what stands in them.
+  [/ {2,}/g, '  '],
+  [/─+/g, '─'],
 ];
 
 /** Output as it is compared: what differs from run to run is named, and lines have no spaces at their end. */
