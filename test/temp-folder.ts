@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { accessSync, chmodSync, constants, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -11,6 +11,8 @@ const wantedBytes = 4_000_000_000;
  */
 export default function makeTempFolder(): () => void {
   const folder = mkdtempSync(join(process.env.TMPDIR ?? findMemory() ?? tmpdir(), 'ledgerlake-tests-'));
+  // Some tests run the program as another user.
+  chmodSync(folder, 0o755);
   process.env.TMPDIR = folder;
   return () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 }

@@ -20,7 +20,7 @@ import {
   makeLastingPlace,
   type Place,
   removePlace,
-  runProcess,
+  runProgram,
 } from './program.ts';
 import { createRandom, readSeed } from './random.ts';
 import { exportOnly, startSmallWorld, writeJobs } from './small-world.ts';
@@ -56,7 +56,7 @@ beforeAll(async () => {
   await makeNights(nights, sandbox);
   await sandbox.close();
   await cp(nights.root, loaded.root, { recursive: true, verbatimSymlinks: true });
-  const ended = await runProcess(['load'], { place: loaded });
+  const ended = await runProgram(['load'], { place: loaded });
   expect(ended.code, ended.stderr).toBe(0);
   return async () => {
     for (const place of [nights, loaded]) await removePlace(place);
@@ -69,7 +69,7 @@ async function makeNights(place: Place, sandbox: Sandbox): Promise<void> {
   const env = environmentOf(sandbox);
   for (let night = 0; night < 3; night += 1) {
     const verb = night < 2 ? 'run' : 'crawl';
-    const ended = await runProcess([verb, '--log-level', 'warn'], { place, env });
+    const ended = await runProgram([verb, '--log-level', 'warn'], { place, env });
     expect(ended.code, ended.stderr).toBe(0);
     sandbox.tick(5);
   }
@@ -122,7 +122,7 @@ test('a rebuild from the archive makes the same tables and history; it refuses w
   const place = await copyPlace(nights);
   await publish(place);
   const before = await copyPlace(place);
-  const rebuilt = await runProcess(['rebuild', '--from-archive', '--json'], { place });
+  const rebuilt = await runProgram(['rebuild', '--from-archive', '--json'], { place });
   expect(rebuilt.stdout).toMatch(/"seconds": \d+(\.\d{1,3})?,/);
   expect(rebuilt.code, rebuilt.stderr).toBe(0);
   expect(JSON.parse(rebuilt.stdout)).toMatchObject({
@@ -134,9 +134,9 @@ test('a rebuild from the archive makes the same tables and history; it refuses w
   const [first] = await listArchived(join(place.data, 'archive'));
   rmSync(join(place.data, 'archive', `${first}.pages.parquet`));
   const hash = hashFile(join(place.data, 'build.duckdb'));
-  expectFailure(await runProcess(['rebuild', '--from-archive'], { place }), 2, /does not reach back/);
+  expectFailure(await runProgram(['rebuild', '--from-archive'], { place }), 2, /does not reach back/);
   expect(hashFile(join(place.data, 'build.duckdb'))).toBe(hash);
-  const again = await runProcess(['rebuild'], { place });
+  const again = await runProgram(['rebuild'], { place });
   expect(again.code, again.stderr).toBe(0);
   expect(await compareEverything(snapshotOf(before), snapshotOf(place), whenWritten)).toEqual([]);
 });

@@ -13,7 +13,7 @@ import {
   makeLastingPlace,
   type Place,
   removePlace,
-  runProcess,
+  runProgram,
   startProgram,
 } from './program.ts';
 import { createRandom, readSeed } from './random.ts';
@@ -31,7 +31,7 @@ beforeAll(async () => {
   filled = await makeLastingPlace();
   await writeJobs(filled, sandbox, 1);
   await exportOnly(filled, 'assets', 'token_accounts');
-  const first = await runProcess(['run'], { place: filled, env: environmentOf(sandbox) });
+  const first = await runProgram(['run'], { place: filled, env: environmentOf(sandbox) });
   expect(first.code, first.stderr).toBe(0);
   return async () => {
     await sandbox.close();
@@ -44,7 +44,7 @@ const snapshotOf = ({ data }: Place) => join(data, 'warehouse.duckdb');
 /** A place that one run has filled. */
 async function makeFilled() {
   const place = await copyPlace(filled);
-  const run = () => runProcess(['run'], { place, env: environmentOf(sandbox) });
+  const run = () => runProgram(['run'], { place, env: environmentOf(sandbox) });
   return { place, run, snapshot: snapshotOf(place) };
 }
 
@@ -181,7 +181,7 @@ function pollingReader(tables: readonly { name: string; filled: boolean; sql: st
       }
       instance?.closeSync();
       polls += 1;
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await new Promise((resolve) => setTimeout(resolve, 50));
     }
     console.log(JSON.stringify({ polls, errors: errors.slice(0, 5), seen: seen.size, sets: sets.size }));
     process.exit(0);`;

@@ -110,7 +110,7 @@ export function startCli(
 /** Rows of a database file, or with `:memory:` of files the statement names. */
 export async function readRows<T>(path: string, sql: string): Promise<T[]> {
   const access = path === ':memory:' ? 'AUTOMATIC' : 'READ_ONLY';
-  const instance = await DuckDBInstance.create(path, { access_mode: access });
+  const instance = await DuckDBInstance.create(path, { access_mode: access, threads: '1' });
   const connection = await instance.connect();
   try {
     await connection.run("set timezone = 'UTC'");

@@ -48,7 +48,7 @@ async function makeNights(place: Place, program?: string): Promise<(number | nul
 }
 
 function run(args: string[], place: Place, program?: string, env = {}): Promise<Ended> {
-  return startProgram(args, { place, env, ...(program === undefined ? {} : { program }) }).ended;
+  return runProgram(args, { place, env, ...(program === undefined ? {} : { program }) });
 }
 
 async function mustReload(place: Place, program?: string, ...tables: string[]) {

@@ -12,6 +12,7 @@ import {
   environmentOf,
   makePlace,
   runProcess,
+  runProgram,
   type Started,
   startProgram,
   writeFiles,
@@ -31,12 +32,12 @@ test('--max-requests stops at exactly so many attempts; runs after it pay for no
   const env = environmentOf(sandbox);
   let asked = 0;
   for (const most of [0, 1, 7, 25]) {
-    const ended = await runProcess(['run', '--max-requests', `${most}`], { place, env });
+    const ended = await runProgram(['run', '--max-requests', `${most}`], { place, env });
     expectFailure(ended, 75, new RegExp(`--max-requests ${most} is reached`));
     asked += most;
     expect(sandbox.requests.length, `of at most ${most}`).toBe(asked);
   }
-  const ended = await runProcess(['run', '--json'], { place, env });
+  const ended = await runProgram(['run', '--json'], { place, env });
   expect(ended.code, ended.stderr).toBe(0);
   expect(askedTwice(sandbox)).toEqual([]);
   const { rows, twice } = await readCounts(join(place.data, 'warehouse.duckdb'));
@@ -162,7 +163,7 @@ for_each: { owner: { sql: "${busy} select distinct owner from assets, n where ow
   expect(await expectStops(run, 11_000)).toMatch(/^run .* requests[^\n]*\n {2}list: /);
   const asked = sandbox.requests.length;
   await rm(join(place.jobs, 'busy.yaml'));
-  const next = await runProcess(['run'], { place, env });
+  const next = await runProgram(['run'], { place, env });
   expect(next.code, next.stderr).toBe(0);
   expect(sandbox.requests.length).toBe(asked);
   await writeFiles(place.jobs, busyJob);
@@ -227,7 +228,7 @@ test('the build open in another program: 75, and what to do', async () => {
   const { sandbox, place } = await startTiny();
   await writeListJob(place, sandbox);
   const env = environmentOf(sandbox);
-  expect((await runProcess(['run'], { place, env })).code).toBe(0);
+  expect((await runProgram(['run'], { place, env })).code).toBe(0);
   const options = { memoryLimit: '64MB', threads: 1, tempDir: place.root };
   const asked = sandbox.requests.length;
   const database = await openDatabase(join(place.data, 'build.duckdb'), options);
@@ -238,17 +239,17 @@ test('the build open in another program: 75, and what to do', async () => {
   );
   database.close();
   expect(sandbox.requests.length).toBe(asked);
-  expect((await runProcess(['run'], { place, env })).code).toBe(0);
+  expect((await runProgram(['run'], { place, env })).code).toBe(0);
 });
 
 test('with nothing landed since, load and publish have nothing to do and succeed', async () => {
   const { sandbox, place } = await startTiny();
   await writeListJob(place, sandbox);
   const env = environmentOf(sandbox);
-  expect((await runProcess(['run'], { place, env })).code).toBe(0);
+  expect((await runProgram(['run'], { place, env })).code).toBe(0);
   const before = await readCounts(join(place.data, 'warehouse.duckdb'));
   for (const verb of ['load', 'publish', 'publish']) {
-    const ended = await runProcess([verb], { place, env });
+    const ended = await runProgram([verb], { place, env });
     expect(ended.code, ended.stderr).toBe(0);
   }
   expect(await readCounts(join(place.data, 'warehouse.duckdb'))).toEqual(before);

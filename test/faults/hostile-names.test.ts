@@ -10,7 +10,7 @@ import {
   environmentOf,
   makePlace,
   type Place,
-  runProcess,
+  runProgram,
   startProgram,
   writeFiles,
 } from '../crash/program.ts';
@@ -66,14 +66,14 @@ test('500 hostile target names: each a target, none anything else', async () => 
   const { sandbox, place } = await startTiny();
   await writeListJob(place, sandbox, 100);
   const env = environmentOf(sandbox);
-  expect((await runProcess(['run'], { place, env })).code).toBe(0);
+  expect((await runProgram(['run'], { place, env })).code).toBe(0);
   const tables = await listTables(join(place.data, 'warehouse.duckdb'));
 
   const all = hostileNames();
   expect(all.length).toBe(500);
   const asked = sandbox.requests.length;
   await writeHostileJob(place, all);
-  const refused = await runProcess(['run', 'hostile'], { place, env });
+  const refused = await runProgram(['run', 'hostile'], { place, env });
   expectFailure(refused, 2, /expected the bare value, without quotes/);
   expect(hasControls(refused.stderr)).toBe(false);
   expect(sandbox.requests.length).toBe(asked);
@@ -82,7 +82,7 @@ test('500 hostile target names: each a target, none anything else', async () => 
   const names = all.filter((name) => name === name.trim() && !/^["'`[{]|["'`,]$/.test(name));
   expect(names.length).toBeGreaterThan(300);
   await writeHostileJob(place, names);
-  const ended = await runProcess(['run', 'hostile'], { place, env });
+  const ended = await runProgram(['run', 'hostile'], { place, env });
   expect(ended.code, ended.stderr).toBe(0);
   const checkpoints = await readCheckpoints(join(place.data, 'warehouse.duckdb'));
   const targets = checkpoints.filter(({ job }) => job === 'hostile').map(({ target }) => target as string);
@@ -95,7 +95,7 @@ test('500 hostile target names: each a target, none anything else', async () => 
     ['export'],
     ['sql', '--format', 'table', 'select target from meta.checkpoints'],
   ]) {
-    const { code, stdout, stderr } = await runProcess(args, { place, env });
+    const { code, stdout, stderr } = await runProgram(args, { place, env });
     expect(code, stderr).toBe(0);
     expect([args[0], hasControls(stdout), hasControls(stderr)]).toEqual([args[0], false, false]);
   }
@@ -106,14 +106,14 @@ test('hostile names of tables and jobs on the command line: refused with a hint,
   const { sandbox, place } = await startTiny();
   await writeListJob(place, sandbox, 100);
   const env = environmentOf(sandbox);
-  expect((await runProcess(['run'], { place, env })).code).toBe(0);
+  expect((await runProgram(['run'], { place, env })).code).toBe(0);
   const tables = await listTables(join(place.data, 'warehouse.duckdb'));
   const verbs = [['export'], ['tables'], ['run'], ['status']];
   const asked = hostileArguments
     .filter((text) => !text.startsWith('-'))
     .map((text, n) => [...verbs[n % 4]!, text]);
   for (const args of asked) {
-    const ended = await runProcess(args, { place, env });
+    const ended = await runProgram(args, { place, env });
     expectFailure({ ...ended, stderr: ended.stderr.replace(/^\{"level.*\n/gm, '') }, 2, /./);
     expect([args, hasControls(ended.stderr)]).toEqual([args, false]);
     expect(ended.stdout).toBe('');
@@ -137,7 +137,7 @@ describe('job files', () => {
     const place = await makePlace();
     const text = 'describe: t\nmethod: getLatestCompressionSignatures\n';
     for (const name of checked) await writeFile(join(place.jobs, `${name}.yaml`), text);
-    const ended = await runProcess(['jobs', 'check'], { place });
+    const ended = await runProgram(['jobs', 'check'], { place });
     expect(hasControls(ended.stderr + ended.stdout)).toBe(false);
     expect(existsSync(place.data)).toBe(false);
     return ended;
@@ -202,7 +202,7 @@ test('data are the owner’s alone, while a run is at work too; only snapshot an
   expect((await ended).code).toBe(0);
   expect([...open]).toEqual([]);
   expect(seen).toContain('build.duckdb.wal');
-  expect((await runProcess(['crawl'], { place, env })).code).toBe(0);
+  expect((await runProgram(['crawl'], { place, env })).code).toBe(0);
   expect(openToOthers(place)).toEqual([]);
   const shared = listModes(place.data).filter(([, name]) => /^lake(\/|$)|^warehouse\.duckdb$/.test(name));
   const modes = shared.map(

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
@@ -74,6 +74,14 @@ export interface Installation {
   rows<T = Record<string, unknown>>(sql: string): Promise<T[]>;
   /** All tables and histories of the snapshot; see `readAllTables`. */
   tables(besides?: RegExp): Promise<TableRows>;
+  /** Keeps it as it is now until all tests have ended: others begin with it. */
+  keep(): Promise<KeptInstallation>;
+}
+
+/** A folder of an installation after some nights, and the hours of its clock. */
+export interface KeptInstallation {
+  root: string;
+  hours: number;
 }
 
 /** Rows as sorted JSON without the members that are null, by table. */
@@ -86,9 +94,14 @@ const momentary =
 /**
  * Opens an installation, removed when the test ends.
  * @param files by path below its folder: `jobs/a.yaml`, `ledgerlake.yaml`
+ * @param begunAs what it begins with
  */
-export async function openInstallation(files: Readonly<Record<string, string>>): Promise<Installation> {
+export async function openInstallation(
+  files: Readonly<Record<string, string>>,
+  begunAs?: KeptInstallation,
+): Promise<Installation> {
   const root = await mkdtemp(join(tmpdir(), 'ledgerlake-nights-'));
+  if (begunAs !== undefined) await copyFolder(begunAs.root, root);
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(root, path)), { recursive: true });
     await writeFile(join(root, path), text);
@@ -102,7 +115,7 @@ export async function openInstallation(files: Readonly<Record<string, string>>):
   const { url } = api;
   const env = { LEDGERLAKE_RPC_URL: url, LEDGERLAKE_WALLET_URL: url, LEDGERLAKE_WEBHOOK_URL: url };
   const config = await readConfig({ cwd: root, env: { ...env, LEDGERLAKE_API_KEY: 'sandbox' } });
-  let hours = 0;
+  let hours = begunAs?.hours ?? 0;
   return {
     data: folder.root,
     async night(script, options = {}) {
@@ -127,7 +140,16 @@ export async function openInstallation(files: Readonly<Record<string, string>>):
     },
     rows: (sql) => readRows(folder.snapshot, sql),
     tables: (besides) => readAllTables(folder.snapshot, besides),
+    async keep() {
+      const kept = await mkdtemp(join(tmpdir(), 'ledgerlake-kept-'));
+      await copyFolder(root, kept);
+      return { root: kept, hours };
+    },
   };
+}
+
+function copyFolder(from: string, to: string): Promise<void> {
+  return cp(from, to, { recursive: true, verbatimSymlinks: true });
 }
 
 async function runNight(
