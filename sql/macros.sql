@@ -68,17 +68,17 @@ create or replace temp macro as_text(text, object, path) as
   end;
 
 -- A quarantine entry when `raw` says something that `value` could not hold, else NULL.
-create or replace temp macro misfit(column_name, raw, value) as
+create or replace temp macro cast_error(column_name, raw, value) as
   case
     when raw is not null and value is null and raw::varchar <> ''
       then {'column_name': column_name, 'reason': 'does not fit its type', 'raw': raw::varchar}
   end;
 
 -- True when `raw` says something that `value` could not hold.
-create or replace temp macro unfit(raw, value) as raw <> '' and value is null;
+create or replace temp macro is_cast_error(raw, value) as raw <> '' and value is null;
 
 -- A quarantine entry when `value`, which stands in an object's place, is no object. "" means none.
-create or replace temp macro misplaced(column_name, value) as
+create or replace temp macro object_cast_error(column_name, value) as
   case
     when json_type(value) not in ('OBJECT', 'NULL') and coalesce(json_extract_string(value, '$'), '') <> ''
       then {'column_name': column_name, 'reason': 'is not an object', 'raw': json_extract_string(value, '$')::varchar}
@@ -86,13 +86,17 @@ create or replace temp macro misplaced(column_name, value) as
 
 -- A quarantine entry when a list has an element (or a member of its elements) of another kind. `list` is JSON, `path`
 -- leads to what must be of the kind.
-create or replace temp macro odd_element(column_name, list, path, kind) as
+create or replace temp macro element_cast_error(column_name, list, path, kind) as
   case
     when json_type(list) = 'ARRAY' and not list_has_all([kind, 'NULL'], json_type(list, path))
       then {
         'column_name': column_name, 'reason': 'has an element of another kind than ' || lower(kind), 'raw': list::varchar
       }
   end;
+
+-- True when a list has an element (or a member of its elements) of another kind.
+create or replace temp macro has_cast_error_element(list, path, kind) as
+  coalesce(json_type(list) = 'ARRAY' and not list_has_all([kind, 'NULL'], json_type(list, path)), false);
 
 -- The members of a JSON object that `known` (an object of nulls) does not name, as text without the braces.
 create or replace temp macro unknown_members(object, known) as
@@ -107,3 +111,36 @@ create or replace temp macro value_member(name, value) as '"' || name || '":' ||
 -- True when an element of a JSON list has keys that are not named.
 create or replace temp macro has_unknown_element(list, known) as
   list is not null and not list_has_all(known, flatten(json_keys(list, '$[*]')));
+
+-- Members as a JSON object; NULL when there are none.
+create or replace temp macro extra_object(members) as ('{' || nullif(members, '') || '}')::json;
+
+-- A list of texts; NULL when it is no list.
+create or replace temp macro text_list(list) as
+  case
+    when json_type(list) = 'ARRAY' then from_json(list, '["VARCHAR"]')
+  end;
+
+-- A list of whole numbers; NULL when it is no list, or one of them is none.
+create or replace temp macro bigint_list(list) as
+  case
+    when list_bool_and(list_transform(text_list(list), lambda text: text is null or as_bigint(text) is not null))
+      is not false
+      then list_transform(text_list(list), lambda text: as_bigint(text))
+  end;
+
+-- Bytes in base64, from such a text or from a list of byte numbers; NULL when it is neither.
+create or replace temp macro base64_bytes(value) as
+  case json_type(value)
+    when 'VARCHAR' then value ->> '$'
+    when 'ARRAY' then case
+      when list_bool_and(
+        list_transform(text_list(value), lambda text: coalesce(as_bigint(text) between 0 and 255, false))
+      ) is not false
+        then to_base64(
+          unhex(
+            array_to_string(list_transform(text_list(value), lambda text: printf('%02x', as_bigint(text))), '')
+          )
+        )
+    end
+  end;

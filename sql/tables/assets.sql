@@ -1,182 +1,85 @@
 -- table: assets
 -- grain: one row an asset (id)
+-- holds: Digital assets: NFTs, compressed NFTs and fungible tokens, as last seen.
+-- shapes: asset
 -- key: id
 -- publish: merge
 -- record bytes: 2200
--- final: burnt
 -- history: yes
 -- texts: yes
 -- followed: yes
--- group content: name, symbol, description, token_standard, json_uri, schema_uri, image, external_url, attributes, files, content_extra
--- group token_info: token_symbol, token_supply, token_decimals, token_program, price_per_token, price_currency, mint_authority, freeze_authority, token_info_extra
--- group supply: print_max_supply, print_current_supply, edition_nonce, supply_extra
--- group inscription: inscription
--- group spl20: spl20
--- join extra: base_extra, content_extra, token_info_extra, supply_extra
--- volatile: price_per_token, price_currency
--- unordered: grouping, files
 -- hash authorities: list_sort(list_transform(authorities, lambda a: {'address': a.address, 'scopes': list_sort(a.scopes)}))
--- steady: interface, name, json_uri, owner, ownership_model, frozen, delegated, burnt, compressed, collection, royalty_model, mutable, creators, grouping, authorities, token_supply, token_decimals, token_program
--- required: interface
 -- living: burnt is distinct from true
-create table if not exists assets (
-  id varchar not null,
-  interface varchar,
-  name varchar,
-  symbol varchar,
-  description varchar,
-  token_standard varchar,
-  json_uri varchar,
-  schema_uri varchar,
-  image varchar,
-  external_url varchar,
-  owner varchar,
-  ownership_model varchar,
-  frozen boolean,
-  delegated boolean,
-  delegate varchar,
-  compressed boolean,
-  eligible boolean,
-  tree varchar,
-  leaf_id bigint,
-  seq bigint,
-  data_hash varchar,
-  creator_hash varchar,
-  asset_hash varchar,
-  collection varchar,
-  royalty_model varchar,
-  royalty_target varchar,
-  royalty_percent double,
-  royalty_basis_points integer,
-  primary_sale_happened boolean,
-  locked boolean,
-  print_max_supply ubigint,
-  print_current_supply ubigint,
-  edition_nonce bigint,
-  token_symbol varchar,
-  token_supply ubigint,
-  token_decimals integer,
-  token_program varchar,
-  price_per_token double,
-  price_currency varchar,
-  mint_authority varchar,
-  freeze_authority varchar,
-  mutable boolean,
-  burnt boolean,
-  creators struct(address varchar, share integer, verified boolean)[],
-  grouping struct(group_key varchar, group_value varchar)[],
-  authorities struct(address varchar, scopes varchar[])[],
-  attributes struct(trait_type varchar, value varchar)[],
-  files struct(uri varchar, cdn_uri varchar, mime varchar)[],
-  inscription json,
-  spl20 json,
-  extra json,
-  base_extra varchar,
-  content_extra varchar,
-  token_info_extra varchar,
-  base_hash ubigint,
-  content_slot bigint,
-  content_seen_at timestamptz,
-  content_hash ubigint,
-  token_info_slot bigint,
-  token_info_seen_at timestamptz,
-  token_info_hash ubigint,
-  inscription_slot bigint,
-  inscription_seen_at timestamptz,
-  inscription_hash ubigint,
-  spl20_slot bigint,
-  spl20_seen_at timestamptz,
-  spl20_hash ubigint,
-  slot bigint,
-  seen_at timestamptz not null,
-  first_seen_slot bigint,
-  changed_slot bigint,
-  run_id varchar not null,
-  record_hash ubigint not null,
-  changed_at timestamptz,
-  supply_extra varchar,
-  supply_slot bigint,
-  supply_seen_at timestamptz,
-  supply_hash ubigint,
-  followed boolean
-);
-comment on table assets is 'Digital assets: NFTs, compressed NFTs and fungible tokens, as last seen.';
-comment on column assets.id is 'Asset id, base58; normally the mint address.';
-comment on column assets.interface is 'Kind of asset: V1_NFT, ProgrammableNFT, FungibleToken, …; new kinds appear, so an open string.';
-comment on column assets.name is 'Name in the metadata; any text, also none.';
-comment on column assets.symbol is 'Symbol in the metadata.';
-comment on column assets.description is 'Description in the metadata.';
-comment on column assets.token_standard is 'Token standard in the metadata, for example NonFungible.';
-comment on column assets.json_uri is 'Where the off-chain metadata stands.';
-comment on column assets.schema_uri is 'Schema that the content says it follows ($schema).';
-comment on column assets.image is 'Image link.';
-comment on column assets.external_url is 'Link to a page about the asset.';
-comment on column assets.owner is 'Owner address; NULL when the source gives none.';
-comment on column assets.ownership_model is 'single or token.';
-comment on column assets.frozen is 'Whether the holding is frozen.';
-comment on column assets.delegated is 'Whether somebody else may move it.';
-comment on column assets.delegate is 'Address that may move it.';
-comment on column assets.compressed is 'Whether it is a leaf of a Merkle tree instead of an account of its own.';
-comment on column assets.eligible is 'Whether it could be compressed.';
-comment on column assets.tree is 'Merkle tree of a compressed asset; NULL otherwise.';
-comment on column assets.leaf_id is 'Leaf index in the tree; NULL when not compressed.';
-comment on column assets.seq is 'Sequence number of the last change to the leaf; NULL when not compressed.';
-comment on column assets.data_hash is 'Hash of the metadata of a compressed asset.';
-comment on column assets.creator_hash is 'Hash of the creators of a compressed asset.';
-comment on column assets.asset_hash is 'Hash of the leaf.';
-comment on column assets.collection is 'Group value of the first grouping whose key is collection.';
-comment on column assets.royalty_model is 'How royalties are shared, for example creators.';
-comment on column assets.royalty_target is 'Address royalties go to, where the model has one.';
-comment on column assets.royalty_percent is 'Royalty as a fraction (0.055 is 5.5 %), with float noise; royalty_basis_points is exact.';
-comment on column assets.royalty_basis_points is 'Royalty in hundredths of a percent.';
-comment on column assets.primary_sale_happened is 'Whether it was sold for the first time.';
-comment on column assets.locked is 'Whether the royalty is locked.';
-comment on column assets.print_max_supply is 'Most prints of a master edition.';
-comment on column assets.print_current_supply is 'Prints made so far.';
-comment on column assets.edition_nonce is 'Edition nonce.';
-comment on column assets.token_symbol is 'Symbol of a fungible token.';
-comment on column assets.token_supply is 'Supply in the smallest unit, exact to 2^64 - 1; divide by 10 ^ token_decimals to show.';
-comment on column assets.token_decimals is 'Decimal places of the token.';
-comment on column assets.token_program is 'Program that owns the mint.';
-comment on column assets.price_per_token is 'Cached price, up to 600 seconds old, only for the top 10,000 tokens by 24-hour volume; changes in place without history.';
-comment on column assets.price_currency is 'Currency of price_per_token.';
-comment on column assets.mint_authority is 'Address that may mint more.';
-comment on column assets.freeze_authority is 'Address that may freeze accounts.';
-comment on column assets.mutable is 'Whether the metadata may change.';
-comment on column assets.burnt is 'Whether it was burnt; burnt assets leave the lists but stay here.';
-comment on column assets.creators is 'Creators in the order given: address, share in percent, whether it signed.';
-comment on column assets.grouping is 'Groups it belongs to; NULL when the answer had none to say.';
-comment on column assets.authorities is 'Addresses with authority over it and their scopes.';
-comment on column assets.attributes is 'Traits; a value that is no string is its JSON text. Maps are read as pairs.';
-comment on column assets.files is 'Files of the content.';
-comment on column assets.inscription is 'Inscription details, when they were asked for.';
-comment on column assets.spl20 is 'SPL-20 details, as given.';
-comment on column assets.extra is 'Fields of the answer that have no column, under their paths; changes in place without history.';
-comment on column assets.base_extra is 'The part of extra outside content, token_info and supply, as text.';
-comment on column assets.content_extra is 'The part of extra below content, as text.';
-comment on column assets.token_info_extra is 'The part of extra below token_info, as text.';
-comment on column assets.supply_extra is 'The part of extra below supply, as text.';
-comment on column assets.base_hash is 'Hash of the columns that no group owns.';
-comment on column assets.content_slot is 'Slot of the answer the content columns come from; lists leave content out, batches bring it.';
-comment on column assets.content_seen_at is 'When that answer arrived; NULL when no answer has carried content yet.';
-comment on column assets.content_hash is 'Hash of the content columns, without prices and extra.';
-comment on column assets.token_info_slot is 'Slot of the answer the token columns come from.';
-comment on column assets.token_info_seen_at is 'When that answer arrived.';
-comment on column assets.token_info_hash is 'Hash of the token columns, without prices and extra.';
-comment on column assets.supply_slot is 'Slot of the answer the print columns come from; an answer without `supply` leaves them as they are.';
-comment on column assets.supply_seen_at is 'When that answer arrived.';
-comment on column assets.supply_hash is 'Hash of the print columns.';
-comment on column assets.inscription_slot is 'Slot of the answer the inscription comes from.';
-comment on column assets.inscription_seen_at is 'When that answer arrived.';
-comment on column assets.inscription_hash is 'Hash of the inscription columns.';
-comment on column assets.spl20_slot is 'Slot of the answer spl20 comes from.';
-comment on column assets.spl20_seen_at is 'When that answer arrived.';
-comment on column assets.spl20_hash is 'Hash of the spl20 columns.';
-comment on column assets.slot is 'Ledger position the row was last true at; NULL where the source has none.';
-comment on column assets.seen_at is 'When the answer that says so arrived.';
-comment on column assets.first_seen_slot is 'Slot of the first answer that had the row.';
-comment on column assets.changed_slot is 'Slot of the answer that last changed the row.';
-comment on column assets.run_id is 'Run that received the last change.';
-comment on column assets.record_hash is 'Hash of the row without prices and extra; moves only when the row changes.';
-comment on column assets.changed_at is 'When the answer that last changed the row arrived.';
-comment on column assets.followed is 'Whether a target that a job has now should show the row; NULL until a run has read the targets of every job.';
+-- forms: yes
+-- usable: is_address(r.id)
+-- unusable: 'no usable id'
+-- group content: asked or members
+-- group token_info: asked or members
+-- group supply: members or null
+-- group inscription: asked or value
+-- group spl20: value
+-- members: content.files, content.metadata, content.links, authorities, compression, grouping, royalty, creators, ownership
+id varchar key <- id -- Asset id, base58; normally the mint address.
+interface varchar text steady required <- interface -- Kind of asset: V1_NFT, ProgrammableNFT, FungibleToken, …; new kinds appear, so an open string.
+name varchar steady <- content.metadata.name -- content: Name in the metadata; any text, also none.
+symbol varchar <- content.metadata.symbol -- content: Symbol in the metadata.
+description varchar <- content.metadata.description -- content: Description in the metadata.
+token_standard varchar <- content.metadata.token_standard -- content: Token standard in the metadata, for example NonFungible.
+json_uri varchar nonempty steady <- content.json_uri -- content: Where the off-chain metadata stands.
+schema_uri varchar nonempty <- content.$schema -- content: Schema that the content says it follows ($schema).
+image varchar nonempty <- content.links.image -- content: Image link.
+external_url varchar nonempty <- content.links.external_url -- content: Link to a page about the asset.
+owner varchar text nonempty steady <- ownership.owner -- Owner address; NULL when the source gives none.
+ownership_model varchar steady <- ownership.ownership_model -- single or token.
+frozen boolean steady <- ownership.frozen -- Whether the holding is frozen.
+delegated boolean steady <- ownership.delegated -- Whether somebody else may move it.
+delegate varchar text nonempty <- ownership.delegate -- Address that may move it.
+compressed boolean steady <- compression.compressed -- Whether it is a leaf of a Merkle tree instead of an account of its own.
+eligible boolean <- compression.eligible -- Whether it could be compressed.
+tree varchar text nonempty <- compression.tree -- Merkle tree of a compressed asset; NULL otherwise.
+leaf_id bigint <- compression.leaf_id if compressed -- Leaf index in the tree; NULL when not compressed.
+seq bigint <- compression.seq if compressed -- Sequence number of the last change to the leaf; NULL when not compressed.
+data_hash varchar nonempty <- compression.data_hash -- Hash of the metadata of a compressed asset.
+creator_hash varchar nonempty <- compression.creator_hash -- Hash of the creators of a compressed asset.
+asset_hash varchar nonempty <- compression.asset_hash -- Hash of the leaf.
+collection varchar nonempty steady = collection_text raw collection_read -- Group value of the first grouping whose key is collection.
+royalty_model varchar steady <- royalty.royalty_model -- How royalties are shared, for example creators.
+royalty_target varchar nonempty <- royalty.target -- Address royalties go to, where the model has one.
+royalty_percent double <- royalty.percent -- Royalty as a fraction (0.055 is 5.5 %), with float noise; royalty_basis_points is exact.
+royalty_basis_points integer <- royalty.basis_points -- Royalty in hundredths of a percent.
+primary_sale_happened boolean <- royalty.primary_sale_happened -- Whether it was sold for the first time.
+locked boolean <- royalty.locked -- Whether the royalty is locked.
+print_max_supply ubigint <- supply.print_max_supply -- supply: Most prints of a master edition.
+print_current_supply ubigint <- supply.print_current_supply -- supply: Prints made so far.
+edition_nonce bigint <- supply.edition_nonce -- supply: Edition nonce.
+token_symbol varchar <- token_info.symbol -- token_info: Symbol of a fungible token.
+token_supply ubigint steady <- token_info.supply -- token_info: Supply in the smallest unit, exact to 2^64 - 1; divide by 10 ^ token_decimals to show.
+token_decimals integer steady <- token_info.decimals -- token_info: Decimal places of the token.
+token_program varchar nonempty steady <- token_info.token_program -- token_info: Program that owns the mint.
+price_per_token double volatile <- token_info.price_info.price_per_token -- token_info: Cached price, up to 600 seconds old, only for the top 10,000 tokens by 24-hour volume; changes in place without history.
+price_currency varchar volatile <- token_info.price_info.currency -- token_info: Currency of price_per_token.
+mint_authority varchar nonempty <- token_info.mint_authority -- token_info: Address that may mint more.
+freeze_authority varchar nonempty <- token_info.freeze_authority -- token_info: Address that may freeze accounts.
+mutable boolean steady <- mutable -- Whether the metadata may change.
+burnt boolean steady final <- burnt -- Whether it was burnt; burnt assets leave the lists but stay here.
+creators struct(address varchar nonempty, share integer, verified boolean)[] steady <- creators -- Creators in the order given: address, share in percent, whether it signed.
+grouping struct(group_key varchar, group_value varchar nonempty)[] steady unordered <- grouping -- Groups it belongs to; NULL when the answer had none to say.
+authorities struct(address varchar nonempty, scopes varchar[])[] steady <- authorities -- Addresses with authority over it and their scopes.
+attributes struct(trait_type varchar, value varchar)[] map <- content.metadata.attributes -- content: Traits; a value that is no string is its JSON text. Maps are read as pairs.
+files struct(uri varchar nonempty, cdn_uri varchar nonempty, mime varchar)[] unordered <- content.files -- content: Files of the content.
+inscription json <- inscription -- inscription: Inscription details, when they were asked for.
+spl20 json <- spl20 -- spl20: SPL-20 details, as given.
+extra json
+base_extra -- The part of extra outside content, token_info and supply, as text.
+base_hash -- Hash of the columns that no group owns.
+content_slot <- content.last_indexed_slot -- Slot of the answer the content columns come from; lists leave content out, batches bring it.
+content_seen_at -- When that answer arrived; NULL when no answer has carried content yet.
+content_hash -- Hash of the content columns, without prices and extra.
+token_info_slot -- Slot of the answer the token columns come from.
+token_info_hash -- Hash of the token columns, without prices and extra.
+inscription_slot -- Slot of the answer the inscription comes from.
+spl20_slot -- Slot of the answer spl20 comes from.
+slot <- last_indexed_slot
+record_hash -- Hash of the row without prices and extra; moves only when the row changes.
+supply_slot -- Slot of the answer the print columns come from; an answer without `supply` leaves them as they are.
+supply_hash -- Hash of the print columns.

@@ -1,13 +1,20 @@
 import { UsageError } from '../errors.ts';
+import { factsMacroOf, type MappingSql, mappingSql } from '../model/shape-sql.ts';
+import { type Origin, readTableModels } from '../model/table-model.ts';
 import { type Database, listColumns } from '../warehouse/database.ts';
 import { stagedHashes } from '../warehouse/row-groups.ts';
-import { hasSql, listSql, readSql } from '../warehouse/sql-text.ts';
-import { readTableSpecs, type TableSpec } from '../warehouse/table-spec.ts';
+import { readSql } from '../warehouse/sql-text.ts';
+import type { TableSpec } from '../warehouse/table-spec.ts';
 
-/** Makes the macros that the shapes share, for this connection only. */
+/** Makes the macros that mappings use, for this connection only. */
 export async function createShapeMacros(database: Database): Promise<void> {
-  const paths = ['digests.sql', 'macros.sql', ...listSql('shapes').map((macros) => `shapes/${macros}.sql`)];
-  for (const path of paths) await blaming(path, 0, () => database.script(readSql(path)));
+  for (const file of ['digests.sql', 'macros.sql']) {
+    const sql = readSql(file);
+    const origins = sql.split('\n').map((_, index) => ({ file, line: index + 1 }));
+    await blaming(file, origins, () => database.script(sql));
+  }
+  for (const model of readTableModels())
+    await blaming(`tables/${model.name}.sql`, [], () => database.script(factsMacroOf(model)));
 }
 
 /**
@@ -16,7 +23,7 @@ export async function createShapeMacros(database: Database): Promise<void> {
  */
 export async function shapeQuery(database: Database, spec: TableSpec, shape: string): Promise<string> {
   const hashes = stagedHashes(spec, await listColumns(database, spec.name)).join(', ');
-  return `select *, ${hashes} from (${readLanding(shape)}${readSql(mappingPath(spec, shape))})`;
+  return `select *, ${hashes} from (${mappingOf(spec, shape).query})`;
 }
 
 /**
@@ -25,38 +32,40 @@ export async function shapeQuery(database: Database, spec: TableSpec, shape: str
  * @throws UsageError naming the file with a mistake of syntax
  */
 export async function checkMappings(database: Database, shapes: readonly string[]): Promise<void> {
-  for (const spec of readTableSpecs())
-    for (const shape of spec.shapes.filter((shape) => shapes.includes(shape)))
-      await blamingMapping(spec, shape, () =>
-        database.listSelected(`${readLanding(shape)}${readSql(mappingPath(spec, shape))}`),
-      );
+  for (const shape of new Set(shapes))
+    for (const { model, query, origins } of mappingSql(shape))
+      await blaming(`tables/${model.name}.sql`, origins, () => database.listSelected(query));
 }
 
-/** Does `work` with a query of shapeQuery. @throws UsageError naming the mapping's file for what DuckDB finds wrong in it */
+/** Does `work` with a query of shapeQuery. @throws UsageError naming the line to correct for what DuckDB finds wrong in it */
 export function blamingMapping<T>(spec: TableSpec, shape: string, work: () => Promise<T>): Promise<T> {
-  return blaming(mappingPath(spec, shape), readLanding(shape).split('\n').length - 1, work);
+  return blaming(`tables/${spec.name}.sql`, mappingOf(spec, shape).origins, work);
 }
 
-function mappingPath(spec: TableSpec, shape: string): string {
-  return `shapes/${shape}/${spec.name}.sql`;
+function mappingOf(spec: TableSpec, shape: string): MappingSql {
+  const mapping = mappingSql(shape).find(({ model }) => model.name === spec.name);
+  if (mapping === undefined) throw new Error(`${spec.name} has no records of shape ${shape}`);
+  return mapping;
 }
 
-/** What every mapping begins with. */
-function readLanding(shape: string): string {
-  const structure = `shapes/${shape}/record.json`;
-  return readSql('landing.sql').replace('{record}', hasSql(structure) ? readSql(structure).trim() : '"JSON"');
-}
-
-/** @param linesAbove lines of the statement above those of the file */
-async function blaming<T>(path: string, linesAbove: number, work: () => Promise<T>): Promise<T> {
+/**
+ * @param file what to blame where no line is known
+ * @param origins where each line of the statement comes from
+ */
+async function blaming<T>(
+  file: string,
+  origins: readonly (Origin | null)[],
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work();
   } catch (error) {
     const message = (error instanceof Error ? error.message : '').replace(/^Failed to [a-z ]+: /, '');
     if (!/^(Parser|Binder|Catalog) Error: /.test(message)) throw error;
-    const line = Number(/^LINE (\d+): /m.exec(message)?.[1] ?? 0) - linesAbove;
+    const origin = origins[Number(/^LINE (\d+): /m.exec(message)?.[1] ?? 0) - 1];
+    const at = origin == null ? file : `${origin.file}:${origin.line}`;
     throw new UsageError(
-      `sql/${path}${line > 0 ? `:${line}` : ''}: ${message.split('\n')[0]}`,
+      `sql/${at}: ${message.split('\n')[0]}`,
       'Correct the mapping, then run the same command again: nothing received is lost.',
       { cause: error },
     );

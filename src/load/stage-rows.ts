@@ -44,7 +44,7 @@ export interface TableQuery {
  * counted.
  */
 function toldRows(query: string): string {
-  return `select * replace (if(len(misfits) = 0, digest, null) as digest), null::ubigint as row_hash from (${query})`;
+  return `select * replace (if(len(cast_errors) = 0, digest, null) as digest), null::ubigint as row_hash from (${query})`;
 }
 
 /** The query of each table that records of a shape go to. */

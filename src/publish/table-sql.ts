@@ -1,4 +1,6 @@
 import { createShapeMacros, shapeQuery } from '../load/shape-query.ts';
+import { factsMacroOf } from '../model/shape-sql.ts';
+import { readTableModels } from '../model/table-model.ts';
 import { besideSql } from '../warehouse/build.ts';
 import { type Database, listColumns } from '../warehouse/database.ts';
 import type { TableSpec } from '../warehouse/table-spec.ts';
@@ -23,6 +25,9 @@ export async function listTableSql(database: Database, spec: TableSpec): Promise
   const parts: TableSql[] = [{ part: 'table', sql: spec.create }];
   if (spec.history) parts.push({ part: 'history', sql: besideSql('history.sql', spec) });
   if (spec.texts) parts.push({ part: 'texts', sql: besideSql('texts.sql', spec) });
+  const model = readTableModels().find(({ name }) => name === spec.name);
+  const facts = model === undefined ? '' : factsMacroOf(model);
+  if (facts !== '') parts.push({ part: 'facts of a form', sql: facts });
   for (const shape of spec.shapes)
     parts.push({ part: `mapping of ${shape}`, sql: await shapeQuery(database, spec, shape) });
   return [...parts, ...publishSql(spec, columns)].map(({ part, sql }) => ({ part, sql: endStatement(sql) }));

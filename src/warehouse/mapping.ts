@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { mappingSql } from '../model/shape-sql.ts';
 import type { Database } from './database.ts';
-import { hasSql, listFolders, listSql, readSql } from './sql-text.ts';
+import { readSql } from './sql-text.ts';
+import { listShapes } from './table-spec.ts';
 
 /**
  * Shapes whose mapping is another one now than the one that is noted, also those of which nothing is published yet: what
@@ -29,24 +31,17 @@ export async function noteNewShapes(build: Database): Promise<void> {
   const known = new Set(noted.map(({ shape }) => shape));
   await noteMapping(
     build,
-    listFolders('shapes').filter((shape) => !known.has(shape)),
+    listShapes().filter((shape) => !known.has(shape)),
   );
 }
 
-/** SHA-256 of the files that make rows of a shape's records, without comments and white space. A shape that is gone: ''. */
+/** SHA-256 of all SQL that makes rows of a shape's records, without comments and white space. A shape that is gone: ''. */
 function digestOf(shape: string): string {
-  if (!listFolders('shapes').includes(shape)) return '';
-  const structure = `shapes/${shape}/record.json`;
-  const files = [
-    'digests.sql',
-    'macros.sql',
-    'landing.sql',
-    ...listSql('shapes').map((name) => `shapes/${name}.sql`),
-    ...listSql(`shapes/${shape}`).map((name) => `shapes/${shape}/${name}.sql`),
-    ...(hasSql(structure) ? [structure] : []),
-  ];
+  if (!listShapes().includes(shape)) return '';
   const hash = createHash('sha256');
-  for (const file of files) hash.update(`${file}\0${plain(readSql(file))}\0`);
+  for (const file of ['digests.sql', 'macros.sql']) hash.update(`${file}\0${plain(readSql(file))}\0`);
+  for (const { model, macro, query } of mappingSql(shape))
+    hash.update(`${model.name}\0${plain(macro)}\0${plain(query)}\0`);
   return hash.digest('hex');
 }
 

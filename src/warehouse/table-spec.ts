@@ -1,9 +1,16 @@
-import { listFolders, listSql, readSql } from './sql-text.ts';
+import {
+  commentStatements,
+  createStatement,
+  groupNames,
+  groupsWithMembers,
+  listTableColumns,
+} from '../model/table-ddl.ts';
+import { type Mark, readTableModels, splitList, type TableModel } from '../model/table-model.ts';
 
-/** What the header of `sql/tables/<name>.sql` says of a table. */
+/** A table of the model as the stages need it: what `sql/tables/<name>.sql` says, and what follows from it. */
 export interface TableSpec {
   name: string;
-  /** Shapes its rows are read from: the folders of `sql/shapes/` that have a file of its name. */
+  /** Shapes of records that its rows are read from. */
   shapes: readonly string[];
   key: readonly string[];
   /** `merge`: rows are replaced by newer ones. `append`: rows are only filled where they are NULL. */
@@ -53,8 +60,13 @@ let specs: readonly TableSpec[] | null = null;
 
 /** Every table of the model, from `sql/tables/`; read once a process. */
 export function readTableSpecs(): readonly TableSpec[] {
-  specs ??= listSql('tables').map((name) => parseTableSpec(readSql(`tables/${name}.sql`)));
+  specs ??= readTableModels().map(toTableSpec);
   return specs;
+}
+
+/** Every shape that a table has rows of, sorted. */
+export function listShapes(): string[] {
+  return [...new Set(readTableSpecs().flatMap(({ shapes }) => shapes))].sort();
 }
 
 /** The spec of a table of the model. */
@@ -69,62 +81,58 @@ export function withoutFollowed({ followed }: Pick<TableSpec, 'followed'>): stri
   return followed ? 'exclude (followed)' : '';
 }
 
-/** Reads a table's header: `-- word: value` lines before the first statement. */
-export function parseTableSpec(text: string): TableSpec {
-  const groups = new Map<string, readonly string[]>();
-  const joined = new Map<string, readonly string[]>();
-  const hashed = new Map<string, string>();
-  const fields = new Map<string, string>();
-  for (const line of text.split('\n')) {
-    if (!line.startsWith('--')) break;
-    const [, word, value] = /^-- ([a-z0-9_ ]+): (.*)$/.exec(line) ?? [];
-    if (word === undefined || value === undefined) continue;
-    if (word.startsWith('group ')) groups.set(word.slice('group '.length), splitList(value));
-    else if (word.startsWith('join ')) joined.set(word.slice('join '.length), splitList(value));
-    else if (word.startsWith('hash ')) hashed.set(word.slice('hash '.length), value);
-    else fields.set(word, value);
-  }
+/** What follows from a table's description. @throws Error naming what its header lacks */
+export function toTableSpec(model: TableModel): TableSpec {
+  const { name, header } = model;
   const field = (word: string) => {
-    const value = fields.get(word);
-    if (value === undefined) throw new Error(`sql/tables: a header has no "-- ${word}:" line`);
+    const value = header.get(word);
+    if (value === undefined) throw new Error(`sql/tables/${name}.sql: the header has no "-- ${word}:" line`);
     return value;
   };
   const publish = field('publish');
   if (publish !== 'merge' && publish !== 'append')
-    throw new Error(`sql/tables: unknown publish mode ${publish}`);
-  const create = text.slice(0, text.search(/^comment on /m));
+    throw new Error(`sql/tables/${name}.sql: unknown publish mode ${publish}`);
+  const columns = listTableColumns(model);
+  const create = createStatement(model, columns);
+  const marked = (mark: Mark) =>
+    model.columns.flatMap((column) => (column.marks.has(mark) ? column.name : []));
+  const joined = listJoined(model);
+  const hashed = [...header].filter(([word]) => word.startsWith('hash '));
   return {
-    name: field('table'),
-    shapes: listFolders('shapes').filter((shape) => listSql(`shapes/${shape}`).includes(field('table'))),
+    name,
+    shapes: splitList(field('shapes')),
     key: splitList(field('key')),
     publish,
-    history: fields.get('history') === 'yes',
-    texts: fields.get('texts') === 'yes',
-    spentBy: fields.get('spent by') ?? null,
-    recordBytes: Number(fields.get('record bytes') ?? 500),
-    followed: fields.get('followed') === 'yes',
-    groups,
+    history: header.get('history') === 'yes',
+    texts: header.get('texts') === 'yes',
+    spentBy: header.get('spent by') ?? null,
+    recordBytes: Number(header.get('record bytes') ?? 500),
+    followed: header.get('followed') === 'yes',
+    groups: new Map(groupNames(header).map((group) => [group, listGroupColumns(model, group)])),
     joined,
-    volatile: [...splitList(fields.get('volatile') ?? ''), 'extra', ...[...joined.values()].flat()],
-    final: fields.get('final') ?? null,
-    feedSlot: fields.get('feed slot') ?? null,
-    unordered: splitList(fields.get('unordered') ?? ''),
-    hashed,
-    types: readTypes(create),
-    steady: splitList(fields.get('steady') ?? ''),
-    required: splitList(fields.get('required') ?? ''),
-    living: fields.get('living') ?? 'true',
-    ddl: text,
+    volatile: [...marked('volatile'), 'extra', ...[...joined.values()].flat()],
+    final: marked('final')[0] ?? null,
+    feedSlot: header.get('feed slot') ?? null,
+    unordered: marked('unordered'),
+    hashed: new Map(hashed.map(([word, sql]) => [word.slice('hash '.length), sql])),
+    types: new Map(columns.map((column) => [column.name, column.type])),
+    steady: marked('steady'),
+    required: marked('required'),
+    living: header.get('living') ?? 'true',
+    ddl: `${create}${commentStatements(model, columns)}`,
     create,
   };
 }
 
-/** Column types of a `create table` with a column a line. */
-function readTypes(create: string): Map<string, string> {
-  const lines = create.matchAll(/^ {2}(\w+) (.+?)(?: not null)?,?$/gm);
-  return new Map([...lines].map(([, name, type]) => [name as string, type as string]));
+function listGroupColumns(model: TableModel, group: string): string[] {
+  const own = model.columns.flatMap((column) => (column.group === group ? column.name : []));
+  return groupsWithMembers(model).includes(group) ? [...own, `${group}_extra`] : own;
 }
 
-function splitList(text: string): string[] {
-  return text.split(',').flatMap((part) => part.trim() || []);
+/** Where groups have members, `extra` is put together from the texts of all of them. */
+function listJoined(model: TableModel): Map<string, readonly string[]> {
+  const groups = groupsWithMembers(model);
+  return new Map(
+    groups.length === 0 ? [] : [['extra', ['base', ...groups].map((group) => `${group}_extra`)]],
+  );
 }

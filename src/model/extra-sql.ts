@@ -1,0 +1,60 @@
+import { quoteText } from '../warehouse/sql-text.ts';
+import type { Mapping } from './mapping-sql.ts';
+import { factName, jsonPath, knownMembers, type RecordNode } from './record-tree.ts';
+import { groupsWithMembers } from './table-ddl.ts';
+import type { Origin } from './table-model.ts';
+
+/** `extra`, what has no column; with groups, a text of its members for each group that has an object of the record. */
+export function extraColumns(mapping: Mapping): [sql: string, name: string, origin: Origin | null][] {
+  const { model, tree } = mapping;
+  const extra = model.columns.find(({ name }) => name === 'extra');
+  if (extra === undefined) return [];
+  if (extra.sql !== null) return [[extra.sql, 'extra', extra]];
+  const groups = groupsWithMembers(model);
+  const told = (node: RecordNode) => toldMembers(mapping, node, []);
+  if (groups.length > 0)
+    return [
+      [`nullif(${joined(toldMembers(mapping, tree, groups))}, '')`, 'base_extra', extra],
+      ...groups.map((group): [string, string, Origin] => {
+        const node = tree.children.get(group) as RecordNode;
+        return [`object_member('${group}', ${joined(told(node))})`, `${group}_extra`, extra];
+      }),
+    ];
+  const members = told(tree);
+  if (members.length > 1) return [[`extra_object(${joined(members)})`, 'extra', extra]];
+  const known = quoteText(nulls(tree));
+  return [
+    [`case when facts.more then json_merge_patch(${textAt(mapping, [])}, ${known}) end`, 'extra', extra],
+  ];
+}
+
+/** What an object has that no column takes, member by member. @param left members that are told elsewhere */
+function toldMembers(mapping: Mapping, node: RecordNode, left: readonly string[]): string[] {
+  const own = `case when facts.${factName('more', node.path)} then unknown_members(${textAt(mapping, node.path)}, ${quoteText(nulls(node))}) end`;
+  const inside = [...node.children].flatMap(([name, child]) => {
+    if (child.told !== 'here' || left.includes(name)) return [];
+    if (child.kind === 'object')
+      return [`object_member('${name}', ${joined(toldMembers(mapping, child, []))})`];
+    if (child.kind !== 'list') return [];
+    return [
+      `case when facts.${factName('more', child.path)} then value_member('${name}', ${textAt(mapping, child.path)}) end`,
+    ];
+  });
+  return [own, ...inside];
+}
+
+function joined(members: readonly string[]): string {
+  return members.length === 1 ? (members[0] as string) : `concat_ws(',', ${members.join(', ')})`;
+}
+
+/** The known members of an object, each null: what json_merge_patch takes away. */
+function nulls(node: RecordNode): string {
+  return `{${knownMembers(node)
+    .map((name) => `"${name}": null`)
+    .join(', ')}}`;
+}
+
+/** The JSON at a path of the record. */
+export function textAt({ text: { column, root } }: Mapping, path: readonly string[]): string {
+  return path.length === 0 && root === '$' ? column : `${column} -> '${jsonPath(root, path)}'`;
+}
