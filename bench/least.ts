@@ -2,21 +2,13 @@
 // no quarantine, no checks, no hashes, no history, values that do not fit end it. Beside it the real crawl and the real
 // run over the same pages, in turns, in CPU seconds: two cores can end no earlier than after half of them.
 //   npx tsx bench/least.ts [--assets 100000] [--rounds 3] [--dir /tmp]
-import {
-  closeSync,
-  copyFileSync,
-  fsyncSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-} from 'node:fs';
+import { closeSync, copyFileSync, fsyncSync, mkdtempSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
+import { landingStructure } from '../src/model/describe-mapping.ts';
+import { readTableModels, type TableModel } from '../src/model/table-model.ts';
 import { askBench, askLedgerlake, type Bench, quiet, targetsOf, warm } from './contestants.ts';
 import { openPlace } from './place.ts';
 import { startServer } from './start-server.ts';
@@ -29,10 +21,7 @@ const { values: option } = parseArgs({
   },
 });
 const [assets, rounds] = [Number(option.assets), Number(option.rounds)];
-const structure = readFileSync(
-  fileURLToPath(new URL('../sql/shapes/asset/record.json', import.meta.url)),
-  'utf8',
-);
+const structure = landingStructure(readTableModels().find(({ name }) => name === 'assets') as TableModel);
 
 /** The type that DuckDB reads a record as. Attributes are a list or a map: JSON. */
 function typeOf(shape: unknown, name = ''): string {

@@ -95,7 +95,7 @@ function stagedSql(
               `${name === 'content' || name === 'token_info'} as carries_${name}, (1000 * ${night} + k % 1000)::bigint as ${name}_slot`,
           )
           .join(', ')},
-        []::struct(column_name varchar, reason varchar, raw varchar)[] as misfits,
+        []::struct(column_name varchar, reason varchar, raw varchar)[] as cast_errors,
         ${own.map(({ name, type }) => `(${values[name] ?? 'null'})::${type} as "${name}"`).join(', ')}
       from named)
     select *, ${hashes.join(', ')} from shaped`;

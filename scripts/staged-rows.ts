@@ -159,20 +159,17 @@ async function loadShape(shape: string, pages: readonly Page[], to: string): Pro
     const dir = join(folder.staging, String(segment));
     for (const file of (await readdir(dir)).filter((name) => name.endsWith('.parquet')).sort()) {
       const rows = await database.rows<Record<string, string | null>>(
-        `select columns(*)::varchar from (select * replace (list_sort(${errorsColumn}) as ${errorsColumn}) from '${join(dir, file)}')`,
+        `select columns(*)::varchar from (select * replace (list_sort(cast_errors) as cast_errors) from '${join(dir, file)}')`,
       );
       const lines = rows.map((row) => JSON.stringify(Object.fromEntries(Object.entries(row).sort())));
       const name = join(to, `${shape}.${file.replace('.parquet', '')}.ndjson`);
-      await writeFile(name, `${lines.sort().join('\n').replaceAll('"cast_errors":', '"misfits":')}\n`, {
-        flag: 'a',
-      });
+      await writeFile(name, `${lines.sort().join('\n')}\n`, { flag: 'a' });
     }
   }
   database.close();
   await rm(root, { recursive: true });
 }
 
-const errorsColumn = process.env.ERRORS_COLUMN ?? 'cast_errors';
 const [to, only] = process.argv.slice(2);
 if (to === undefined) throw new Error('usage: npx tsx scripts/staged-rows.ts <folder> [shape]');
 await rm(to, { recursive: true, force: true });

@@ -2,7 +2,8 @@
 -- grain: one row a record of the segment, refused ones included
 -- $pages, $records: the segment's two files, or those of several segments; $longest_page_line, $largest: bytes of the longest line that may come in each
 -- $parts: in how many parts 2,048 lines are taken apart, since every function on JSON holds the text of as many
--- The structure that from_json reads the record in is that of sql/shapes/<shape>/record.json; without it, JSON.
+-- The structure that the record is read in: the members that the table's columns name where its header says
+-- `-- forms: yes`, else JSON.
 -- record is what was read, NULL when `refusal` says why DuckDB cannot read it, and `raw` is then its text; line is the
 -- whole line, with the record's own text. form: what `form` knows of its keys; NULL in lines of older folders, and
 -- where forms are too many. digest: what tells the record's text (src/landing/record-digests.ts); NULL as form is.

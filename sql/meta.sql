@@ -7,7 +7,7 @@ comment on column meta.schema_version.version is 'The version.';
 comment on column meta.schema_version.hashed_by is 'Version of DuckDB whose hash() made the record hashes; another one makes them again.';
 
 create table if not exists meta.mappings (shape varchar not null, digest varchar not null);
-comment on table meta.mappings is 'The mapping (sql/shapes/) that made the rows; another one makes them again.';
+comment on table meta.mappings is 'The mapping (sql/tables/, sql/shapes/) that made the rows; another one makes them again.';
 comment on column meta.mappings.shape is 'Type of one record.';
 comment on column meta.mappings.digest is 'SHA-256 of the SQL that makes rows of it.';
 

@@ -1,9 +1,9 @@
 -- guard: quarantined
--- needs: misfit_count
+-- needs: cast_error_count
 -- More records of all crawls of a job have something that does not fit than odd records are, or all of them have: a
 -- format that broke is no success.
 -- grain: one row a crawl
--- Tables `judging`: src/publish/apply-guard.ts; `misfit_count`: sql/publish/misfits.sql. `threshold`: warehouse.quarantine_limit
+-- Tables `judging`: src/publish/apply-guard.ts; `cast_error_count`: sql/publish/cast-errors.sql. `threshold`: warehouse.quarantine_limit
 with whole as (
   select
     r.scope,
@@ -14,7 +14,7 @@ with whole as (
     max_by(m.problem, m.quarantined) as problem,
     max_by(m.examples, m.quarantined) as examples
   from judging as r
-  left join misfit_count as m using (task, crawl)
+  left join cast_error_count as m using (task, crawl)
   group by
     r.scope,
     r.shape
@@ -33,7 +33,7 @@ select
 from whole as w
 join judging as r using (scope, shape)
 cross join threshold as t
-where r.job in (select j.job from misfit_count join judging as j using (task, crawl))
+where r.job in (select j.job from cast_error_count join judging as j using (task, crawl))
   and (
     w.rows > greatest(t.rows, w.total * t.quarantine_limit)
     or (w.rows = w.total and w.total >= t.few_rows)

@@ -1,8 +1,8 @@
 -- guard: quarantined
--- needs: misfit_count
+-- needs: cast_error_count
 -- More records of a crawl have something that does not fit than odd records are.
 -- grain: one row a crawl
--- Table `misfit_count`: sql/publish/misfits.sql. `threshold`: warehouse.quarantine_limit
+-- Table `cast_error_count`: sql/publish/cast-errors.sql. `threshold`: warehouse.quarantine_limit
 select
   task,
   crawl,
@@ -15,6 +15,6 @@ select
   m.examples,
   format('{} of {} records were quarantined, mostly because: {}', m.quarantined, r.records, m.problem) as problem
 from ready as r
-join misfit_count as m using (task, crawl)
+join cast_error_count as m using (task, crawl)
 cross join threshold as t
 where m.quarantined > greatest(t.rows, r.records * t.quarantine_limit)

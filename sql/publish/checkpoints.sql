@@ -60,7 +60,7 @@ select
   rolls_back,
   if(rolls_back, 0, coalesce(older.rows, 0))
 from arrived
-left join misfit_count using (task, crawl)
+left join cast_error_count using (task, crawl)
 left join (
   select task, crawl, max(far_rows) as rows
   from older_count
@@ -133,7 +133,7 @@ left join (
   from refused
   group by task, crawl
 ) using (task, crawl)
-left join misfit_count as m using (task, crawl)
+left join cast_error_count as m using (task, crawl)
 left join said using (task, crawl)
 where state in ('open', 'failed', 'refused', 'held')
   -- A later crawl that is complete has taken its place; the crawls of a feed stand beside each other.

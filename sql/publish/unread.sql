@@ -6,7 +6,7 @@ create or replace temp table unread as
 select
   task,
   crawl,
-  unnest(mentioned_keys(misfits[1].raw)) as key
+  unnest(mentioned_keys(cast_errors[1].raw)) as key
 from read_parquet($files)
 semi join ready using (task, crawl)
 where {key} is null;

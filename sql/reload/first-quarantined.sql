@@ -1,5 +1,5 @@
 -- Gives what a reload found again the crawl that found it first. What only this reload found is its own crawl's.
--- Table `quarantined_before`: sql/reload/misfits.sql
+-- Table `quarantined_before`: sql/reload/cast-errors.sql
 update meta.quarantine set first_crawl = r.crawl
 from ready as r
 where meta.quarantine.task = r.task and meta.quarantine.crawl = r.crawl;

@@ -87,7 +87,7 @@ export interface Operation {
   readonly pool: Pool;
   /** Credits one call costs by default (`api.credits` overrides). */
   readonly credits: number;
-  /** Shape of the records: `sql/shapes/<shape>/` has one query a table they go to. */
+  /** Shape of the records: `-- shapes:` in `sql/tables/` names the tables they go to. */
   readonly shape: string;
   /** The first table the records go to. */
   readonly table: string;

@@ -2,8 +2,8 @@ import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { readChunks, writeSynced } from '../landing/segment-files.ts';
+import { readSql } from '../sql-text.ts';
 import { type Database, type DatabaseOptions, openDatabase } from '../warehouse/database.ts';
-import { readSql } from '../warehouse/sql-text.ts';
 import { isOfArchive } from './archive-files.ts';
 
 /** Size and CRC-32 that a file of the archive was written with. */

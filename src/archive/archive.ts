@@ -6,9 +6,9 @@ import { pickRecords } from '../landing/pick-records.ts';
 import { describeSegment, listPages, verifyPageLines, verifySegment } from '../landing/reader.ts';
 import { longestPageLine, pageFile, recordFile, syncDirectory, syncFile } from '../landing/segment-files.ts';
 import { removeStaged } from '../load/load.ts';
+import { readSql } from '../sql-text.ts';
 import type { Database, SqlParams } from '../warehouse/database.ts';
 import { retryWithMoreMemory } from '../warehouse/memory.ts';
-import { readSql } from '../warehouse/sql-text.ts';
 import { noteChecksum } from './archive-checksums.ts';
 import { archivedPages, archivedRecords, isOfArchive, listArchived, listTexts } from './archive-files.ts';
 

@@ -1,8 +1,8 @@
 import type { DataFolder } from '../data-folder.ts';
 import type { PageLine } from '../landing/page-line.ts';
 import { listSegments, longestPageLine, pageFile } from '../landing/segment-files.ts';
+import { readSql } from '../sql-text.ts';
 import type { Database } from '../warehouse/database.ts';
-import { readSql } from '../warehouse/sql-text.ts';
 import { archivedPages, listArchived } from './archive-files.ts';
 
 /** A page that is still kept, and where. */

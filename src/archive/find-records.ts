@@ -6,9 +6,9 @@ import { describeSegment } from '../landing/reader.ts';
 import { recordFile } from '../landing/segment-files.ts';
 import { createLoader, stagingFile } from '../load/load.ts';
 import { readingOf } from '../load/shape-query.ts';
+import { readSql } from '../sql-text.ts';
 import type { Database, SqlParams } from '../warehouse/database.ts';
 import { listGroups } from '../warehouse/row-groups.ts';
-import { readSql } from '../warehouse/sql-text.ts';
 import type { TableSpec } from '../warehouse/table-spec.ts';
 import type { KeptPage } from './find-pages.ts';
 import { linkSegment } from './replay.ts';
@@ -21,7 +21,6 @@ export interface KeptRecord extends KeptPage {
   /** Groups of the row that it carries. */
   groups: string[];
   /** What of it did not fit. */
-  misfits: { column_name: string | null; reason: string; raw: string | null }[];
   /** Its own text. */
   text: string;
 }
@@ -67,7 +66,6 @@ interface FoundRow {
   page: bigint;
   n: bigint;
   groups: string[];
-  misfits: { entries: unknown } | KeptRecord['misfits'];
 }
 
 async function readRecords(
@@ -84,8 +82,7 @@ async function readRecords(
     .map(({ name, carried: flag }) => `if(s.${flag}, '${name}', null)`);
   const rows = await database.rows<FoundRow>(
     `select s.task, s.crawl, s.page, s.n,
-      list_filter(['base'${carried.map((one) => `, ${one}`).join('')}], lambda g: g is not null) as groups,
-      s.misfits
+      list_filter(['base'${carried.map((one) => `, ${one}`).join('')}], lambda g: g is not null) as groups
     from read_parquet($files) s
     where ${sql}
     order by s.page, s.n`,
@@ -99,7 +96,12 @@ async function readRecords(
     if (page === undefined) continue;
     const n = Number(row.n);
     const text = await readText(database, folder, page, n);
-    found.push({ ...page, n, groups: row.groups, misfits: row.misfits as KeptRecord['misfits'], text });
+    found.push({
+      ...page,
+      n,
+      groups: row.groups,
+      text,
+    });
   }
   return found;
 }

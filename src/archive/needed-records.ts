@@ -2,10 +2,10 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
 import { listFiles, type StagedSegment } from '../load/staged-segments.ts';
+import { quoteName, quoteText, readSql } from '../sql-text.ts';
 import { type Database, type DatabaseOptions, listColumns, openDatabase } from '../warehouse/database.ts';
 import { retryWithMoreMemory } from '../warehouse/memory.ts';
 import { listGroups } from '../warehouse/row-groups.ts';
-import { quoteName, quoteText, readSql } from '../warehouse/sql-text.ts';
 import { readTableSpecs, type TableSpec } from '../warehouse/table-spec.ts';
 import { archivedPages, listArchived } from './archive-files.ts';
 

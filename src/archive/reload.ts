@@ -7,10 +7,10 @@ import { appendRows } from '../publish/append-rows.ts';
 import { auditRows } from '../publish/audit.ts';
 import { takeRefused } from '../publish/guards.ts';
 import { mergeTable } from '../publish/merge-table.ts';
-import { findCrawls, insertMisfits, type PublishOptions, publish, readAsked } from '../publish/publish.ts';
+import { findCrawls, insertCastErrors, type PublishOptions, publish, readAsked } from '../publish/publish.ts';
 import { addCounts, addPublished, nothingPublished, type Published } from '../publish/published.ts';
+import { readSql } from '../sql-text.ts';
 import type { Database } from '../warehouse/database.ts';
-import { readSql } from '../warehouse/sql-text.ts';
 import { readTableSpecs } from '../warehouse/table-spec.ts';
 import { lacksRecords } from './needed-records.ts';
 
@@ -62,19 +62,19 @@ export async function reload(
     select distinct task, crawl from landed where segment::varchar in (select unnest($segments::varchar[]))`,
     { segments: [...thinned].map(String) },
   );
-  await database.transaction(() => replaceMisfits(database, folder, staged));
+  await database.transaction(() => replaceCastErrors(database, folder, staged));
   await database.run('checkpoint');
   if (unpublished !== undefined) addPublished(result, await publish(database, folder, options));
   return result;
 }
 
 /** Quarantine entries and their counts, of crawls that no later one has replaced. */
-async function replaceMisfits(
+async function replaceCastErrors(
   database: Database,
   folder: DataFolder,
   staged: readonly StagedSegment[],
 ): Promise<void> {
-  await database.script(readSql('reload/misfits.sql'));
-  await insertMisfits(database, folder, staged);
+  await database.script(readSql('reload/cast-errors.sql'));
+  await insertCastErrors(database, folder, staged);
   await database.script(readSql('reload/first-quarantined.sql'));
 }

@@ -3,9 +3,9 @@ import { DiskError } from '../errors.ts';
 import { isSegmentWhole } from '../landing/reader.ts';
 import { pageFile, recordFile, syncDirectory, syncFile } from '../landing/segment-files.ts';
 import { thinPageLines } from '../landing/thin-segment.ts';
+import { readSql } from '../sql-text.ts';
 import type { Database } from '../warehouse/database.ts';
 import { retryWithMoreMemory } from '../warehouse/memory.ts';
-import { readSql } from '../warehouse/sql-text.ts';
 import { archivedPages, archivedRecords, isOfArchive, listTexts } from './archive-files.ts';
 import type { NeededRecords } from './needed-records.ts';
 

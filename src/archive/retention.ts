@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
 import { crawlKey, readLanding } from '../landing/reader.ts';
 import { listSegments, syncDirectory } from '../landing/segment-files.ts';
+import { readSql } from '../sql-text.ts';
 import { type Database, type DatabaseOptions, openDatabase } from '../warehouse/database.ts';
-import { readSql } from '../warehouse/sql-text.ts';
 import { forgetChecksums } from './archive-checksums.ts';
 import {
   archivedPages,

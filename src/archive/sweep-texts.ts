@@ -1,8 +1,8 @@
 import { rm, stat } from 'node:fs/promises';
 import { syncDirectory } from '../landing/segment-files.ts';
+import { readSql } from '../sql-text.ts';
 import { type Database, type DatabaseOptions, openDatabase } from '../warehouse/database.ts';
 import { retryWithMoreMemory } from '../warehouse/memory.ts';
-import { readSql } from '../warehouse/sql-text.ts';
 import { writeArchive } from './archive.ts';
 import {
   archivedPages,

@@ -12,7 +12,7 @@ interface ReloadArgs extends GlobalArgs {
 /** Arguments of `ledgerlake reload`. */
 export const usage: Usage = {
   arguments: { '[table...]': 'Tables to make again (default: all)' },
-  examples: { 'ledgerlake reload assets': 'After a change in sql/shapes/asset/' },
+  examples: { 'ledgerlake reload assets': 'After a change in sql/tables/assets.sql' },
   notes:
     'Asks the API nothing. Rows change in place, also former versions; what was quarantined and loads now comes in. Stopped, it is simply run again.',
 };

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { UsageError } from '../errors.ts';
+import { quoteName } from '../sql-text.ts';
 import type { Database } from '../warehouse/database.ts';
 import { lakeType } from '../warehouse/lake-type.ts';
-import { quoteName } from '../warehouse/sql-text.ts';
 import type { Manifest } from './lake-manifest.ts';
 
 /** How a table is written: part of its fingerprint, so a change of it writes the table anew. */

@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { escapeGlob, quoteName, quoteText } from '../sql-text.ts';
 import type { Database } from '../warehouse/database.ts';
-import { escapeGlob, quoteName, quoteText } from '../warehouse/sql-text.ts';
 import type { Manifest } from './lake-manifest.ts';
 import { type LakeColumn, type LakeLayout, lakeSelectList, type TableFacts } from './lake-table.ts';
 

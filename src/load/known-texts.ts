@@ -1,6 +1,6 @@
+import { quoteName, quoteText, readSql } from '../sql-text.ts';
 import type { Database } from '../warehouse/database.ts';
 import { listGroups } from '../warehouse/row-groups.ts';
-import { quoteName, quoteText, readSql } from '../warehouse/sql-text.ts';
 import type { TableSpec } from '../warehouse/table-spec.ts';
 import { carriesGroup } from './text-hash.ts';
 

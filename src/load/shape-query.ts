@@ -1,9 +1,9 @@
 import { UsageError } from '../errors.ts';
 import { factsMacroOf, type MappingSql, mappingSql } from '../model/shape-sql.ts';
 import { type Origin, readTableModels } from '../model/table-model.ts';
+import { readSql } from '../sql-text.ts';
 import { type Database, listColumns } from '../warehouse/database.ts';
 import { stagedHashes } from '../warehouse/row-groups.ts';
-import { readSql } from '../warehouse/sql-text.ts';
 import type { TableSpec } from '../warehouse/table-spec.ts';
 
 /** Makes the macros that mappings use, for this connection only. */

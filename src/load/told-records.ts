@@ -1,9 +1,9 @@
 import type { LandingRecord } from '../landing/landing-record.ts';
 import { digestBytes, digestRecords } from '../landing/record-digests.ts';
 import type { NewPage } from '../landing/render-page.ts';
+import { quoteName } from '../sql-text.ts';
 import { type Database, listColumns } from '../warehouse/database.ts';
 import { listGroups } from '../warehouse/row-groups.ts';
-import { quoteName } from '../warehouse/sql-text.ts';
 import type { TableSpec } from '../warehouse/table-spec.ts';
 import { textHash } from './text-hash.ts';
 

@@ -1,5 +1,5 @@
+import { quoteName } from '../sql-text.ts';
 import type { Group } from '../warehouse/row-groups.ts';
-import { quoteName } from '../warehouse/sql-text.ts';
 import type { TableSpec } from '../warehouse/table-spec.ts';
 import { carriedBits, carriesGroup, textHash } from './text-hash.ts';
 

@@ -1,7 +1,6 @@
 import { everyElementFits, mustBeTexts } from './column-sql.ts';
-import { textAt } from './extra-sql.ts';
+import { type Mapping, textAt } from './describe-mapping.ts';
 import { elementKinds } from './form-facts.ts';
-import type { Mapping } from './mapping-sql.ts';
 import { listLists, listObjects, memberOf } from './record-tree.ts';
 import type { Column, Origin } from './table-model.ts';
 

@@ -1,6 +1,6 @@
-import { quoteText } from '../warehouse/sql-text.ts';
-import type { Mapping } from './mapping-sql.ts';
-import { factName, jsonPath, knownMembers, type RecordNode } from './record-tree.ts';
+import { quoteText } from '../sql-text.ts';
+import { type Mapping, textAt } from './describe-mapping.ts';
+import { factName, knownMembers, type RecordNode } from './record-tree.ts';
 import { groupsWithMembers } from './table-ddl.ts';
 import type { Origin } from './table-model.ts';
 
@@ -52,9 +52,4 @@ function nulls(node: RecordNode): string {
   return `{${knownMembers(node)
     .map((name) => `"${name}": null`)
     .join(', ')}}`;
-}
-
-/** The JSON at a path of the record. */
-export function textAt({ text: { column, root } }: Mapping, path: readonly string[]): string {
-  return path.length === 0 && root === '$' ? column : `${column} -> '${jsonPath(root, path)}'`;
 }

@@ -1,4 +1,4 @@
-import { quoteText } from '../warehouse/sql-text.ts';
+import { quoteText } from '../sql-text.ts';
 import {
   factName,
   jsonPath,
@@ -18,7 +18,7 @@ export function factsMacro({ name }: TableModel): string {
 
 /**
  * Makes that macro. Its facts: `other_kinds`, something is not of the kind its column takes; `more_<member>`, it has
- * members that no column takes; `shown_<member>`, it has any; `null_<member>`, it is null; `map_<member>`, it is an object
+ * members that no column takes; `shown_<group>`, it has any; `null_<group>`, it is null; `map_<member>`, it is an object
  * where a list is read. Few functions read the whole record: each holds all its text.
  */
 export function createFactsMacro(model: TableModel, tree: RecordNode): string {
@@ -34,7 +34,7 @@ export function createFactsMacro(model: TableModel, tree: RecordNode): string {
   ];
   const facts = [
     `'other_kinds': ${otherKinds(objects, lists)}`,
-    ...objects.flatMap((node, index) => objectFacts(node, index)),
+    ...objects.flatMap((node, index) => objectFacts(node, index, model.header)),
     ...lists.flatMap(listFacts),
   ];
   return `create or replace temp macro ${factsMacro(model)}(record) as
@@ -51,11 +51,11 @@ export function createFactsMacro(model: TableModel, tree: RecordNode): string {
 `;
 }
 
-function objectFacts(node: RecordNode, index: number): string[] {
+function objectFacts(node: RecordNode, index: number, header: ReadonlyMap<string, string>): string[] {
   const keys = `told.keys[${index + 1}]`;
   const more = `'${factName('more', node.path)}': not list_has_all([${knownMembers(node).map(quoteText).join(', ')}], ${keys})`;
   const [member] = node.path;
-  if (node.path.length !== 1 || member === undefined) return [more];
+  if (node.path.length !== 1 || member === undefined || !header.has(`group ${member}`)) return [more];
   const there = `list_contains(told.keys[1], ${quoteText(member)})`;
   return [
     more,

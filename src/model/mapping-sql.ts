@@ -1,57 +1,11 @@
-import { castErrors, mayFail } from './cast-errors.ts';
-import {
-  type Cast,
-  castsOf,
-  columnValue,
-  everyElementFits,
-  listValue,
-  type RecordText,
-} from './column-sql.ts';
-import { extraColumns } from './extra-sql.ts';
+import { mayFail } from './cast-errors.ts';
+import { everyElementFits, listValue, type RecordText } from './column-sql.ts';
+import { describeMapping, type Mapping } from './describe-mapping.ts';
 import { factsMacro } from './form-facts.ts';
-import { type OwnSql, readOwnSql } from './own-sql.ts';
-import {
-  jsonPath,
-  listObjects,
-  listsStructure,
-  memberOf,
-  type RecordNode,
-  readRecordTree,
-  stagedOnly,
-  structureOf,
-} from './record-tree.ts';
-import { groupNames } from './table-ddl.ts';
-import type { Column, Origin, TableModel } from './table-model.ts';
-
-/** A line of a mapping, and where it comes from; null: from no line in particular. */
-export interface MappingLine {
-  sql: string;
-  origin: Origin | null;
-}
-
-/** What the steps of a mapping are made from. */
-export interface Mapping {
-  model: TableModel;
-  tree: RecordNode;
-  text: RecordText;
-  own: OwnSql | null;
-  /** The table's columns that the record is read for, `extra` and those of sql/bookkeeping.sql left out. */
-  columns: readonly Column[];
-  /** Slots that stand in the record: `own_slot` of the row, `own_<group>_slot` of a group. */
-  slots: readonly Cast[];
-  casts: readonly Cast[];
-  groups: readonly string[];
-}
-
-/** True where the record is read as it is typed, with what its form says; else as JSON, taken apart by the mapping. */
-export function readsForms({ header }: TableModel): boolean {
-  return header.get('forms') === 'yes';
-}
-
-/** The structure that sql/landing.sql reads records of the table in. */
-export function landingStructure(model: TableModel): string {
-  return readsForms(model) ? structureOf(readRecordTree(model)) : '"JSON"';
-}
+import type { OwnSql } from './own-sql.ts';
+import { jsonPath, listObjects, listsStructure, memberOf, structureOf } from './record-tree.ts';
+import { line, type MappingLine, outputs, rowsStep } from './row-sql.ts';
+import type { Column, TableModel } from './table-model.ts';
 
 /** The rest of a mapping after sql/landing.sql: from `record` to the staged rows of the table. */
 export function mappingLines(model: TableModel, shape: string): MappingLine[] {
@@ -75,37 +29,6 @@ export function mappingLines(model: TableModel, shape: string): MappingLine[] {
 function endSteps(steps: readonly MappingLine[]): MappingLine[] {
   const last = steps.at(-1) as MappingLine;
   return [...steps.slice(0, -1), { ...last, sql: last.sql.replace(/,$/, '') }];
-}
-
-function describeMapping(model: TableModel, shape: string): Mapping {
-  const text: RecordText = readsForms(model)
-    ? { column: 'line', root: '$.record' }
-    : { column: 'record', root: '$' };
-  const groups = groupNames(model.header);
-  const slotNames = ['slot', ...groups.map((name) => `${name}_slot`)];
-  const slots = slotNames.flatMap((slot) => {
-    const column = model.columns.find(({ name, from }) => name === slot && from.length > 0);
-    const cast = column === undefined ? [] : castsOf({ ...column, marks: new Set(['slot']) }, text);
-    return cast.map((one) => ({ ...one, name: `own_${slot}` }));
-  });
-  const columns = model.columns.filter(
-    (column) => column.type !== '' && column.name !== 'seen_at' && column.name !== 'extra',
-  );
-  const casts = columns.flatMap((column) => (column.members.length > 0 ? [] : castsOf(column, text)));
-  return {
-    model,
-    tree: readRecordTree(model),
-    text,
-    own: readOwnSql(model, shape),
-    columns,
-    slots,
-    casts,
-    groups,
-  };
-}
-
-function line(sql: string, origin: Origin | null = null): MappingLine {
-  return { sql, origin };
 }
 
 function ownStep(own: OwnSql | null, after: OwnSql['after']): MappingLine[] {
@@ -214,97 +137,4 @@ function mapValue({ from, members }: Column, text: RecordText): string {
   const entries = `map_entries(from_json(${text.column} -> '${jsonPath(text.root, path)}', '"MAP(VARCHAR, VARCHAR)"'))`;
   const pairs = `list_sort(list_transform(${entries}, lambda pair: {'${key}': pair.key, '${value}': pair.value}))`;
   return `case when facts.map_${path.join('_')} then ${pairs} else ${memberOf('r', path)} end`;
-}
-
-/** The staged row: where it comes from, its slots and groups, its columns, and what could not be cast. */
-function rowsStep(mapping: Mapping, from: string, more: readonly string[] = []): MappingLine[] {
-  const { own } = mapping;
-  const items = outputs(mapping).map(([sql, name, origin]) =>
-    line(`  ${sql === name ? name : `${sql} as ${name}`},`, origin),
-  );
-  const where = own?.usableOnly === true ? [line('where usable')] : [];
-  return [
-    line('select'),
-    ...items,
-    ...more.map((name) => line(`  ${name},`)),
-    line(`from ${from}`),
-    ...where,
-  ];
-}
-
-function outputs(mapping: Mapping): [sql: string, name: string, origin: Origin | null][] {
-  const { model, columns, casts } = mapping;
-  const values = columns.map((column): [string, string, Origin] => {
-    const own = casts.filter((cast) => cast.column === column);
-    const isMade =
-      column.marks.has('map') || (column.members.length > 0 && everyElementFits(column, '') !== null);
-    if (column.members.length > 0 && column.from.length > 0)
-      return [isMade ? column.name : listValue(column), column.name, column];
-    const made = column.marks.has('key') && column.sql !== null ? { ...column, sql: column.name } : column;
-    return [columnValue(made, own), column.name, column];
-  });
-  const staged = [...stagedOnly(model.header)].map(([name, sql]): [string, string, null] => [
-    sql,
-    name,
-    null,
-  ]);
-  return [
-    ...['task', 'crawl', 'page', 'n', 'run_id', 'seen_at'].map((name): [string, string, null] => [
-      name,
-      name,
-      null,
-    ]),
-    ...slotColumns(mapping),
-    ...staged,
-    ...values,
-    ...extraColumns(mapping),
-    ...castErrors(mapping),
-  ];
-}
-
-/** A row's slot is what the record says, else that of its page; so it is for each group. */
-function slotColumns({ model, slots, groups }: Mapping): [string, string, null][] {
-  const own = slots.map(({ name }) => name);
-  const slotOf = (names: readonly string[]) =>
-    names.length === 0 ? 'page_slot' : `coalesce(${names.join(', ')}, page_slot)`;
-  const written = model.columns.find(({ name, sql }) => name === 'slot' && sql !== null)?.sql;
-  const ofGroups = own.filter((name) => name !== 'own_slot');
-  // Where a group alone has a slot, the groups of a text that comes again would have two.
-  const digest =
-    ofGroups.length === 0
-      ? 'digest'
-      : `case when own_slot is not null or coalesce(${ofGroups.join(', ')}) is null then digest end`;
-  const texts: [string, string, null][] =
-    model.header.get('texts') === 'yes'
-      ? [
-          [digest, 'digest', null],
-          ['own_slot', 'own_slot', null],
-        ]
-      : [];
-  return [
-    ...texts,
-    [written ?? slotOf(own), 'slot', null],
-    ...groups.flatMap((group): [string, string, null][] => [
-      [carried(group, model.header.get(`group ${group}`) ?? ''), `carries_${group}`, null],
-      [
-        slotOf(own.filter((name) => name === 'own_slot' || name === `own_${group}_slot`)),
-        `${group}_slot`,
-        null,
-      ],
-    ]),
-  ];
-}
-
-/** Whether an answer speaks of a group. `asked`: the question did. `members`, `null`, `value`: what the record has there. */
-function carried(group: string, said: string): string {
-  const conditions: Record<string, string> = {
-    asked: `coalesce(list_contains(carries, '${group}'), false)`,
-    members: `coalesce(facts.shown_${group}, false)`,
-    null: `coalesce(facts.null_${group}, false)`,
-    value: `${memberOf('r', [group])} is not null`,
-  };
-  return said
-    .split(' or ')
-    .map((word) => conditions[word] ?? `unknown_word_${word}`)
-    .join(' or ');
 }

@@ -1,4 +1,4 @@
-import { hasSql, readSql } from '../warehouse/sql-text.ts';
+import { hasSql, readSql } from '../sql-text.ts';
 import type { TableModel } from './table-model.ts';
 
 /** What is written by hand of a mapping: `sql/shapes/<shape>/<table>.sql`, common table expressions between two steps. */

@@ -1,7 +1,9 @@
-import { readSql } from '../warehouse/sql-text.ts';
+import { readSql } from '../sql-text.ts';
+import { landingStructure } from './describe-mapping.ts';
 import { createFactsMacro } from './form-facts.ts';
-import { landingStructure, type MappingLine, mappingLines } from './mapping-sql.ts';
+import { mappingLines } from './mapping-sql.ts';
 import { readRecordTree } from './record-tree.ts';
+import type { MappingLine } from './row-sql.ts';
 import { type Origin, readTableModels, splitList, type TableModel } from './table-model.ts';
 
 /** What makes the rows of one table from the records of one shape. */

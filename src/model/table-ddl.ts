@@ -1,4 +1,4 @@
-import { quoteText, readSql } from '../warehouse/sql-text.ts';
+import { quoteText, readSql } from '../sql-text.ts';
 import { type Column, parseColumn, splitList, type TableModel } from './table-model.ts';
 
 /** A column of a table as people see it. */

@@ -1,4 +1,5 @@
-import { listSql, readSql } from '../warehouse/sql-text.ts';
+import { UsageError } from '../errors.ts';
+import { listSql, readSql } from '../sql-text.ts';
 
 /** Where a line of a mapping comes from: the file in `sql/` and the line in which a person would correct it. */
 export interface Origin {
@@ -97,8 +98,9 @@ export function parseColumn(line: string, origin: Origin, groups: readonly strin
   const words = marks.split(' ').filter((word) => word !== '');
   const strange = words.find((word) => !knownMarks.includes(word as Mark));
   if (!/^\w+$/.test(name) || strange !== undefined)
-    throw new Error(
+    throw new UsageError(
       `sql/${origin.file}:${origin.line}: ${strange === undefined ? 'no column' : `unknown mark "${strange}"`}`,
+      `A column is written as: name type marks <- member -- sentence. The marks are ${knownMarks.join(', ')}.`,
     );
   const members = parseMembers(type);
   const [, group, told] = /^(\w+): (.*)$/.exec(comment.trim()) ?? [];

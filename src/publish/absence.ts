@@ -1,8 +1,8 @@
 import type { DataFolder } from '../data-folder.ts';
 import { listFiles, type StagedSegment } from '../load/staged-segments.ts';
+import { readSql } from '../sql-text.ts';
 import type { Database } from '../warehouse/database.ts';
 import { distinctTables, keyText, type MemberList, readMemberLists } from '../warehouse/member-lists.ts';
-import { readSql } from '../warehouse/sql-text.ts';
 import type { TableSpec } from '../warehouse/table-spec.ts';
 
 /**

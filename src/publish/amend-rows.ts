@@ -1,7 +1,7 @@
+import { quoteName } from '../sql-text.ts';
 import { type Database, listColumns } from '../warehouse/database.ts';
 import { retryWithMoreMemory } from '../warehouse/memory.ts';
 import { type Group, listGroups, stagedHash } from '../warehouse/row-groups.ts';
-import { quoteName } from '../warehouse/sql-text.ts';
 import type { TableSpec } from '../warehouse/table-spec.ts';
 import { countRows, takeSlice } from './slices.ts';
 

@@ -1,7 +1,7 @@
 import { appliedRows, makeWithheld } from '../load/staged-segments.ts';
+import { quoteName, readSql } from '../sql-text.ts';
 import { type Database, listColumns } from '../warehouse/database.ts';
 import { retryWithMoreMemory } from '../warehouse/memory.ts';
-import { quoteName, readSql } from '../warehouse/sql-text.ts';
 import type { TableSpec } from '../warehouse/table-spec.ts';
 import { fillRows } from './fill-rows.ts';
 import { type MergeCounts, noRows } from './merge-table.ts';

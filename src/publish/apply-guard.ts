@@ -1,5 +1,5 @@
+import { readSql } from '../sql-text.ts';
 import type { Database } from '../warehouse/database.ts';
-import { readSql } from '../warehouse/sql-text.ts';
 import { type Accepted, acceptOf, type GuardName } from './accepted.ts';
 
 /** What a guard counts over: each job by itself, or all jobs that a run published together. */

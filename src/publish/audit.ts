@@ -1,13 +1,13 @@
 import type { DataFolder } from '../data-folder.ts';
 import { listFiles, type StagedSegment } from '../load/staged-segments.ts';
+import { listSql, readSql } from '../sql-text.ts';
 import type { Database } from '../warehouse/database.ts';
-import { listSql, readSql } from '../warehouse/sql-text.ts';
 import { readTableSpecs } from '../warehouse/table-spec.ts';
 import type { Accepted } from './accepted.ts';
 import { applyGuard } from './apply-guard.ts';
 
 /**
- * Write, audit, publish: makes `misfit_count`, and `refused` of the crawls in `ready` whose rows fail an audit, or too many
+ * Write, audit, publish: makes `cast_error_count`, and `refused` of the crawls in `ready` whose rows fail an audit, or too many
  * of whose records were quarantined.
  */
 export async function auditRows(
@@ -21,12 +21,12 @@ export async function auditRows(
       task varchar, crawl varchar, guard varchar, whole_job boolean, table_name varchar, column_name varchar, rows bigint,
       total bigint, examples varchar[], accept varchar, reason varchar
     );
-    create or replace temp table misfit_count (
+    create or replace temp table cast_error_count (
       task varchar, crawl varchar, quarantined bigint, problem varchar, examples varchar[]
     );`);
   const specs = readTableSpecs();
   const files = specs.flatMap((spec) => listFiles(folder, spec, staged));
-  if (files.length > 0) await database.run(readSql('publish/misfits.sql'), { files });
+  if (files.length > 0) await database.run(readSql('publish/cast-errors.sql'), { files });
   for (const name of ['quarantined-target', 'quarantined-job']) await applyGuard(database, name, accept);
   for (const name of listSql('audits')) {
     const text = readSql(`audits/${name}.sql`);

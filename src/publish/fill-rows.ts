@@ -1,8 +1,8 @@
 import { appliedRows } from '../load/staged-segments.ts';
+import { quoteName } from '../sql-text.ts';
 import { type Database, listColumns } from '../warehouse/database.ts';
 import { retryWithMoreMemory } from '../warehouse/memory.ts';
 import { groupHash, listGroups } from '../warehouse/row-groups.ts';
-import { quoteName } from '../warehouse/sql-text.ts';
 import type { TableSpec } from '../warehouse/table-spec.ts';
 
 /**

@@ -1,7 +1,7 @@
+import { quoteText, readSql } from '../sql-text.ts';
 import type { Database } from '../warehouse/database.ts';
 import { keyText, readAskedRows, readMemberLists } from '../warehouse/member-lists.ts';
 import { retryWithMoreMemory } from '../warehouse/memory.ts';
-import { quoteText, readSql } from '../warehouse/sql-text.ts';
 import { readTableSpecs, type TableSpec } from '../warehouse/table-spec.ts';
 
 /** Rows that are looked at in one transaction. */

@@ -1,6 +1,6 @@
+import { quoteText, readSql } from '../sql-text.ts';
 import type { Database } from '../warehouse/database.ts';
 import { keyText } from '../warehouse/member-lists.ts';
-import { quoteText, readSql } from '../warehouse/sql-text.ts';
 import { readTableSpecs, type TableSpec } from '../warehouse/table-spec.ts';
 import { operationsOf, shownSql } from './follow-rows.ts';
 import { closeRows } from './settle-absent.ts';

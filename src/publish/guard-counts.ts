@@ -1,9 +1,9 @@
 import type { DataFolder } from '../data-folder.ts';
 import { listFiles, type StagedSegment } from '../load/staged-segments.ts';
+import { quoteName, quoteText } from '../sql-text.ts';
 import { type Database, listColumns } from '../warehouse/database.ts';
 import { retryWithMoreMemory } from '../warehouse/memory.ts';
 import { type Group, listGroups, stagedHash } from '../warehouse/row-groups.ts';
-import { quoteName, quoteText } from '../warehouse/sql-text.ts';
 import { readTableSpecs, type TableSpec } from '../warehouse/table-spec.ts';
 import { countRows, namesOf, takeSlice } from './slices.ts';
 

@@ -1,5 +1,5 @@
+import { quoteName } from '../sql-text.ts';
 import type { Group } from '../warehouse/row-groups.ts';
-import { quoteName } from '../warehouse/sql-text.ts';
 import type { TableSpec } from '../warehouse/table-spec.ts';
 
 /** `new` and `changed`: rows from one staged row each; `mixed`: rows put together from several. */

@@ -1,7 +1,7 @@
 import { carriedBits, carriesGroup, textHash } from '../load/text-hash.ts';
 import { toldRowsSql } from '../load/told-rows-sql.ts';
+import { quoteName, quoteText } from '../sql-text.ts';
 import { type Group, listGroups, stagedHash } from '../warehouse/row-groups.ts';
-import { quoteName, quoteText } from '../warehouse/sql-text.ts';
 import { type TableSpec, withoutFollowed } from '../warehouse/table-spec.ts';
 import { type TextSql, textSql } from '../warehouse/text-sql.ts';
 import { insertSql } from './insert-sql.ts';

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import type { DataFolder } from '../data-folder.ts';
+import { readSql } from '../sql-text.ts';
 import type { Database } from '../warehouse/database.ts';
-import { readSql } from '../warehouse/sql-text.ts';
 
 /** A run as `meta.runs` shows it. */
 export interface RunRow {

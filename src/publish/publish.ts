@@ -4,10 +4,10 @@ import type { DataFolder } from '../data-folder.ts';
 import { listSegments, longestPageLine, pageFile } from '../landing/segment-files.ts';
 import { listStaged, loadAgain } from '../load/load.ts';
 import { listFiles, type StagedSegment } from '../load/staged-segments.ts';
+import { readSql } from '../sql-text.ts';
 import { defaultThresholds, type Thresholds } from '../thresholds.ts';
 import type { Database } from '../warehouse/database.ts';
 import { limitBeside } from '../warehouse/memory.ts';
-import { readSql } from '../warehouse/sql-text.ts';
 import { readTableSpecs } from '../warehouse/table-spec.ts';
 import { type Accepted, joinAccepted, nothingAccepted } from './accepted.ts';
 import { appendRows } from './append-rows.ts';
@@ -104,7 +104,7 @@ async function publishReady(
   result.quarantined = result.quarantined.concat(
     await database.rows<Quarantined>(
       `select job, sum(quarantined)::double as records, max_by(problem, quarantined) as reason
-      from received join misfit_count using (task, crawl) group by job order by job`,
+      from received join cast_error_count using (task, crawl) group by job order by job`,
     ),
   );
   const ready = await readSegments(database, 'from landed semi join ready using (task, crawl)');
@@ -201,7 +201,7 @@ async function commitState(
     await database.run(readSql(`publish/${name}.sql`), { accepted: accept.vanished });
   await noteParams(database);
   const gone = await settleAbsent(database, folder, staged);
-  await quarantineMisfits(database, folder, received);
+  await quarantineCastErrors(database, folder, received);
   await database.script(
     `update crawl set state = 'published' from ready where ready.task = crawl.task and ready.crawl = crawl.crawl`,
   );
@@ -225,38 +225,38 @@ async function noteParams(database: Database): Promise<void> {
 }
 
 /** What the crawls of a step, refused ones too, found that does not fit, once a target: an incremental crawl sees what others saw again. */
-async function quarantineMisfits(
+async function quarantineCastErrors(
   database: Database,
   folder: DataFolder,
   staged: readonly StagedSegment[],
 ): Promise<void> {
   await database.script(readSql('publish/quarantine.sql'));
-  await insertMisfits(database, folder, staged, 'received');
+  await insertCastErrors(database, folder, staged, 'received');
   await database.script(readSql('publish/first-quarantined.sql'));
 }
 
-/** What the crawls in `ready`, or another table, found that does not fit, after `misfit_count` of them is made. */
-export async function insertMisfits(
+/** What the crawls in `ready`, or another table, found that does not fit, after `cast_error_count` of them is made. */
+export async function insertCastErrors(
   database: Database,
   folder: DataFolder,
   staged: readonly StagedSegment[],
   crawls: 'ready' | 'received' = 'ready',
 ): Promise<void> {
-  const [misfits] = await database.rows('from misfit_count limit 1');
-  if (misfits === undefined) return;
+  const [cast_errors] = await database.rows('from cast_error_count limit 1');
+  if (cast_errors === undefined) return;
   for (const spec of readTableSpecs()) {
     const files = listFiles(folder, spec, staged);
     if (files.length === 0) continue;
     await database.run(
       `insert into meta.quarantine (table_name, task, crawl, page, slot, key, column_name, reason, raw)
       with found as (
-        select task, crawl, page, slot, misfit.column_name, misfit.reason, misfit.raw,
-          coalesce(key, mentioned_key(misfit.raw)) as key
+        select task, crawl, page, slot, cast_error.column_name, cast_error.reason, cast_error.raw,
+          coalesce(key, mentioned_key(cast_error.raw)) as key
         from (
-          select task, crawl, page, slot, nullif(concat_ws('/', ${spec.key.join(', ')}), '') as key, unnest(misfits) as misfit
+          select task, crawl, page, slot, nullif(concat_ws('/', ${spec.key.join(', ')}), '') as key, unnest(cast_errors) as cast_error
           from read_parquet($files)
           semi join ${crawls} using (task, crawl)
-          where len(misfits) > 0
+          where len(cast_errors) > 0
         )
       )
       select $table, task, crawl, page, slot, key, column_name, reason, raw

@@ -1,5 +1,6 @@
 import type { DataFolder } from '../data-folder.ts';
 import { listFiles, type StagedSegment } from '../load/staged-segments.ts';
+import { quoteText, readSql } from '../sql-text.ts';
 import type { Database } from '../warehouse/database.ts';
 import {
   type AskedRows,
@@ -8,7 +9,6 @@ import {
   readAskedRows,
   readMemberLists,
 } from '../warehouse/member-lists.ts';
-import { quoteText, readSql } from '../warehouse/sql-text.ts';
 import { readTableSpecs, type TableSpec, withoutFollowed } from '../warehouse/table-spec.ts';
 import { isOlder } from './absence.ts';
 
@@ -75,7 +75,7 @@ async function makeLookedUp(
         select task, crawl, coalesce(key, '') as key
         from (
           select task, crawl,
-            unnest(if(${keyText(answers, 's')} is null, mentioned_keys(misfits[1].raw), [${keyText(answers, 's')}])) as key
+            unnest(if(${keyText(answers, 's')} is null, mentioned_keys(cast_errors[1].raw), [${keyText(answers, 's')}])) as key
           from read_parquet($files) s semi join ready using (task, crawl)
         )`,
     files.length === 0 ? {} : { files },

@@ -1,5 +1,5 @@
+import { quoteName, readSql } from '../sql-text.ts';
 import type { Database } from '../warehouse/database.ts';
-import { quoteName, readSql } from '../warehouse/sql-text.ts';
 import type { TableSpec } from '../warehouse/table-spec.ts';
 
 /** A row that a run brought, changed or closed. All of it comes from the data. */

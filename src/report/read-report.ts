@@ -5,10 +5,10 @@ import { UsageError } from '../errors.ts';
 import { exists } from '../landing/segment-files.ts';
 import { billingPeriodStart } from '../run/budget.ts';
 import { type RunSummary, readRuns } from '../run/read-runs.ts';
+import { readSql } from '../sql-text.ts';
 import { type JobFiles, readStatus, type Status } from '../status/read-status.ts';
 import { requireSchema } from '../warehouse/build.ts';
 import { type Database, openDatabase } from '../warehouse/database.ts';
-import { readSql } from '../warehouse/sql-text.ts';
 import { readTableSpecs } from '../warehouse/table-spec.ts';
 import { type Examples, readExamples } from './read-examples.ts';
 import { readDailyCredits, readTimeline, type Timeline } from './read-timeline.ts';
@@ -32,7 +32,7 @@ export interface SnapshotData {
   received: { step: number; records: number }[];
   targets: Target[];
   examples: Examples[];
-  quarantine: Misfit[];
+  quarantine: CastErrors[];
   tables: { name: string; rows: string; seen_at: Date | null; slot: string | null }[];
   assets: Assets | null;
   collections: Collection[];
@@ -66,7 +66,7 @@ export interface Target {
   reason: string | null;
 }
 
-export interface Misfit {
+export interface CastErrors {
   table_name: string;
   column_name: string | null;
   reason: string;
@@ -187,7 +187,7 @@ async function readSnapshot(
       received: await rows('received', { run, from: Date.parse(startedAt), step: stepMs }),
       targets: await rows<Target>('targets'),
       examples: examples.filter((one) => one.inserted.length + one.changed.length + one.gone.length > 0),
-      quarantine: await rows<Misfit>('quarantine'),
+      quarantine: await rows<CastErrors>('quarantine'),
       tables: await readTables(database),
       ...(await readAssets(database)),
       balances: await rows<Balance>('balances'),

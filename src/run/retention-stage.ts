@@ -13,8 +13,8 @@ import {
   sizeExpired,
 } from '../archive/retention.ts';
 import { listSegments, syncDirectory, syncFile } from '../landing/segment-files.ts';
+import { readSql } from '../sql-text.ts';
 import type { Database } from '../warehouse/database.ts';
-import { readSql } from '../warehouse/sql-text.ts';
 import { billingPeriodStart } from './budget.ts';
 import { listOldRequests } from './request-log.ts';
 import { listOldRuns, readRunLog } from './run-log.ts';

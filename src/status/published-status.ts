@@ -5,9 +5,9 @@ import { crawlKey } from '../landing/reader.ts';
 import type { GuardName } from '../publish/accepted.ts';
 import { type CrawledTarget, listFormer } from '../run/current-targets.ts';
 import type { RunEntry } from '../run/run-log.ts';
+import { readSql } from '../sql-text.ts';
 import { requireSchema } from '../warehouse/build.ts';
 import { type Database, openDatabase } from '../warehouse/database.ts';
-import { readSql } from '../warehouse/sql-text.ts';
 import { readTableSpecs } from '../warehouse/table-spec.ts';
 
 /** What a feed covers: the lowest and highest slot that are in, gaps between them aside. Null for all else. */

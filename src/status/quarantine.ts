@@ -1,8 +1,8 @@
 import type { DataFolder } from '../data-folder.ts';
+import { readSql } from '../sql-text.ts';
 import { requireSchema } from '../warehouse/build.ts';
 import { type Database, type DatabaseOptions, openDatabase } from '../warehouse/database.ts';
 import { requireSnapshot } from '../warehouse/open-snapshot.ts';
-import { readSql } from '../warehouse/sql-text.ts';
 
 /** A field or record that did not fit, of `meta.quarantine`. */
 export interface QuarantineEntry {

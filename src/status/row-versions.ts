@@ -1,7 +1,7 @@
 import { UsageError } from '../errors.ts';
+import { quoteName } from '../sql-text.ts';
 import { type Database, listColumns } from '../warehouse/database.ts';
 import { listGroups } from '../warehouse/row-groups.ts';
-import { quoteName } from '../warehouse/sql-text.ts';
 import type { TableSpec } from '../warehouse/table-spec.ts';
 
 /** One version of a row: what it said, from when to when. */

@@ -1,6 +1,7 @@
 import { chmod, rename } from 'node:fs/promises';
 import type { DataFolder } from '../data-folder.ts';
 import { StoppedEarly, UsageError } from '../errors.ts';
+import { listSql, readSql } from '../sql-text.ts';
 import {
   type Database,
   type DatabaseOptions,
@@ -10,7 +11,6 @@ import {
 } from './database.ts';
 import { noteNewShapes } from './mapping.ts';
 import { repairSlots, repairTimes } from './repair-slots.ts';
-import { listSql, readSql } from './sql-text.ts';
 import { readTableSpecs, type TableSpec, withoutFollowed } from './table-spec.ts';
 
 /**

@@ -3,8 +3,8 @@ import { parse } from 'node:path';
 import type { DuckDBConnection, DuckDBInstance, DuckDBType, DuckDBValue } from '@duckdb/node-api';
 import { parseMemory } from '../config/config-schema.ts';
 import { asDiskError } from '../errors.ts';
+import { escapeGlob, quoteName, quoteText } from '../sql-text.ts';
 import { duckdb } from './duckdb.ts';
-import { escapeGlob, quoteName, quoteText } from './sql-text.ts';
 
 const { DuckDBTypeId, LIST, listValue, StatementType, VARCHAR } = duckdb;
 

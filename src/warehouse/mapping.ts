@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mappingSql } from '../model/shape-sql.ts';
+import { readSql } from '../sql-text.ts';
 import type { Database } from './database.ts';
-import { readSql } from './sql-text.ts';
 import { listShapes } from './table-spec.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { listSql, readSql } from './sql-text.ts';
+import { listSql, readSql } from '../sql-text.ts';
 import { readTableSpecs, type TableSpec } from './table-spec.ts';
 
 /** A list operation whose complete crawls tell what its target does not have (`sql/members/<operation>.sql`). */

@@ -1,7 +1,7 @@
+import { listSql, readSql } from '../sql-text.ts';
 import { createSchema } from './build.ts';
 import { type Database, openDatabase } from './database.ts';
 import { memoryLimits } from './memory.ts';
-import { listSql, readSql } from './sql-text.ts';
 import { readTableSpecs } from './table-spec.ts';
 
 /** A table or view as people who query it see it. */

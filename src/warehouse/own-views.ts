@@ -1,7 +1,7 @@
 import { UsageError } from '../errors.ts';
+import { listSql, quoteName, quoteText } from '../sql-text.ts';
 import type { Database } from './database.ts';
 import { checkJobSql, runJobSql } from './job-sql.ts';
-import { listSql, quoteName, quoteText } from './sql-text.ts';
 import { readTableSpecs } from './table-spec.ts';
 
 /** One SELECT of somebody's own, and where it stands. */

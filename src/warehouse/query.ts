@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DuckDBConnection, DuckDBResult, DuckDBType, DuckDBValue } from '@duckdb/node-api';
 import { asDiskError, LedgerlakeError, UsageError } from '../errors.ts';
+import { quoteName, quoteText } from '../sql-text.ts';
 import { interruptOn } from './database.ts';
 import { duckdb } from './duckdb.ts';
 import { lakeType } from './lake-type.ts';
 import { requireSnapshot } from './open-snapshot.ts';
-import { quoteName, quoteText } from './sql-text.ts';
 
 export interface QueryOptions {
   /** DuckDB's bound, for example `256MB`. */

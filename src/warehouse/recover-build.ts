@@ -2,10 +2,10 @@ import { chmod, constants, copyFile, rename, rm } from 'node:fs/promises';
 import type { DataFolder } from '../data-folder.ts';
 import { DamagedFile, StoppedEarly } from '../errors.ts';
 import { exists, syncDirectory, syncFile } from '../landing/segment-files.ts';
+import { quoteText } from '../sql-text.ts';
 import { checkVersion, openBuild, setAside } from './build.ts';
 import { type Database, type DatabaseOptions, isLockConflict, openDatabase } from './database.ts';
 import { findWrongChecksum } from './database-blocks.ts';
-import { quoteText } from './sql-text.ts';
 
 /** A build that was made anew; what its base does not hold is replayed into it. */
 export interface Recovery {

@@ -1,5 +1,5 @@
+import { readSql } from '../sql-text.ts';
 import type { Database } from './database.ts';
-import { readSql } from './sql-text.ts';
 import { readTableSpecs, type TableSpec } from './table-spec.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { quoteName } from './sql-text.ts';
+import { quoteName } from '../sql-text.ts';
 import type { TableSpec } from './table-spec.ts';
 
 /** Columns of a row that come from one answer and have one slot; every table has a base group. */

@@ -1,4 +1,4 @@
-import { quoteName } from './sql-text.ts';
+import { quoteName } from '../sql-text.ts';
 import type { TableSpec } from './table-spec.ts';
 
 /** The statements that keep `texts.<table>` (sql/texts.sql) as the table is, from `verdict`. */

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
 import { expectFailure } from '../crash/failure.ts';
 import { environmentOf, runProgram } from '../crash/program.ts';
@@ -7,13 +8,17 @@ import { startTiny, writeListJob } from './tiny.ts';
 // Whole runs of the program: on a busy machine several of them take longer than the default.
 vi.setConfig({ testTimeout: 180_000 });
 
-const file = 'asset/assets.sql';
+const table = 'tables/assets.sql';
+const name = '<- content.metadata.name ';
+const lines = readFileSync(new URL(`../../sql/${table}`, import.meta.url), 'utf8').split('\n');
+/** Where the program says that the mistake is: the column's own line. */
+const at = `sql/tables/assets\\.sql:${lines.findIndex((line) => line.includes(name)) + 1}: `;
 
 test('a mapping that DuckDB cannot read: 2 with its line, before anything is asked', async () => {
   const { sandbox, place } = await startTiny();
   await writeListJob(place, sandbox);
   const env = environmentOf(sandbox);
-  const program = await makeProgram([[file, '\nfrom ', '\nform ']]);
+  const program = await makeProgram([['shapes/asset/assets.sql', 'from typed', 'form typed']]);
   const ended = await runProgram(['run'], { place, env, program });
   expectFailure(ended, 2, /sql\/shapes\/asset\/assets\.sql:\d+: Parser Error: [\s\S]*Correct the mapping/);
   expect(sandbox.requests).toEqual([]);
@@ -22,12 +27,24 @@ test('a mapping that DuckDB cannot read: 2 with its line, before anything is ask
   expectFailure(reloaded, 2, /sql\/shapes\/asset\/assets\.sql:\d+: Parser Error: /);
 });
 
+test.each([
+  ['= upper(r.content.metadata.name ', 'Parser Error: '],
+  ['loud <- content.metadata.name ', 'unknown mark "loud"'],
+])('a column of which the line is wrong (%s): 2 with that line', async (wrong, error) => {
+  const { sandbox, place } = await startTiny();
+  await writeListJob(place, sandbox);
+  const program = await makeProgram([[table, name, wrong]]);
+  const ended = await runProgram(['run'], { place, env: environmentOf(sandbox), program });
+  expectFailure(ended, 2, new RegExp(`${at}${error}`));
+  expect(sandbox.requests).toEqual([]);
+});
+
 test('macros that DuckDB cannot read: 2, before anything is asked', async () => {
   const { sandbox, place } = await startTiny();
   await writeListJob(place, sandbox);
-  const program = await makeProgram([['asset-macros.sql', 'create', 'crate']]);
+  const program = await makeProgram([['macros.sql', 'create', 'crate']]);
   const ended = await runProgram(['run'], { place, env: environmentOf(sandbox), program });
-  expectFailure(ended, 2, /sql\/shapes\/asset-macros\.sql:\d+: Parser Error: /);
+  expectFailure(ended, 2, /sql\/macros\.sql:\d+: Parser Error: /);
   expect(sandbox.requests).toEqual([]);
 });
 
@@ -35,11 +52,11 @@ test('a column that the mapping does not have: 2, and with it the night goes on 
   const { sandbox, place } = await startTiny();
   await writeListJob(place, sandbox);
   const env = environmentOf(sandbox);
-  const program = await makeProgram([[file, 'select\n', 'select\n  no_such_column,\n']]);
+  const program = await makeProgram([[table, name, '= no_such_column ']]);
   expectFailure(
     await runProgram(['run'], { place, env, program }),
     2,
-    /sql\/shapes\/asset\/assets\.sql:\d+: Binder Error: [\s\S]*nothing received is lost/,
+    new RegExp(`${at}Binder Error: [\\s\\S]*nothing received is lost`),
   );
   const asked = sandbox.requests.length;
   const ended = await runProgram(['run'], { place, env });

@@ -110,7 +110,7 @@ export function expectAsset(text: string): ExpectedRow {
     const node = at(record, ...path.split('.'));
     const list = column === 'attributes' && node instanceof Map ? pairs(node) : readList(node, element);
     row[column] = list.value;
-    if (list.misfit) quarantined.push(column);
+    if (list.castError) quarantined.push(column);
   }
   if (row.compressed !== true) Object.assign(row, { leaf_id: null, seq: null });
   const grouping = at(record, 'grouping');
@@ -118,7 +118,7 @@ export function expectAsset(text: string): ExpectedRow {
   const group = groups.find((item) => textOfField(at(item, 'group_key')) === 'collection') ?? null;
   const collection = readField(at(group, 'group_value'), 'address');
   row.collection = collection.value;
-  if (collection.misfit) quarantined.push('collection');
+  if (collection.castError) quarantined.push('collection');
   for (const column of ['inscription', 'spl20']) row[column] = jsonText(at(record, column));
   row.extra = unknownOf(record as JsonObject, '');
   return { key, row: { id: key, ...row }, quarantined };
@@ -170,33 +170,33 @@ function readFields(record: Json, fields: Fields) {
   const row: Record<string, Cell> = {};
   const quarantined: (string | null)[] = [];
   for (const [column, [path, kind]] of Object.entries(fields)) {
-    const { value, misfit } = readField(at(record, ...path.split('.')), kind);
+    const { value, castError } = readField(at(record, ...path.split('.')), kind);
     row[column] = value;
-    if (misfit) quarantined.push(column);
+    if (castError) quarantined.push(column);
   }
   return { row, quarantined };
 }
 
 function readList(node: Json | undefined, element: Record<string, Kind | 'texts'>) {
-  if (!Array.isArray(node)) return { value: null, misfit: (textOfField(node) ?? '') !== '' };
-  let misfit = false;
+  if (!Array.isArray(node)) return { value: null, castError: (textOfField(node) ?? '') !== '' };
+  let castError = false;
   const value = node.map((item) => {
     // An attribute of no kind stays none; the others' elements are put together from their fields.
     if (item === null && 'trait_type' in element) return null;
-    if (item !== null && !(item instanceof Map)) misfit = true;
+    if (item !== null && !(item instanceof Map)) castError = true;
     const struct = Object.entries(element).map(([name, kind]) => {
       const field = at(item, name);
       if (kind === 'texts') {
-        misfit ||= !Array.isArray(field) && (textOfField(field) ?? '') !== '';
+        castError ||= !Array.isArray(field) && (textOfField(field) ?? '') !== '';
         return [name, Array.isArray(field) ? field.map(textOfField) : null];
       }
       const read = readField(field, kind);
-      misfit ||= read.misfit;
+      castError ||= read.castError;
       return [name, read.value];
     });
     return Object.fromEntries(struct) as Record<string, Value | Value[]>;
   });
-  return { value, misfit };
+  return { value, castError };
 }
 
 /** The members of a map, in the order of their names. */
@@ -204,7 +204,7 @@ function pairs(map: JsonObject) {
   const value = [...map]
     .map(([name, item]) => ({ trait_type: name, value: textOfField(item) }))
     .sort((a, b) => Buffer.compare(Buffer.from(a.trait_type), Buffer.from(b.trait_type)));
-  return { value, misfit: false };
+  return { value, castError: false };
 }
 
 function jsonText(node: Json | undefined): string | null {

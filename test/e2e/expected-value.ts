@@ -22,11 +22,11 @@ const bounds = {
 } as const;
 
 /** A field's value, and whether it said something that the column could not take. */
-export function readField(node: Json | undefined, kind: Kind): { value: Value; misfit: boolean } {
+export function readField(node: Json | undefined, kind: Kind): { value: Value; castError: boolean } {
   const text = textOfField(node);
   const fits = typeof node === 'string' || !['only text', 'address'].includes(kind);
   const value = text === null || !fits ? null : convert(text, kind);
-  return { value, misfit: text !== null && text !== '' && value === null };
+  return { value, castError: text !== null && text !== '' && value === null };
 }
 
 function convert(text: string, kind: Kind): Value {

@@ -6,7 +6,7 @@ import { makePlace } from '../crash/program.ts';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Another mapping: `[file in sql/shapes, what it says, what it says instead]`. */
+/** Another mapping: `[file in sql, what it says, what it says instead]`. */
 export type Change = readonly [string, string, string];
 
 /** The program with another mapping: a copy of it beside its own `sql/`. */
@@ -16,7 +16,7 @@ export async function makeProgram(changes: readonly Change[]): Promise<string> {
     await cp(join(repository, name), join(root, name), { recursive: true });
   await symlink(join(repository, 'node_modules'), join(root, 'node_modules'));
   for (const [file, from, to] of changes) {
-    const path = join(root, 'sql/shapes', file);
+    const path = join(root, 'sql', file);
     const text = await readFile(path, 'utf8');
     expect(text, file).toContain(from);
     await writeFile(path, text.replace(from, to));

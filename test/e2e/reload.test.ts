@@ -62,13 +62,9 @@ async function mustReload(place: Place, program?: string, ...tables: string[]) {
 }
 
 const loud: Change[] = [
-  ['asset/assets.sql', 'r.content.metadata.name as name,', 'upper(r.content.metadata.name) as name,'],
-  ['token_account/token_accounts.sql', "nullif(mint, '') as mint,", "lower(nullif(mint, '')) as mint,"],
-  [
-    'signature/compression_signatures.sql',
-    'as_time(r.blocktime) as block_time',
-    "as_time(r.blocktime) + interval '1 hour' as block_time",
-  ],
+  ['tables/assets.sql', '<- content.metadata.name ', '= upper(r.content.metadata.name) '],
+  ['tables/token_accounts.sql', '<- mint ', '= lower(r.mint) '],
+  ['tables/compression_signatures.sql', '<- blockTime ', "= as_time(r.blockTime) + interval '1 hour' "],
 ];
 /** A difference in what is current: not in former versions, nor in what is still to be looked up. */
 const isCurrent = (difference: string) => !/^(past|meta\.absent)\./.test(difference);
@@ -115,12 +111,8 @@ test('rows change in place, former versions too, and back again; a second reload
 test('what a mapping refused comes in with the next: rows, versions, and crawls that were not published', async () => {
   // Half of all ids are no ids to it: most records of a list are quarantined, and large lists are refused.
   const strict = await makeProgram([
-    [
-      'asset/assets.sql',
-      'is_address(record.id) is true as usable,',
-      "(is_address(record.id) is true and record.id < 'A') as usable,",
-    ],
-    ['token_account/token_accounts.sql', "nullif(owner, '') as owner,", "lower(nullif(owner, '')) as owner,"],
+    ['tables/assets.sql', '-- usable: is_address(r.id)', "-- usable: is_address(r.id) and r.id < 'A'"],
+    ['tables/token_accounts.sql', '<- owner ', '= lower(r.owner) '],
   ]);
   const place = await makePlace();
   const codes = await makeNights(place, strict);

@@ -68,7 +68,7 @@ function publishAll(folder: DataFolder, run: string, settings = options) {
       refused,
       rows: await build.rows('select * from assets order by id'),
       past: await build.rows('select * from past.assets order by id, valid_to_slot, valid_to, changed_slot'),
-      misfits: await build.rows(
+      quarantined: await build.rows(
         'select * from meta.quarantine order by task, crawl, page, key, column_name, raw',
       ),
       checkpoints: await build.rows(
@@ -155,9 +155,9 @@ test('a record with something that does not fit is read, and quarantined, every 
   const folder = await newFolder();
   const odd = listed(1, 'odd', ',"mutable":"perhaps"');
   for (const slot of [1, 2, 3]) {
-    const { unread, misfits, checkpoints } = await night(folder, answer(slot, [odd, listed(2, 'fits')]));
+    const { unread, quarantined, checkpoints } = await night(folder, answer(slot, [odd, listed(2, 'fits')]));
     expect(unread).toBe(slot === 1 ? 0 : 1);
-    expect(misfits).toMatchObject([{ key: idOf(1), column_name: 'mutable', raw: 'perhaps' }]);
+    expect(quarantined).toMatchObject([{ key: idOf(1), column_name: 'mutable', raw: 'perhaps' }]);
     expect(checkpoints.at(-1)).toMatchObject({ records: 2n, quarantined: 1n });
   }
 });

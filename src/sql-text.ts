@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { packageRoot } from '../package-root.ts';
+import { packageRoot } from './package-root.ts';
 
 const root = new URL('sql/', packageRoot);
 

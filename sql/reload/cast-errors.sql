@@ -1,6 +1,6 @@
 -- Takes away the quarantine entries of the reloaded crawls, and leaves in `ready` those whose entries count: no later
 -- full crawl of the target has replaced them.
--- Tables `ready`: sql/reload/ready.sql, less what an audit refused; `misfit_count`: sql/publish/misfits.sql
+-- Tables `ready`: sql/reload/ready.sql, less what an audit refused; `cast_error_count`: sql/publish/cast-errors.sql
 create or replace temp table quarantined_before as
 select
   task,
@@ -25,7 +25,7 @@ where exists (from ready as r where r.task = meta.quarantine.task and r.crawl = 
 
 update meta.checkpoints set quarantined = coalesce(m.quarantined, 0)
 from ready as r
-left join misfit_count as m using (task, crawl)
+left join cast_error_count as m using (task, crawl)
 where meta.checkpoints.task = r.task and meta.checkpoints.crawl = r.crawl and meta.checkpoints.state = 'complete'
   -- Of a crawl that a later one has replaced, not all records were read.
   and not (

@@ -1,19 +1,19 @@
 -- How many records of each ready crawl have something that did not fit.
 -- grain: one row a crawl with such records; a record that two tables find something in counts once
 -- $files: all staging files
-create or replace temp table misfit_count as
+create or replace temp table cast_error_count as
 select
   task,
   crawl,
   count(distinct (page, n)) as quarantined,
   -- The commonest: what does not fit, and why.
-  mode(concat_ws(' ', misfit.column_name, misfit.reason)) as problem,
-  list_distinct(min(left(misfit.raw, 80), 3)) as examples
+  mode(concat_ws(' ', cast_error.column_name, cast_error.reason)) as problem,
+  list_distinct(min(left(cast_error.raw, 80), 3)) as examples
 from (
-  select task, crawl, page, n, unnest(misfits) as misfit
+  select task, crawl, page, n, unnest(cast_errors) as cast_error
   from read_parquet($files, union_by_name = true)
   semi join ready using (task, crawl)
-  where len(misfits) > 0
+  where len(cast_errors) > 0
 )
 group by
   task,
