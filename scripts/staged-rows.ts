@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { findOperation } from '../src/api/catalogue.ts';
 import type { Operation } from '../src/api/operation.ts';
-import { listCarried } from '../src/crawl/page.ts';
+import { listCarried } from '../src/crawl/land-page.ts';
 import { dataFolder, makeDataFolder } from '../src/data-folder.ts';
 import { splitPage } from '../src/landing/split.ts';
 import { createLandingLog } from '../src/landing/writer.ts';
