@@ -33,8 +33,9 @@ interface Page {
   slot: number | null;
 }
 
-let state = 20261123;
-/** A number below `n`, the same ones in every run. */
+const seed = 20261123;
+let state = seed;
+/** A number below `n`: the same ones in every run, whatever other fixtures there are. */
 function draw(n: number): number {
   state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
   return Math.floor((state / 2 ** 32) * n);
@@ -75,6 +76,7 @@ async function readPages(): Promise<Page[]> {
     f.endsWith('.in.json'),
   );
   for (const file of files.sort()) {
+    state = seed;
     const operation = findOperation(basename(file).split('.')[0] as string) as Operation;
     const path = join(fixtures, 'shapes', file);
     const params = await readFile(path.replace('.in.', '.params.'), 'utf8').catch(() => '{}');
@@ -98,6 +100,7 @@ async function readPages(): Promise<Page[]> {
     ['getTokenAccounts', numbers.map((n) => world.tokenAccounts.write(n).toString())],
   ];
   for (const [name, texts] of ordinary) {
+    state = seed;
     const operation = findOperation(name) as Operation;
     const dir = join(fixtures, 'records', operation.shape);
     const nasty = (await readdir(dir)).sort().map((one) => readFile(join(dir, one), 'utf8'));
