@@ -48,20 +48,7 @@ export function warehouseCases(
         await full.cli('run', 'night', ...quiet);
       },
       contestants: {
-        empty: {
-          name: 'ledgerlake run into an empty warehouse',
-          async turn(round, into) {
-            await warm(bench, fresh(round));
-            return askLedgerlake(bench, into, ['run'], fresh(round));
-          },
-        },
-        next: {
-          name: 'ledgerlake run, the same assets, into the full one',
-          async turn(round) {
-            full.addJob(`next-${round}`, fresh(round));
-            return { ...(await full.cli('run', `next-${round}`, ...quiet)), rows, left: full.data };
-          },
-        },
+        // First: in the first round the night is one over what was filled, and nothing else.
         http: {
           name: 'HTTP only, of a night',
           async turn(_, into) {
@@ -74,6 +61,20 @@ export function warehouseCases(
           async turn() {
             await fetch(`${url}/_bench/night`);
             return { ...(await full.cli('run', 'night', ...quiet)), rows, left: full.data };
+          },
+        },
+        empty: {
+          name: 'ledgerlake run into an empty warehouse',
+          async turn(round, into) {
+            await warm(bench, fresh(round));
+            return askLedgerlake(bench, into, ['run'], fresh(round));
+          },
+        },
+        next: {
+          name: 'ledgerlake run, the same assets, into the full one',
+          async turn(round) {
+            full.addJob(`next-${round}`, fresh(round));
+            return { ...(await full.cli('run', `next-${round}`, ...quiet)), rows, left: full.data };
           },
         },
       },
