@@ -241,5 +241,5 @@ function eitherSignal(first?: AbortSignal, second?: AbortSignal): AbortSignal | 
 /** An error that only says that a signal came, as one that says what to do. */
 function asInterruption(error: unknown, signal?: AbortSignal): unknown {
   if (!signal?.aborted || error !== signal.reason || error instanceof LedgerlakeError) return error;
-  return new StoppedEarly('interrupted', 'Run the same command again: it goes on where it stopped.');
+  return new StoppedEarly('interrupted', 'Run the same command again: it continues where it stopped.');
 }

@@ -8,42 +8,46 @@ export const commandList: readonly CommandEntry[] = [
   },
   {
     name: 'crawl',
-    describe: 'Only receive: pages into the landing log',
+    describe: 'Only crawl: receive pages into the landing log',
     load: async () => (await import('./run-jobs.ts')).crawlCommand,
   },
-  { name: 'load', describe: 'Only type: landed pages into staging', load: () => import('./load.ts') },
+  { name: 'load', describe: 'Only load: turn landed pages into typed rows', load: () => import('./load.ts') },
   {
     name: 'publish',
-    describe: 'Only apply: staging into the tables and the snapshot',
+    describe: 'Only publish: apply typed rows to the tables and the snapshot',
     load: () => import('./publish.ts'),
   },
   {
     name: 'export',
-    describe: 'Parquet datasets of the snapshot',
+    describe: 'Write the snapshot as Parquet datasets',
     load: () => import('./export.ts'),
   },
   {
     name: 'plan',
-    describe: 'What a run would ask for and cost; asks nothing',
+    describe: 'What a run would request and cost; sends no request',
     load: () => import('./plan.ts'),
   },
-  { name: 'status', describe: 'How far every job is', load: () => import('./status.ts') },
+  { name: 'status', describe: 'Show how far every job is', load: () => import('./status.ts') },
   {
     name: 'check',
-    describe: 'Whether every job is complete, fresh and published; for monitoring',
+    describe: 'Test whether every job is complete, fresh and published; for monitoring',
     load: () => import('./check.ts'),
   },
   {
     name: 'source',
-    describe: 'The API that a data folder is bound to, or another URL that takes over',
+    describe: 'Show the API that a data folder is bound to, or move it to another URL',
     load: () => import('./source.ts'),
   },
-  { name: 'report', describe: 'One HTML page of a run, or of many', load: () => import('./report.ts') },
-  { name: 'runs', describe: 'The runs so far and what they cost', load: () => import('./runs.ts') },
+  {
+    name: 'report',
+    describe: 'Write an HTML page about one run, or many',
+    load: () => import('./report.ts'),
+  },
+  { name: 'runs', describe: 'List the runs so far and what they cost', load: () => import('./runs.ts') },
   { name: 'sql', describe: 'Query the snapshot, read-only', load: () => import('./sql.ts') },
   {
     name: 'call',
-    describe: 'One request; prints the result exactly',
+    describe: 'Send one request and print the answer byte for byte',
     load: () => import('./call.ts'),
   },
   {
@@ -51,30 +55,30 @@ export const commandList: readonly CommandEntry[] = [
     describe: 'Enable or disable a webhook',
     load: () => import('./webhook.ts'),
   },
-  { name: 'methods', describe: 'Operations of the API', load: () => import('./methods.ts') },
+  { name: 'methods', describe: 'List the operations of the API', load: () => import('./methods.ts') },
   {
     name: 'tables',
-    describe: 'Tables and columns with their meaning',
+    describe: 'List tables and columns with their meaning',
     load: () => import('./tables.ts'),
   },
   {
     name: 'explain',
-    describe: 'Where a row comes from, and why it is as it is',
+    describe: 'Show where a row comes from, and why it is as it is',
     load: () => import('./explain.ts'),
   },
   {
     name: 'quarantine',
-    describe: 'What did not fit: list, show, retry',
+    describe: 'Values and records that did not fit: list, show, retry',
     load: () => import('./quarantine.ts'),
   },
   {
     name: 'doctor',
-    describe: 'Look for what is wrong with this installation and its data folder',
+    describe: 'Find problems of this installation and its data folder',
     load: () => import('./doctor.ts'),
   },
   {
     name: 'clean',
-    describe: 'Remove what is older than keep_raw_days, and leftovers',
+    describe: 'Remove raw records older than keep_raw_days, and leftovers',
     load: () => import('./clean.ts'),
   },
   {
@@ -88,7 +92,7 @@ export const commandList: readonly CommandEntry[] = [
     load: () => import('./rebuild.ts'),
   },
   { name: 'init', describe: 'Begin a project: config, jobs, targets', load: () => import('./init.ts') },
-  { name: 'state', describe: 'Begin a job anew: state reset', load: () => import('./state.ts') },
+  { name: 'state', describe: 'Make a job begin anew: state reset', load: () => import('./state.ts') },
   {
     name: 'forget',
     describe: 'Close the rows that only a job, or one of its targets, brought',
@@ -98,7 +102,7 @@ export const commandList: readonly CommandEntry[] = [
   { name: 'sandbox', describe: 'Serve the sample API', load: () => import('./sandbox.ts') },
   {
     name: 'completion',
-    describe: 'Completion for bash or zsh',
+    describe: 'Print completion for bash or zsh',
     load: () => import('./completion.ts'),
   },
 ];

@@ -54,7 +54,7 @@ export const usage: Usage = {
     'ledgerlake init my-lake --collection <address> --schedule cron --yes': 'From a script',
   },
   notes:
-    'Writes a commented ledgerlake.yaml, jobs and their target files, .env.example and .gitignore. A file that is there stays as it is. It asks the API nothing.',
+    'Writes a commented ledgerlake.yaml, jobs and their target files, .env.example and .gitignore. It overwrites no file and sends no request.',
 };
 
 const kinds = ['collections', 'creators', 'owners', 'wallets'] as const;

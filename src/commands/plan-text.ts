@@ -79,11 +79,11 @@ function noteLines(plan: readonly JobPlan[]): string[] {
 
 /** What the numbers of a job depend on. */
 function describeJob(job: JobPlan): string[] {
-  if (job.waitsFor !== null) return [`its targets are known when ${job.waitsFor} has been published`];
+  if (job.waitsFor !== null) return [`its targets are known once ${job.waitsFor} has been published`];
   const notes: string[] = [];
   if (job.unknown > 0)
     notes.push(
-      `${countOf(job.unknown, 'task')} never crawled to the end: how many pages there are, the first crawl tells`,
+      `${countOf(job.unknown, 'task')} never crawled to the end: the first crawl shows how many pages there are`,
     );
   else if (job.requestsMost === null && job.growsWith.length === 0)
     notes.push('a feed: as many pages as are new');
@@ -91,7 +91,7 @@ function describeJob(job: JobPlan): string[] {
     notes.push(`${countOf(job.incremental, 'target')} only for what changed, which may be all`);
   if (job.pastShort > 0)
     notes.push(
-      `${countOf(job.pastShort, 'request')} only to see that a short page was the last of its list (api.short_page_ends)`,
+      `${countOf(job.pastShort, 'request')} to check that a short page was the last of its list (api.short_page_ends)`,
     );
   if (job.growsWith.length > 0)
     notes.push(`more for new targets that ${job.growsWith.join(', ')} will bring`);

@@ -22,7 +22,7 @@ export const usage: Usage = {
   arguments: { '[job...]': 'Jobs to plan (default: all)' },
   options: { '--full-refresh': 'As run --full-refresh would: everything anew' },
   examples: {
-    'ledgerlake plan': 'What the next run would ask for and cost',
+    'ledgerlake plan': 'What the next run would request and cost',
     'ledgerlake plan --json | jq .credits': 'For a script',
   },
   notes:

@@ -20,12 +20,12 @@ export const programOptions = listOptions({
     '--jobs-dir <folder>': { describe: 'Folder of the job files', read: readPath, default: 'jobs' },
     '--json': 'One JSON document on stdout',
     '--log-level <level>': {
-      describe: 'Least severe log line on stderr',
+      describe: 'Lowest level of log lines on stderr',
       choices: ['debug', 'info', 'warn', 'error', 'silent'],
       default: 'info',
     },
     '--log-format <format>': {
-      describe: 'Default: text, in words, on a terminal, else json, a document a line',
+      describe: 'Log lines as text or JSON (default: text on a terminal, else json)',
       choices: ['json', 'text'],
     },
     '--no-progress': 'Log lines instead of progress lines on a terminal',

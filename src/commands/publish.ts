@@ -12,8 +12,7 @@ export const usage: Usage = {
   options: acceptOptions,
   examples: {
     'ledgerlake publish': 'After `load`: complete targets into the tables, then a new snapshot',
-    'ledgerlake publish --accept-vanished tokens':
-      'What a guard held back, because it is right; asks the API nothing',
+    'ledgerlake publish --accept-vanished tokens': 'Publish what a guard held back; sends no request',
   },
 };
 

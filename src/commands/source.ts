@@ -37,7 +37,7 @@ export const usage: Usage = {
     'ledgerlake source move https://rpc.example.com --yes': 'Another provider, or another name of this one',
   },
   notes:
-    "Rows, history and complete crawls stay; open crawls begin anew and cursors are forgotten, because they are the former provider's. It asks the API nothing. Set LEDGERLAKE_RPC_URL to the new URL, too.",
+    "Rows, history and complete crawls stay; open crawls begin anew and cursors are forgotten, because they are the former provider's. It sends no request. Set LEDGERLAKE_RPC_URL to the new URL, too.",
 };
 
 /** `ledgerlake source show|move`. */
@@ -55,7 +55,7 @@ async function readBound({ folder, config }: Context): Promise<Map<string, strin
   const path = (await exists(folder.snapshot)) ? folder.snapshot : folder.build;
   if (!(await exists(path)))
     throw new UsageError(
-      `nothing was run in ${folder.root} yet, so it is bound to nothing`,
+      `nothing was run in ${folder.root} yet, so it is bound to no API`,
       'The first `ledgerlake run` binds it; or name another folder with --data-dir.',
     );
   const { memoryLimit, threads } = config.warehouse;
@@ -74,8 +74,8 @@ async function move(args: SourceArgs, context: Context, bound: Map<string, strin
   if (!args.yes)
     await askYes(`${what}.\nIs it the same ledger?`, {
       unattended: new UsageError(
-        `${what}: nobody is there to say yes`,
-        'Give --yes when it is the same ledger.',
+        `${what}: there is no terminal to confirm on`,
+        'Add --yes if the new URL serves the same ledger.',
       ),
       declined: new UsageError('not moved', 'Nothing was changed.'),
     });
@@ -118,17 +118,20 @@ function chooseMoved(
   const main =
     name === undefined ? (bound.get('rpc') ?? (bound.size === 1 ? [...bound.values()][0] : undefined)) : null;
   if (main === undefined)
-    throw new UsageError('which interface moves?', `Say it: --interface ${[...bound.keys()].join(' or ')}.`);
+    throw new UsageError(
+      'several interfaces are bound: choose the one to move',
+      `Say it: --interface ${[...bound.keys()].join(' or ')}.`,
+    );
   const names =
     name === undefined ? [...bound].filter(([, one]) => one === main).map(([one]) => one) : [name];
   for (const one of names) {
     if (bound.get(one) === 'sandbox')
       throw new UsageError(
-        'this folder holds sample data of the sandbox, which no other URL goes on with',
+        'this folder holds sample data of the sandbox: it cannot move to another URL',
         'Name another folder with --data-dir.',
       );
     if (bound.get(one) === origin)
-      throw new UsageError(`${one} is bound to ${origin} already`, 'Nothing has to be done.');
+      throw new UsageError(`${one} is bound to ${origin} already`, 'There is nothing to do.');
   }
   return Object.fromEntries(names.map((one) => [one, origin]));
 }

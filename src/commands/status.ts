@@ -41,7 +41,7 @@ export function renderStatus(status: Status, folder: Pick<DataFolder, 'root'>): 
   const lines = status.jobs.map((job) => describeJob(job, status.gaps));
   if (status.snapshotMissing)
     lines.push(
-      'the snapshot is missing: `ledgerlake publish` restores it and asks the API nothing; then status knows the jobs',
+      'the snapshot is missing: `ledgerlake publish` restores it and sends no request; then status knows the jobs',
     );
   const [only] = status.jobs;
   for (const target of status.targets ?? []) lines.push(`  ${describeTarget(target, only, status.gaps)}`);

@@ -80,7 +80,7 @@ async function printSql(args: TablesArgs, tables: readonly TableDescription[]): 
   const spec = readTableSpecs().find((one) => one.name === name);
   if (spec === undefined)
     throw new UsageError(
-      `no SQL is made for ${name}: it stands in sql/ as it is`,
+      `no SQL is generated for ${name}: sql/ holds it as written`,
       `Tables that SQL is made for: ${readTableSpecs()
         .map((one) => one.name)
         .join(', ')}.`,

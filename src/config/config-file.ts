@@ -96,7 +96,7 @@ function validateConfig(yaml: YamlFile, environment: string | null): ConfigFile 
   if (environment === null && names.length === 0) return common;
   if (environment === null)
     throw new UsageError(
-      `${yaml.file} has the environments ${names.join(', ')}: which one is meant?`,
+      `${yaml.file} has the environments ${names.join(', ')}: choose one`,
       `Say it with --env ${names[0]}, or LEDGERLAKE_ENV=${names[0]}.`,
     );
   if (!names.includes(environment))

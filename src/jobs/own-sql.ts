@@ -50,7 +50,7 @@ async function readQueries(folder: string): Promise<(OwnQuery & { header: Readon
     if (!nameForm.test(name))
       throw new UsageError(
         `${file}: a view or audit is named by its file`,
-        'Name it of a-z, 0-9 and _, beginning with a letter.',
+        'Use a-z, 0-9 and _ in the name, with a letter first.',
       );
     const sql = await readText(file);
     const header = readHeader(sql);

@@ -203,7 +203,7 @@ function refuse({ kind }: TargetSource, problems: readonly Problem[]): void {
   const { message, hint } = problemsError(
     problems.slice(0, maxProblems),
     kind === 'sql'
-      ? 'Correct the SQL, then run `ledgerlake plan`: it reads the targets and asks the API nothing.'
+      ? 'Correct the SQL, then run `ledgerlake plan`: it reads the targets and sends no request.'
       : 'Correct the targets, then run `ledgerlake jobs check`.',
   );
   const more = problems.length - maxProblems;

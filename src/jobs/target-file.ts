@@ -22,6 +22,6 @@ export async function readTargetFile(path: string): Promise<TargetLine[]> {
   if (lines.length > 0) return lines;
   throw new UsageError(
     `${path} holds no target`,
-    'Write one value a line; lines that begin with # do not count.',
+    'Write one value per line; lines that begin with # are ignored.',
   );
 }

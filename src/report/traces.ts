@@ -27,7 +27,7 @@ export async function exportTrace(
   const send = exporter.export.bind(exporter);
   exporter.export = (spans, onResult) =>
     send(spans, (result) => {
-      if (result.error !== undefined) warn(`OpenTelemetry: the trace was not taken (${result.error.name})`);
+      if (result.error !== undefined) warn(`OpenTelemetry: the trace was refused (${result.error.name})`);
       onResult(result);
     });
   const name = process.env.OTEL_SERVICE_NAME ?? 'ledgerlake';

@@ -72,7 +72,7 @@ function requireFound(accept: Accepted, accepted: readonly LandedCrawl[], held: 
       if (isHeld || accepted.some((crawl) => isOf(value, crawl))) continue;
       const waiting = held.map((one) => `--accept-${acceptOf(one.guard)} ${one.accept}`);
       throw new UsageError(
-        `--accept-${guard} ${value}: nothing that was received waits for it`,
+        `--accept-${guard} ${value}: no received data waits for it`,
         waiting.length === 0
           ? 'No guard holds anything back.'
           : `What waits: ${[...new Set(waiting)].slice(0, 5).join(', ')}.`,

@@ -21,7 +21,7 @@ export interface Budget {
   readonly spent: { requests: number; credits: number };
 }
 
-const goesOn = 'Run the same command again: it goes on where it stopped.';
+const goesOn = 'Run the same command again: it continues where it stopped.';
 
 /** What a run may spend. A limit is reached before it is passed. */
 export function createBudget(limits: BudgetLimits, now: () => number = Date.now): Budget {
@@ -48,7 +48,7 @@ export function createBudget(limits: BudgetLimits, now: () => number = Date.now)
       if (passes(limits.monthlyLeft, spent.credits + credits))
         refuse(
           'the monthly credits (api.monthly_credits) are spent',
-          'Run again in the next billing period, or raise api.monthly_credits: it goes on where it stopped.',
+          'Run again in the next billing period, or raise api.monthly_credits: it continues where it stopped.',
         );
       if (limits.until !== null && now() >= limits.until) refuse('the time given by --until is over');
       spent.requests += 1;

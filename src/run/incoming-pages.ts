@@ -27,7 +27,7 @@ export async function takeIncomingPages(build: Database, folder: DataFolder, log
           if (!(error instanceof UsageError)) throw error;
           log.warn(
             { place, origins },
-            'a page of another origin than this data folder holds was left outside',
+            'ignored a page from another origin than the one this data folder is bound to',
           );
           return false;
         },

@@ -73,7 +73,7 @@ async function planJob(
   const targets = await resolveTargets(job, (sql) => query(job, sql), leaveOut);
   const ids = await resolveIds(job, (sql) => query(job, sql), leaveOut);
   if (targets.length === 0)
-    log.warn({ job: job.name }, 'no targets: its SQL gave no rows; does it need `after:`?');
+    log.warn({ job: job.name }, 'no targets: its SQL returned no rows; check whether it needs `after:`');
   const { starts, begins } = areNamed
     ? planNamed(job, targets, ids, state, run)
     : { starts: planStarts(job, targets, ids, state, run), begins: false };

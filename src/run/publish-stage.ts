@@ -25,10 +25,7 @@ export async function publishStage(session: Session): Promise<Published> {
   const { folder } = session;
   const damaged = await removeDamagedStaging(folder);
   if (damaged.length > 0) {
-    session.log.warn(
-      { segments: damaged },
-      'staged files are damaged, or of another version: they are rebuilt',
-    );
+    session.log.warn({ segments: damaged }, 'rebuilding staged files that are damaged or of another version');
     await loadWaiting(session);
   }
   const publishing = { ...publishOptions(session), acceptedBy: await readAcceptedBy(folder.runs) };
@@ -113,7 +110,10 @@ export async function snapshotStage(
     return { settled, segments, setAside };
   });
   for (const file of setAside)
-    log.warn({ file }, 'somebody opened the snapshot for writing: its log was set aside, open it read-only');
+    log.warn(
+      { file },
+      'the snapshot was opened for writing: its write-ahead log was set aside; open it read-only',
+    );
   await removeLanded(folder, segments);
   await removeExpired(session, await findExpired(session, settled));
   return audits;

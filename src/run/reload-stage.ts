@@ -41,7 +41,7 @@ export function reloadTables(session: Context, tables: readonly string[]): Promi
 export async function reloadRemapped(session: Context): Promise<ReloadReport | null> {
   const shapes = await session.withBuild(listRemapped);
   if (shapes.length === 0) return null;
-  session.log.warn({ shapes }, 'the mapping in sql/ has changed: the rows that it made are rebuilt first');
+  session.log.warn({ shapes }, 'the mapping in sql/ has changed: rebuilding its rows first');
   return reloadShapes(session, new Set(shapes));
 }
 

@@ -35,7 +35,7 @@ export async function repairBuild(context: RepairContext, because: string | null
   if (recovery !== null)
     log.warn(
       { reason: recovery.reason, set_aside: recovery.setAside, base: recovery.base },
-      'the build is rebuilt from its base and every segment received since',
+      'rebuilding the build from its base and every segment received since',
     );
   if (recovery?.base === 'nothing' && (await readRemoved(folder.archive)) !== null)
     log.warn(
@@ -70,7 +70,7 @@ export async function rebuild(
   const [archived, landed] = [await listArchived(folder.archive), await listSegments(folder.landing)];
   await refuseShortArchive(context, new Set([...archived, ...landed]));
   const setAside = await beginEmptyBuild(folder, databaseOptions);
-  log.warn({ set_aside: setAside }, 'the build is rebuilt from nothing and every segment ever received');
+  log.warn({ set_aside: setAside }, 'rebuilding the build from every segment ever received');
   try {
     return await replaySegments(context, archived, landed);
   } catch (error) {

@@ -69,7 +69,7 @@ export function warnOfClock(aheadMs: number, log: Logger): void {
   const minutes = Math.round(Math.abs(aheadMs) / 60_000);
   log.warn(
     { minutes },
-    `this computer's clock is ${aheadMs > 0 ? 'ahead of' : 'behind'} the API's: times are the API's, set the clock right`,
+    `this computer's clock is ${aheadMs > 0 ? 'ahead of' : 'behind'} the API's: using the API's time; correct the clock`,
   );
 }
 

@@ -16,7 +16,7 @@ export async function openShortPages({ config, folder, run, log }: Session): Pro
   if (off.length > 0)
     log.warn(
       { operations: off },
-      'api.short_page_ends is not believed: an earlier run found records after a short page; take it out of the config',
+      'api.short_page_ends is ignored: an earlier run found records after a short page; remove it from the config',
     );
   const trusted = new Set([...config.shortPageEnds].filter((name) => !known.has(name)));
   let refuted = false;
@@ -25,7 +25,7 @@ export async function openShortPages({ config, folder, run, log }: Session): Pro
     refuted = true;
     log.warn(
       { operation, job, target },
-      'a short page was not the last of its list: api.short_page_ends is off for this source, and the targets that relied on it are asked for again',
+      'a short page was not the last of its list: api.short_page_ends is off for this source, and the targets that relied on it are crawled again',
     );
   });
   return {

@@ -47,7 +47,7 @@ export async function repairFolder(
     const landing = await repairPages(folder, config, aside);
     for (const segment of examined.staging) await removeStaged(folder, segment);
     const wasSetAside = await exists(aside);
-    if (wasSetAside) log.warn({ aside }, 'what was damaged is set aside');
+    if (wasSetAside) log.warn({ aside }, 'damaged files were set aside');
     return { aside: wasSetAside ? aside : null, ...landing, done: [...done, ...landing.done] };
   } finally {
     lock.release();

@@ -108,7 +108,7 @@ export async function requireSchema(snapshot: Database): Promise<void> {
   if ((await checkVersion(snapshot)) === schemaVersion) return;
   throw new UsageError(
     'the snapshot was made by an older ledgerlake',
-    'Run `ledgerlake publish` (or `run`) once: it brings the folder forward and asks the API nothing.',
+    'Run `ledgerlake publish` (or `run`) once: it upgrades the folder and sends no request.',
   );
 }
 

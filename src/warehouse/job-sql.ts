@@ -65,7 +65,7 @@ function asJobError(place: string, error: unknown): unknown {
   return new UsageError(
     `${place}: ${interrupted ? 'took longer than 60 s' : said}`,
     interrupted
-      ? 'Make the query cheaper.'
+      ? 'Make the query faster: filter earlier, or select fewer columns.'
       : 'Try it with `ledgerlake sql`; `ledgerlake tables` lists the columns.',
     { cause: error },
   );

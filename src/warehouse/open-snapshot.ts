@@ -15,7 +15,7 @@ export async function requireSnapshot(path: string): Promise<void> {
     throw new UsageError(
       `there is no snapshot at ${path}`,
       (await isSnapshotMissing(folder))
-        ? 'What it held was received: `ledgerlake publish` restores it and asks the API nothing, and so does a run as it ends.'
+        ? 'Nothing is lost: `ledgerlake publish` restores it and sends no request; the next run restores it, too.'
         : 'Make one with `ledgerlake run` first, or name the folder that has one with --data-dir.',
     );
   }

@@ -109,7 +109,7 @@ test('a sandbox of its own serves the pipeline until it is told to stop', async 
   expect(await started.ended).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('sandbox options that cannot be meant are refused', async () => {
+test('invalid sandbox options are refused', async () => {
   for (const args of [
     ['--port', 'x'],
     ['--fault-rate', '2'],

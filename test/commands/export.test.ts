@@ -51,7 +51,7 @@ test('the config says where the lake is, what goes into it and how', async () =>
   ]);
 });
 
-test('what cannot be meant exits 2 with a hint', async () => {
+test('invalid arguments exit 2 with a hint', async () => {
   const unknown = await exportCli('asset');
   expect(unknown).toMatchObject({ code: 2, stdout: '' });
   expect(unknown.stderr).toContain('there is no table "asset"');

@@ -17,7 +17,7 @@ for_each: { owner: { sql: select owner from assets where owner is not null group
 `,
   });
   const plan = async (...args: string[]) => (await runProgram(['plan', ...args], { place })).stdout;
-  expect(await plan()).toMatch(/owners: its targets are known when list has been published/);
+  expect(await plan()).toMatch(/owners: its targets are known once list has been published/);
   const ended = await runProgram(['run'], { place, env: environmentOf(sandbox) });
   expect(ended.code, ended.stderr).toBe(0);
   const text = await plan();
@@ -79,10 +79,10 @@ new               12    1,204+     12,040+     2.4 %          ?
 owners             ?         ?           ?         ?          ?
 total             36    2,420+     24,200+     4.8 %          ?  2.6 GB
 creators: 12 targets only for what changed, which may be all
-new: 2 tasks never crawled to the end: how many pages there are, the first crawl tells
-new: 2 requests only to see that a short page was the last of its list (api.short_page_ends)
+new: 2 tasks never crawled to the end: the first crawl shows how many pages there are
+new: 2 requests to check that a short page was the last of its list (api.short_page_ends)
 new: no rate is known yet: api.limits says it, or the first run finds it out
-owners: its targets are known when new has been published
+owners: its targets are known once new has been published
 left of api.monthly_credits in this billing month: 20,000 credits: the run stops when they are spent (exit 75), and goes on later`,
   );
 });

@@ -145,7 +145,7 @@ test('the name of --output says the format where --format does not', async () =>
   expect(await written('other.parquet', '--format', 'csv')).toBe('n\n1\n');
 });
 
-test('arguments that cannot be meant are refused', async () => {
+test('invalid arguments are refused', async () => {
   expect((await sql('--data-dir', 'none', 'select 1')).stderr).toContain(
     'Make one with `ledgerlake run` first',
   );

@@ -191,7 +191,7 @@ environments:
 
   test('one has to be chosen, and to be there', async () => {
     expect(await refusal(of(null))).toEqual({
-      message: 'ledgerlake.yaml has the environments prod, dev: which one is meant?',
+      message: 'ledgerlake.yaml has the environments prod, dev: choose one',
       hint: 'Say it with --env prod, or LEDGERLAKE_ENV=prod.',
     });
     expect(await refusal(of('prd'))).toEqual({

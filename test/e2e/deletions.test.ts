@@ -256,9 +256,9 @@ test('token accounts that left close at once; too many of them stop the target u
   script.set(tokens(120, ...names.map((name) => account(name, 9))));
   await place.mustRun();
   script.set(tokens(130, ...names.slice(51).map((name) => account(name, 10))));
-  const braked = await place.run();
-  expect(braked.code).toBe(4);
-  expect(braked.report.published.refused).toMatchObject([
+  const refused = await place.run();
+  expect(refused.code).toBe(4);
+  expect(refused.report.published.refused).toMatchObject([
     { job: 'tokens', target: owner, guard: 'vanished', accept: `tokens/${owner}`, rows: 51, total: 100 },
   ]);
   expect(await place.rows('select distinct amount from token_accounts')).toEqual([{ amount: '9' }]);

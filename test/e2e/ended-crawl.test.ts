@@ -35,7 +35,7 @@ const amounts = ({ rows }: Workplace) =>
     `select amount, slot from token_accounts where owner = '${owners[0]}' order by amount`,
   );
 
-test('a crawl that has ended is not gone on with because the log holds its first page for the sake of another', async () => {
+test('a finished crawl is not resumed although the log keeps its first page for another crawl', async () => {
   const { place, ledger } = await openOwners();
   expect((await place.cli('run', '--max-requests', '3')).code).toBe(75);
   // Its open crawl keeps the segment of the first night in the landing log.

@@ -60,7 +60,7 @@ const wrongNights: WrongNight[] = [
     refused: [{ guard: 'vanished', rows: 30, total: 30, accept: 'tokens', targets: 6 }],
   },
   {
-    what: 'all lists empty, each below the brake of a target',
+    what: 'all lists empty, each below the mass-delete guard of a target',
     ...{ each: 48, wrong: () => null, accept: { vanished: ['tokens'] } },
     refused: [{ guard: 'vanished', rows: 288, total: 288 }],
   },

@@ -118,7 +118,7 @@ test('another URL of the same ledger takes over: rows and complete crawls stay, 
     ),
   );
 
-  expectFailure(await atTwo('source', 'move', two.url), 2, /nobody is there to say yes/);
+  expectFailure(await atTwo('source', 'move', two.url), 2, /there is no terminal to confirm on/);
   expectFailure(await atTwo('source', 'move', 'example'), 2, /the URL is not a URL/);
   expect(JSON.parse((await atTwo('source', 'show', '--json')).stdout)).toEqual({ rpc: one.url });
   const moved = await atTwo('source', 'move', two.url, '--yes');

@@ -244,7 +244,7 @@ test('a snapshot that is missing is not taken for one without rows', async () =>
   const missing = await run('status');
   expect(missing.code, missing.stderr).toBe(0);
   expect(missing.stdout).toMatch(
-    /^the snapshot is missing: `ledgerlake publish` restores it and asks the API nothing/,
+    /^the snapshot is missing: `ledgerlake publish` restores it and sends no request/,
   );
   expect(missing.stdout).not.toContain('never complete');
   expect(JSON.parse((await run('status', '--json')).stdout)).toMatchObject({
@@ -255,7 +255,7 @@ test('a snapshot that is missing is not taken for one without rows', async () =>
     const { code, stdout, stderr } = await run(...args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(
-      /there is no snapshot at .*`ledgerlake publish` restores it and asks the API nothing/s,
+      /there is no snapshot at .*`ledgerlake publish` restores it and sends no request/s,
     );
   }
   const published = await run('publish');

@@ -302,7 +302,7 @@ test('a lake in which `current` is a copied folder is taken over; a foreign one 
   await expect(checkExport({ ...copy, partitionBy: {}, places })).rejects.toMatchObject(refusal);
 });
 
-test('what cannot be meant is refused with what there is', async () => {
+test('an invalid name is refused with the valid ones', async () => {
   const fixture = await createFixture();
   const refused = (options: Parameters<typeof fixture.export>[0]) =>
     fixture.export(options).then(

@@ -159,8 +159,8 @@ function checkEnded(step: CommandStep, ended: Ended, facts: Facts & { isAtWork: 
     return signal === step.stop?.signal ? checkDeath(ended, facts.isAtWork) : [`it ended with ${signal}`];
   const allowed = allowedCodes(step, facts);
   const problems = allowed.includes(code) ? [] : [`it ended with ${code}, ${allowed} may be`];
-  if (code === 4 && !/brake: /.test(`${stdout}${ended.stderr}`))
-    problems.push('it was no brake that refused');
+  if (code === 4 && !/vanished: /.test(`${stdout}${ended.stderr}`))
+    problems.push('it was not the mass-delete guard that refused');
   if (!step.args.includes('--json')) return problems;
   return isJson(stdout) ? problems : [...problems, `it printed no JSON: ${stdout.slice(0, 200)}`];
 }
