@@ -38,7 +38,7 @@ comment on column meta.runs.verb is 'run, crawl or publish.';
 comment on column meta.runs.jobs is 'Jobs it was asked for.';
 comment on column meta.runs.started_at is 'When it began.';
 comment on column meta.runs.finished_at is 'When it ended; NULL when it was killed or is still running.';
-comment on column meta.runs.exit_code is 'Its exit code; NULL when it was killed or is still running.';
+comment on column meta.runs.exit_code is 'Exit code; NULL when it was killed or is still running.';
 comment on column meta.runs.stopped_by is 'Why it stopped early, in words.';
 
 create table if not exists meta.checkpoints (
@@ -88,7 +88,7 @@ comment on column meta.checkpoints.stale is 'Records whose rows stand at slots f
 create table if not exists meta.jobs (job varchar not null, file varchar not null, follows boolean not null, is_read boolean not null);
 comment on table meta.jobs is 'The jobs that have a file, as the last run of each saw it.';
 comment on column meta.jobs.job is 'Name of the job.';
-comment on column meta.jobs.file is 'Its file.';
+comment on column meta.jobs.file is 'Path of the job file.';
 comment on column meta.jobs.follows is 'Whether what it asks for says which rows its targets should show (meta.target_params).';
 comment on column meta.jobs.is_read is 'Whether meta.targets has its targets: not before a run has crawled it.';
 
@@ -109,7 +109,7 @@ comment on table meta.target_params is 'What was last asked for each target, for
 comment on column meta.target_params.job is 'Name of the job.';
 comment on column meta.target_params.target is 'What it ran for, as in meta.checkpoints.';
 comment on column meta.target_params.operation is 'Operation asked.';
-comment on column meta.target_params.params is 'Its parameters, as JSON.';
+comment on column meta.target_params.params is 'Parameters of the target, as JSON.';
 comment on column meta.target_params.ids is 'Ids of a batch; NULL for others.';
 comment on column meta.target_params.crawl is 'Run that began the crawl.';
 
@@ -172,11 +172,11 @@ create table if not exists meta.absent (
 );
 comment on table meta.absent is 'Rows that may be gone: a complete crawl of their target did not show them, or there was no answer under their key.';
 comment on column meta.absent.table_name is 'Table of the row.';
-comment on column meta.absent.key is 'Its key.';
+comment on column meta.absent.key is 'Key of the row.';
 comment on column meta.absent.lookup is 'Operation by which _confirm asks about it; NULL: the job that missed it asks again.';
 comment on column meta.absent.job is 'Job that missed it first.';
 comment on column meta.absent.target is 'Target of that crawl.';
-comment on column meta.absent.task is 'Its task.';
+comment on column meta.absent.task is 'Task of that crawl.';
 comment on column meta.absent.options is 'Display options of that crawl, as JSON: the look-up asks with the same ones. NULL: none.';
 comment on column meta.absent.slot is 'Slot of that crawl: all data up to it was listed. Of an answer under a key, its own; NULL where it says none.';
 comment on column meta.absent.missed_at is 'When that crawl ended.';
