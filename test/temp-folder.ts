@@ -9,8 +9,11 @@ const wantedBytes = 4_000_000_000;
  * Where the tests make their folders, removed when all have ended: in memory where there is room, because a night waits
  * for some 60 syncs of a disk. TMPDIR says otherwise.
  */
-export default function makeTempFolder(): () => void {
-  const folder = mkdtempSync(join(process.env.TMPDIR ?? findMemory() ?? tmpdir(), 'ledgerlake-tests-'));
+export default function makeTempFolder(): (() => void) | undefined {
+  const prefix = 'ledgerlake-tests-';
+  // Each project of vitest.config.ts calls this; one folder is for all.
+  if (process.env.TMPDIR?.includes(prefix)) return undefined;
+  const folder = mkdtempSync(join(process.env.TMPDIR ?? findMemory() ?? tmpdir(), prefix));
   // Some tests run the program as another user.
   chmodSync(folder, 0o755);
   process.env.TMPDIR = folder;

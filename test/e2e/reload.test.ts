@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 /** Three nights by a program. @returns exit codes */
 async function makeNights(place: Place, program?: string): Promise<(number | null)[]> {
-  const sandbox = await startSmallWorld(5, { assets: 400, owners: 30, latencyMs: 0 });
+  const sandbox = await startSmallWorld(5, { assets: 160, owners: 16, latencyMs: 0 });
   await writeJobs(place, sandbox, 1);
   await exportOnly(place, 'webhooks');
   const codes: (number | null)[] = [];
@@ -78,7 +78,7 @@ test('rows change in place, former versions too, and back again; a second reload
   const versions = await readRows<{ n: string }>(snapshotOf(place), 'select count(*) as n from past.assets');
   expect(Number(versions[0]?.n)).toBeGreaterThan(10);
   const one = await mustReload(place, await makeProgram(loud.slice(0, 1)), 'assets');
-  expect(one.amended.assets).toBeGreaterThan(400);
+  expect(one.amended.assets).toBeGreaterThan(160);
   expect(one.tables.assets).toMatchObject({ inserted: 0, changed: 0 });
   const wrong = `select count(*) as n from assets_history where name is distinct from upper(name)`;
   expect(await readRows(snapshotOf(place), wrong)).toEqual([{ n: '0' }]);

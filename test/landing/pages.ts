@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,15 +5,19 @@ import { onTestFinished } from 'vitest';
 import { LandingRecord } from '../../src/landing/landing-record.ts';
 import type { IdsLine } from '../../src/landing/page-line.ts';
 import type { NewPage } from '../../src/landing/render-page.ts';
-
-/** A file system in memory where there is one: thousands of recoveries, each synced, would take a minute on a disk. */
-const base = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+import { listSegments } from '../../src/landing/segment-files.ts';
+import { createLandingLog, type LandingLog } from '../../src/landing/writer.ts';
 
 /** An empty landing folder, removed when the test ends. */
 export async function makeLanding(): Promise<string> {
-  const dir = await mkdtemp(join(base, 'ledgerlake-landing-'));
+  const dir = await mkdtemp(join(tmpdir(), 'ledgerlake-landing-'));
   onTestFinished(() => rm(dir, { recursive: true, force: true }));
   return dir;
+}
+
+/** The landing log of a folder, for what comes after what is there: as the program, which may be as quick as the clock. */
+export async function openLandingLog(dir: string): Promise<LandingLog> {
+  return createLandingLog({ dir, newest: Math.max(0, ...(await listSegments(dir))) });
 }
 
 /** A page of a crawl that goes on by cursor. */

@@ -3,12 +3,11 @@ import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
 import type { DataFolder } from '../../src/data-folder.ts';
 import type { NewPage } from '../../src/landing/render-page.ts';
-import { createLandingLog } from '../../src/landing/writer.ts';
 import { createLoader, listUnloaded, stagingFile } from '../../src/load/load.ts';
 import { openBuild } from '../../src/warehouse/build.ts';
 import { openDatabase } from '../../src/warehouse/database.ts';
 import { readSeed } from '../crash/random.ts';
-import { newPage, newRecords } from '../landing/pages.ts';
+import { newPage, newRecords, openLandingLog } from '../landing/pages.ts';
 import { createDraw, type Draw } from '../properties/draw.ts';
 import { makeFolder, publishLoaded } from '../publish/publish-landed.ts';
 
@@ -26,7 +25,7 @@ interface Answer {
 }
 
 async function land(folder: DataFolder, { of, texts }: Answer): Promise<void> {
-  const log = createLandingLog({ dir: folder.landing });
+  const log = await openLandingLog(folder.landing);
   await log.appendPage(newPage(1, { ...of, next: null, end: 'exhausted' }), newRecords(...texts));
   await log.close();
 }
@@ -96,7 +95,7 @@ function answer(slot: number, texts: readonly string[], of: Partial<Answer['of']
 
 /** The same answer, and an empty page behind it, as lists by cursor end. */
 async function landInTwo(folder: DataFolder, { of, texts }: Answer): Promise<void> {
-  const log = createLandingLog({ dir: folder.landing });
+  const log = await openLandingLog(folder.landing);
   await log.appendPage(newPage(1, of), newRecords(...texts));
   await log.appendPage(newPage(2, { ...of, next: null, end: 'exhausted' }), []);
   await log.close();
