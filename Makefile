@@ -5,7 +5,7 @@ SHELL := /bin/bash
 # npm writes this file last, so it is as new as the last whole install.
 installed := node_modules/.package-lock.json
 
-.PHONY: help install build check quick test test-nightly test-controls docs demo bench audit sbom clean
+.PHONY: help install build check quick test test-nightly test-controls docs pictures demo bench audit sbom clean
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,11 @@ test-controls: install ## Plant every bug of test/negative-controls and see that
 
 docs: install ## Write the generated parts of docs/reference/ again
 	npm run --silent docs
+
+# Real runs on real terminals, and Chromium for the reports.
+pictures: build ## Draw docs/pictures/ again: pipeline, terminals and reports (minutes; needs Chromium)
+	npx tsx scripts/terminal-pictures.ts
+	npx tsx scripts/report-pictures.ts
 
 demo: build ## Two nights against the sample API, from nothing to SQL and Parquet (about a minute)
 	@scripts/demo.sh

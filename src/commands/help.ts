@@ -47,7 +47,7 @@ function renderHelp(
   const parts = [
     ...(describe === '' ? [] : [wrap(describe, width)]),
     ...(sections.length === 0 ? [] : [renderSections(sections, width)]),
-    renderExamples(usage.examples),
+    renderExamples(usage.examples, width),
     ...(usage.notes === undefined ? [] : [wrap(usage.notes, width)]),
   ];
   return `${head}${parts.join('\n\n')}\n`;
@@ -87,9 +87,9 @@ function renderSections(sections: readonly Section[], width: number): string {
   const rendered = sections.map(({ title, items }) => {
     const lines = items.map(([term, text]) => {
       const room = width - margin.length;
-      // In a narrow column, lines that are too long read better than many short ones.
-      const wrapped = room < 40 ? text : wrap(text, room).replaceAll('\n', `\n${margin}`);
-      return `  ${term.padEnd(termWidth)}  ${wrapped}`;
+      // Below the term where beside it there would be many short lines.
+      if (room < 40) return `  ${term}\n${indent(wrap(text, width - 6), 6)}`;
+      return `  ${term.padEnd(termWidth)}  ${indent(wrap(text, room), margin.length).trimStart()}`;
     });
     return `${title}:\n${lines.join('\n')}`;
   });
@@ -97,9 +97,18 @@ function renderSections(sections: readonly Section[], width: number): string {
 }
 
 /** Each example whole on a line of its own, to be copied. */
-function renderExamples(examples: Usage['examples']): string {
-  const lines = Object.entries(examples).map(([line, does]) => `  ${line}\n      ${does}`);
+function renderExamples(examples: Usage['examples'], width: number): string {
+  const lines = Object.entries(examples).map(
+    ([line, does]) => `  ${line}\n${indent(wrap(does, width - 6), 6)}`,
+  );
   return `Examples:\n${lines.join('\n')}`;
+}
+
+function indent(text: string, columns: number): string {
+  return text
+    .split('\n')
+    .map((line) => ' '.repeat(columns) + line)
+    .join('\n');
 }
 
 /** Breaks lines between words. */

@@ -25,9 +25,12 @@ interface PublishedFields extends Pick<Published, 'crawls' | 'tables'> {
   refused: number;
 }
 
-/** `published 2 crawls: assets 12 new, 114 changed; token_accounts 6 new` */
+/** `published 2 crawls: assets 12 new, 114 changed; token_accounts 6 new`; what is unchanged stands in the run's report. */
 function describePublished({ crawls, refused, tables }: PublishedFields): string {
-  const told = Object.entries(tables).map(([table, counts]) => `${table} ${describeCounts(counts)}`);
+  const told = Object.entries(tables).flatMap(([table, counts]) => {
+    const moved = describeCounts({ ...counts, confirmed: 0 });
+    return moved === '' ? [] : `${table} ${moved}`;
+  });
   const what = crawls > 0 ? ` ${countOf(crawls, 'crawl')}` : '';
   const but = refused > 0 ? `, ${countOf(refused, 'refused', 'refused')}` : '';
   return `published${what}${but}: ${told.length === 0 ? 'no row changed' : told.join('; ')}`;

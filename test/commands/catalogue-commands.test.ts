@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { listOperations } from '../../src/api/catalogue.ts';
 import { commandList } from '../../src/commands/command-list.ts';
+import { fullCommandHelp, programHelp } from '../../src/commands/help.ts';
 import { formatEntries } from '../../src/commands/text-table.ts';
 import { type TableDescription, withEmptyTables } from '../../src/warehouse/model.ts';
 import { runCli } from '../run-cli.ts';
@@ -124,4 +125,16 @@ test.each(commandList.map(({ name }) => name.split(' ')[0]!))('%s --help has exa
   const { code, stdout } = await cli(name, '--help');
   expect(code).toBe(0);
   expect(stdout).toContain(`Examples:\n  ledgerlake ${name}`);
+});
+
+test.each([80, 40])('help keeps to %i columns, but for examples, which are copied whole', async (width) => {
+  const wide: string[] = programHelp(commandList, width).split('\n');
+  for (const entry of commandList) {
+    const { usage } = await entry.load();
+    const examples = Object.keys(usage.examples).map((line) => `  ${line}`);
+    const lines = fullCommandHelp(entry, usage, width).split('\n');
+    expect(examples.filter((line) => !lines.includes(line))).toEqual([]);
+    wide.push(...lines.filter((line) => !examples.includes(line) && !line.startsWith('Usage: ')));
+  }
+  expect(wide.filter((line) => line.length > width)).toEqual([]);
 });

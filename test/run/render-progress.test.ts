@@ -172,7 +172,11 @@ test('log lines are words: no braces, nothing that a terminal obeys', () => {
   expect(renderLogLine(line)).toMatch(
     /^\d\d:\d\d:\d\d warning: target failed: job owners, target x␛\[2J, tables \(assets \(inserted 3\)\)\n$/,
   );
-  const tables = { assets: { inserted: 3, changed: 0 }, webhooks: { gone: 1 } };
+  const tables = {
+    assets: { inserted: 3, confirmed: 9 },
+    webhooks: { gone: 1 },
+    priority_fees: { confirmed: 2 },
+  };
   const published = JSON.stringify({ level: 30, crawls: 2, refused: 1, tables, msg: 'published' });
   expect(renderLogLine(published)).toBe('published 2 crawls, 1 refused: assets 3 new; webhooks 1 gone\n');
 });
