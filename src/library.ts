@@ -2,9 +2,9 @@ import { pino } from 'pino';
 import { tellingAfter } from './commands/after-run.ts';
 import { type Context, type Listener, openContext } from './commands/context.ts';
 import { describePlan, planNamedJobs } from './commands/plan.ts';
-import { rowValues } from './commands/row-values.ts';
 import { describeRun, runNamedJobs } from './commands/run-jobs.ts';
 import { refuseFirstRun } from './commands/sql.ts';
+import { rowValues } from './commands/value-text.ts';
 import { asDiskError } from './errors.ts';
 import { withPrivateFiles } from './file-modes.ts';
 import type {

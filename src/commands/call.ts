@@ -3,11 +3,10 @@ import { findOperation, listOperations } from '../api/catalogue.ts';
 import type { Operation } from '../api/operation.ts';
 import { UsageError } from '../errors.ts';
 import { suggestion } from '../suggestion.ts';
-import { readCallParams } from './call-params.ts';
 import { type GlobalArgs, openContext } from './context.ts';
 import { openEndpoints } from './endpoints.ts';
-import { sendOne } from './send-one.ts';
-import { writeStdout } from './stdout.ts';
+import { readCallParams, sendOne } from './send-one.ts';
+import { writeStdout } from './stdio.ts';
 import type { Usage } from './usage.ts';
 
 interface CallArgs extends GlobalArgs {

@@ -1,7 +1,6 @@
 import { suggestion } from '../suggestion.ts';
-import { argumentError } from './option-values.ts';
 import { programOptions } from './program.ts';
-import { type Argument, listArguments, type Option, type Usage } from './usage.ts';
+import { type Argument, argumentError, listArguments, type Option, type Usage } from './usage.ts';
 
 /** What only looks like an option is none: `-`, and negative numbers. */
 export function isOption(token: string): boolean {

@@ -4,9 +4,9 @@ import { suggestion } from '../suggestion.ts';
 import { checkOptions, findCommand } from './check-arguments.ts';
 import { commandList } from './command-list.ts';
 import { fullCommandHelp, programHelp } from './help.ts';
-import { argumentError } from './option-values.ts';
 import { programOptions, readVersion } from './program.ts';
 import { reportFailure } from './report-failure.ts';
+import { argumentError } from './usage.ts';
 
 /**
  * Runs one command line to its end, and prints what it gives or why it failed. One at a time in a process.

@@ -1,4 +1,4 @@
-import type { CommandEntry } from './command-module.ts';
+import type { CommandEntry } from './usage.ts';
 
 export const commandList: readonly CommandEntry[] = [
   {

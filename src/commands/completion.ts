@@ -2,11 +2,10 @@ import { listOperations } from '../api/catalogue.ts';
 import { listJobNames } from '../jobs/job-file.ts';
 import { describeModel } from '../warehouse/model.ts';
 import { findCommand, findOption, isOption } from './check-arguments.ts';
-import type { CommandEntry } from './command-module.ts';
 import type { GlobalArgs } from './context.ts';
 import { createParser } from './parse-arguments.ts';
 import { programOptions } from './program.ts';
-import { type Argument, listArguments, listOptions, type Usage } from './usage.ts';
+import { type Argument, type CommandEntry, listArguments, listOptions, type Usage } from './usage.ts';
 
 interface CompletionArgs extends GlobalArgs {
   shell?: 'bash' | 'zsh';

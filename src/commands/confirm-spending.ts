@@ -6,10 +6,9 @@ import { readRuns } from '../run/read-runs.ts';
 import { readRunLog } from '../run/run-log.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { formatCount } from '../words.ts';
-import { askYes } from './ask-yes.ts';
 import type { Context } from './context.ts';
-import { readMonth } from './plan.ts';
-import { renderPlan, sumPlan } from './plan-text.ts';
+import { readMonth, renderPlan, sumPlan } from './plan.ts';
+import { askYes } from './stdio.ts';
 
 /** A run may cost so many times what the last one did before somebody is asked. */
 const muchMore = 10;

@@ -5,9 +5,9 @@ import { readSurroundings } from '../config/env-file.ts';
 import { type DataFolder, dataFolder, refuseOddPath } from '../data-folder.ts';
 import { noteResult } from '../json-output.ts';
 import { canRedraw, sizeOf, writeStderr } from '../screen.ts';
-import { asCalled } from './as-called.ts';
 import { renderLogLine } from './log-text.ts';
-import { wrapText } from './wrap-text.ts';
+import { asCalled } from './report-failure.ts';
+import { wrapText } from './visible-text.ts';
 
 /** Options that every command takes. */
 export interface GlobalArgs {

@@ -9,10 +9,10 @@ import { askOnce, describeMethod } from '../status/examine-api.ts';
 import { createProber, type ProbePlace, type Prober } from '../status/probe-api.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { formatCount } from '../words.ts';
-import { askYes } from './ask-yes.ts';
 import { notSpent } from './confirm-spending.ts';
 import { chooseFolder, createPrint, type GlobalArgs } from './context.ts';
 import { urlsOf } from './endpoints.ts';
+import { askYes } from './stdio.ts';
 import { formatTable } from './text-table.ts';
 
 /** A prober whose requests the data folder's budget knows of, where there is a data folder. */

@@ -1,10 +1,10 @@
 import { StoppedEarly, UsageError } from '../errors.ts';
 import { type Forgettable, findForgettable, forgetRows } from '../run/forget-stage.ts';
 import { isError } from '../warehouse/own-views.ts';
-import { askYes } from './ask-yes.ts';
 import type { GlobalArgs } from './context.ts';
 import { runOffline } from './offline.ts';
 import { auditLines } from './refusal-text.ts';
+import { askYes } from './stdio.ts';
 import type { Usage } from './usage.ts';
 
 interface ForgetArgs extends GlobalArgs {

@@ -1,6 +1,12 @@
-import type { CommandEntry } from './command-module.ts';
 import { programDescription, programName, programOptions } from './program.ts';
-import { type Argument, listArguments, listOptions, type Option, type Usage } from './usage.ts';
+import {
+  type Argument,
+  type CommandEntry,
+  listArguments,
+  listOptions,
+  type Option,
+  type Usage,
+} from './usage.ts';
 
 type Item = readonly [term: string, text: string];
 

@@ -10,9 +10,9 @@ import { type Followed, type Schedule, schedules } from '../project/project.ts';
 import { projectFiles } from '../project/project-files.ts';
 import { type Written, writeProject } from '../project/write-project.ts';
 import { editorCommand, quoteForShell } from '../shell-words.ts';
-import { isOnPath } from './as-called.ts';
 import { createPrint, type GlobalArgs } from './context.ts';
 import { readVersion } from './program.ts';
+import { isOnPath } from './report-failure.ts';
 import type { Usage } from './usage.ts';
 
 interface InitArgs extends GlobalArgs {

@@ -1,7 +1,7 @@
 import type { Job, TargetSource } from '../jobs/job.ts';
 import { listQueries, readJobs } from '../jobs/job-file.ts';
+import { findSameQuestions, type SameQuestions } from '../jobs/job-order.ts';
 import { type OwnSql, readOwnSql } from '../jobs/own-sql.ts';
-import { findSameQuestions, type SameQuestions } from '../jobs/same-questions.ts';
 import { checkQueries, checkTargets } from '../run/check-jobs.ts';
 import { confineToTables } from '../warehouse/job-sql.ts';
 import { withEmptyTables } from '../warehouse/model.ts';

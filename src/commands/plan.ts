@@ -1,4 +1,4 @@
-import { readNamedJobs } from '../jobs/refresh-job.ts';
+import { readNamedJobs } from '../jobs/job-file.ts';
 import { exists } from '../landing/segment-files.ts';
 import { checkLake } from '../run/export-stage.ts';
 import { type JobPlan, planJobs } from '../run/plan-jobs.ts';
@@ -7,9 +7,11 @@ import { readRunLog } from '../run/run-log.ts';
 import { readRunning } from '../run/run-state.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { isSnapshotMissing, requireSnapshot } from '../warehouse/open-snapshot.ts';
+import { countOf, formatCount, formatSeconds, jobTitle } from '../words.ts';
 import { type Context, type GlobalArgs, openContext } from './context.ts';
 import { requireUrls } from './endpoints.ts';
-import { type Month, renderPlan, sumPlan } from './plan-text.ts';
+import { formatBytes } from './numbers.ts';
+import { formatTable } from './text-table.ts';
 import type { Usage } from './usage.ts';
 
 export interface PlanArgs extends GlobalArgs {
@@ -64,4 +66,116 @@ export async function planNamedJobs(
 /** The month's budget, and what of it is left. */
 export async function readMonth({ config, folder }: Pick<Context, 'config' | 'folder'>): Promise<Month> {
   return { credits: config.monthlyCredits, left: await readMonthlyLeft({ config, folder }) };
+}
+
+/** The month's budget; null: none is configured. */
+export interface Month {
+  credits: number | null;
+  left: number | null;
+}
+
+/** Sums over the jobs of a plan. Pure. */
+export function sumPlan(plan: readonly JobPlan[]) {
+  const sum = (field: 'targets' | 'tasks' | 'requests' | 'credits' | 'seconds' | 'diskBytes') =>
+    Math.round(1000 * plan.reduce((total, job) => total + (job[field] ?? 0), 0)) / 1000;
+  const mosts = plan.map(({ requestsMost }) => requestsMost);
+  return {
+    targets: sum('targets'),
+    tasks: sum('tasks'),
+    requests: sum('requests'),
+    requestsMost: mosts.includes(null) ? null : mosts.reduce<number>((total, most) => total + (most ?? 0), 0),
+    credits: sum('credits'),
+    seconds: sum('seconds'),
+    diskBytes: sum('diskBytes'),
+    unknown: plan.filter((job) => isLeast(job) || job.waitsFor !== null).map((job) => job.job),
+  };
+}
+
+/** Whether the job may ask for more than its plan says. */
+function isLeast({ unknown, growsWith }: JobPlan): boolean {
+  return unknown > 0 || growsWith.length > 0;
+}
+
+/** What a person reads: a table of the jobs, and below it why a number is a range and what else to know. Pure. */
+export function renderPlan(plan: readonly JobPlan[], month: Month): string {
+  const share = month.credits !== null && month.credits > 0;
+  const columns = [
+    { name: 'job' },
+    ...['targets', 'requests', 'credits', ...(share ? ['of month'] : []), 'time', 'disk'].map((name) => ({
+      name,
+      right: true,
+    })),
+  ];
+  const total = sumPlan(plan);
+  const cells = (
+    job: Pick<JobPlan, 'targets' | 'requests' | 'requestsMost' | 'credits' | 'seconds' | 'diskBytes'>,
+  ) => [
+    formatCount(job.targets),
+    range(job.requests, job.requestsMost),
+    range(job.credits, job.requestsMost === null ? null : creditsMost(job)),
+    ...(share ? [`${((100 * job.credits) / (month.credits ?? 1)).toFixed(1)} %`] : []),
+    job.seconds === null ? '?' : formatSeconds(job.seconds),
+    job.diskBytes === 0 ? '' : formatBytes(job.diskBytes),
+  ];
+  const unknown = ['?', '?', '?', ...(share ? ['?'] : []), '?', ''];
+  const rows = plan.map((job) => [jobTitle(job.job), ...(job.waitsFor === null ? cells(job) : unknown)]);
+  const hasTimes = plan.every(({ seconds, waitsFor }) => seconds !== null || waitsFor !== null);
+  rows.push(['total', ...cells({ ...total, seconds: hasTimes ? total.seconds : null })]);
+  return [formatTable(columns, rows).trimEnd(), ...noteLines(plan), ...monthLines(total, month)].join('\n');
+}
+
+/** `40`, `40-120`, `40+`. */
+function range(least: number, most: number | null): string {
+  if (most === null) return `${formatCount(least)}+`;
+  return most > least ? `${formatCount(least)}-${formatCount(most)}` : formatCount(least);
+}
+
+function creditsMost({
+  requests,
+  requestsMost,
+  credits,
+}: Pick<JobPlan, 'requests' | 'requestsMost' | 'credits'>) {
+  return requests === 0 ? credits : Math.round((credits / requests) * (requestsMost ?? 0));
+}
+
+function noteLines(plan: readonly JobPlan[]): string[] {
+  return plan.flatMap((job) => describeJob(job).map((note) => `${jobTitle(job.job)}: ${note}`));
+}
+
+/** What the numbers of a job depend on. */
+function describeJob(job: JobPlan): string[] {
+  if (job.waitsFor !== null) return [`its targets are known once ${job.waitsFor} has been published`];
+  const notes: string[] = [];
+  if (job.unknown > 0)
+    notes.push(
+      `${countOf(job.unknown, 'task')} never crawled to the end: the first crawl shows how many pages there are`,
+    );
+  else if (job.requestsMost === null && job.growsWith.length === 0)
+    notes.push('a feed: as many pages as are new');
+  if (job.incremental > 0)
+    notes.push(`${countOf(job.incremental, 'target')} only for what changed, which may be all`);
+  if (job.pastShort > 0)
+    notes.push(
+      `${countOf(job.pastShort, 'request')} to check that a short page was the last of its list (api.short_page_ends)`,
+    );
+  if (job.growsWith.length > 0)
+    notes.push(`more for new targets that ${job.growsWith.join(', ')} will bring`);
+  if (job.open > 0)
+    notes.push(
+      `${countOf(job.open, 'task')} ${job.open === 1 ? 'goes' : 'go'} on where the last run stopped`,
+    );
+  if (job.targetsLeftOut > 0)
+    notes.push(
+      `${countOf(job.targetsLeftOut, 'line')} of its target file ${job.targetsLeftOut === 1 ? 'is no target' : 'are no targets'}: ledgerlake jobs check`,
+    );
+  if (job.rps === null && job.tasks > 0)
+    notes.push('no rate is known yet: api.limits says it, or the first run finds it out');
+  return notes;
+}
+
+function monthLines(total: { credits: number }, { left }: Month): string[] {
+  if (left === null) return [];
+  const stops =
+    total.credits > left ? ': the run stops when they are spent (exit 75), and goes on later' : '';
+  return [`left of api.monthly_credits in this billing month: ${formatCount(left)} credits${stops}`];
 }

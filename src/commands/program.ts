@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { packageRoot } from '../package-root.ts';
-import { readPath } from './option-values.ts';
-import { listOptions } from './usage.ts';
+import { listOptions, readPath } from './usage.ts';
 
 export const programName = 'ledgerlake';
 

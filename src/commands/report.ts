@@ -8,9 +8,8 @@ import { renderRunsPage } from '../report/runs-page.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { type Context, type GlobalArgs, openContext } from './context.ts';
 import { readJobFiles } from './job-files.ts';
-import { readNumber, readPath } from './option-values.ts';
-import { writeStdout } from './stdout.ts';
-import type { Usage } from './usage.ts';
+import { writeStdout } from './stdio.ts';
+import { readNumber, readPath, type Usage } from './usage.ts';
 
 interface ReportArgs extends GlobalArgs {
   run?: string;

@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.ts';
-import { readNamedJobs } from '../jobs/refresh-job.ts';
+import { readNamedJobs } from '../jobs/job-file.ts';
 import { exists } from '../landing/segment-files.ts';
 import { checkLake, exportSnapshot } from '../run/export-stage.ts';
 import type { PipelineOptions } from '../run/run-context.ts';
@@ -7,15 +7,15 @@ import type { RunReport } from '../run/run-outcome.ts';
 import { runPipeline } from '../run/run-pipeline.ts';
 import { acceptOptions, readAccepted } from './accept-options.ts';
 import { tellingAfter } from './after-run.ts';
-import { asCalled } from './as-called.ts';
-import type { CommandModule } from './command-module.ts';
 import { confirmSpending } from './confirm-spending.ts';
 import { type Context, openContext } from './context.ts';
 import { openEndpoints, originsOf, requireUrls } from './endpoints.ts';
+import { asCalled } from './report-failure.ts';
 import { budgetOptions, jobsToRun, type RunArgs, readBudget } from './run-options.ts';
 import { renderRunReport } from './run-report.ts';
 import { terminalWidth } from './text-table.ts';
-import { wrapText } from './wrap-text.ts';
+import type { CommandModule } from './usage.ts';
+import { wrapText } from './visible-text.ts';
 
 /** `ledgerlake run [job…]`: crawl, load, publish, export. */
 export const runCommand: CommandModule = {

@@ -3,8 +3,7 @@ import { UsageError } from '../errors.ts';
 import type { BudgetLimits } from '../run/budget.ts';
 import type { AcceptArgs } from './accept-options.ts';
 import type { GlobalArgs } from './context.ts';
-import { readPath } from './option-values.ts';
-import type { Usage } from './usage.ts';
+import { readPath, type Usage } from './usage.ts';
 
 /** Arguments of the verbs that ask the API. */
 export interface RunArgs extends GlobalArgs, AcceptArgs {

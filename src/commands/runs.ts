@@ -2,9 +2,8 @@ import { UsageError } from '../errors.ts';
 import { type RunSummary, readRuns } from '../run/read-runs.ts';
 import { countOf, formatCount, formatSeconds } from '../words.ts';
 import { type GlobalArgs, openContext } from './context.ts';
-import { readNumber } from './option-values.ts';
 import { cutText, layOutTable } from './text-table.ts';
-import type { Usage } from './usage.ts';
+import { readNumber, type Usage } from './usage.ts';
 import { oneLine } from './visible-text.ts';
 
 interface RunsArgs extends GlobalArgs {

@@ -2,8 +2,7 @@ import { UsageError } from '../errors.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../sandbox/server.ts';
 import { listenForSignals } from '../stop-signals.ts';
 import { createPrint, type GlobalArgs } from './context.ts';
-import { readNumber } from './option-values.ts';
-import type { Usage } from './usage.ts';
+import { readNumber, type Usage } from './usage.ts';
 
 interface SandboxArgs extends GlobalArgs {
   port: number;

@@ -8,8 +8,8 @@ import { publishLoaded } from '../run/publish-stage.ts';
 import { readRunLog } from '../run/run-log.ts';
 import { readSource } from '../warehouse/build.ts';
 import { openDatabase } from '../warehouse/database.ts';
-import { askYes } from './ask-yes.ts';
 import { type Context, type GlobalArgs, openContext } from './context.ts';
+import { askYes } from './stdio.ts';
 import type { Usage } from './usage.ts';
 
 interface SourceArgs extends GlobalArgs {

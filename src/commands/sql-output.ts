@@ -6,7 +6,7 @@ import { UsageError } from '../errors.ts';
 import { exists, syncFile } from '../landing/segment-files.ts';
 import { asQueryError, type QueryResult } from '../warehouse/query.ts';
 import { resultText, type TextFormat } from './result-text.ts';
-import { writeStdout } from './stdout.ts';
+import { writeStdout } from './stdio.ts';
 
 /** Where a query's result goes. */
 export interface Output {

@@ -8,11 +8,10 @@ import { readRunning } from '../run/run-state.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { openQuerySession } from '../warehouse/query.ts';
 import { type GlobalArgs, openContext } from './context.ts';
-import { readPath } from './option-values.ts';
 import { type TextFormat, textFormats } from './result-text.ts';
 import { findOutput, keepFile, writeResult } from './sql-output.ts';
 import { promptOnTerminal } from './sql-prompt.ts';
-import type { Usage } from './usage.ts';
+import { readPath, type Usage } from './usage.ts';
 
 /** Formats that are bytes, not text. */
 const binaryFormats = ['parquet', 'arrow'] as const;

@@ -1,8 +1,8 @@
 import { StoppedEarly, UsageError } from '../errors.ts';
 import { findReset, type Reset, resetState } from '../run/reset-state.ts';
-import { askYes } from './ask-yes.ts';
 import type { GlobalArgs } from './context.ts';
 import { runOffline } from './offline.ts';
+import { askYes } from './stdio.ts';
 import type { Usage } from './usage.ts';
 
 interface StateArgs extends GlobalArgs {

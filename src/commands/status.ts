@@ -10,8 +10,7 @@ import { readJobFiles } from './job-files.ts';
 import { acceptCommand } from './refusal-text.ts';
 import { terminalWidth } from './text-table.ts';
 import type { Usage } from './usage.ts';
-import { oneLine } from './visible-text.ts';
-import { wrapText } from './wrap-text.ts';
+import { oneLine, wrapText } from './visible-text.ts';
 
 interface StatusArgs extends GlobalArgs {
   job?: string;

@@ -1,3 +1,24 @@
+import { UsageError } from '../errors.ts';
+import type { GlobalArgs } from './context.ts';
+
+/** What the file named after a command exports; `run` and `crawl`, which differ in a word, are both in run-jobs.ts. */
+export interface CommandModule {
+  /** The command's own arguments, options and examples. */
+  usage: Usage;
+  /**
+   * @param args options and arguments by their names
+   * @returns the exit code; failures are thrown
+   */
+  execute(args: GlobalArgs & never): Promise<number>;
+}
+
+export interface CommandEntry {
+  name: string;
+  describe: string;
+  /** Loaded only when the command is chosen, so that --version and --help start fast. */
+  load(): Promise<CommandModule>;
+}
+
 /**
  * What a command takes, declared once: the parser, `--help`, the reference and completion all read it.
  * Names come as they are typed: `[job...]`, `<id>`; `-f, --file <path>`, `--dry-run`, `--no-progress`.
@@ -74,4 +95,32 @@ export function listOptions({ options = {} }: Pick<Usage, 'options'>): Option[] 
 
 function describedBy<T extends { describe: string }>(spec: string | T): T | { describe: string } {
   return typeof spec === 'string' ? { describe: spec } : spec;
+}
+
+/** What to do about arguments that are wrong. */
+const hint =
+  'ledgerlake --help lists the commands, ledgerlake <command> --help its options: they come after its name, and what only looks like one after --.';
+
+/** Arguments that are wrong, whichever command they are for. */
+export function argumentError(message: string): UsageError {
+  return new UsageError(message, hint);
+}
+
+/**
+ * A path given to an option. An empty variable of a script would name the wrong folder; one that is left out altogether
+ * makes the next option the value.
+ * @throws UsageError that says what the option takes
+ */
+export function readPath(text: string, option: string): string {
+  if (text === '') throw argumentError(`${option} takes a path, not ""`);
+  if (/^-./.test(text))
+    throw argumentError(`${option} takes a path (one that begins so is written ./${text}), not "${text}"`);
+  return text;
+}
+
+/** A number given to an option; what range it may have, the command says. @throws as readPath */
+export function readNumber(text: string, option: string): number {
+  const value = text.trim() === '' ? Number.NaN : Number(text);
+  if (Number.isNaN(value)) throw argumentError(`${option} takes a number, not "${text}"`);
+  return value;
 }

@@ -1,3 +1,5 @@
+import stringWidth from 'string-width';
+
 /** Control characters become visible: names in the data may hold escape sequences, which a terminal would obey. */
 export function oneLine(text: string): string {
   if (!/[\p{Cc}\p{Cf}\u2028\u2029]/u.test(text)) return text;
@@ -11,4 +13,34 @@ export function oneLine(text: string): string {
 /** The same for a text of several lines. */
 export function visibleLines(text: string): string {
   return text.split('\n').map(oneLine).join('\n');
+}
+
+/** A command stays on one line, so that it can be copied. */
+const unit = /[(`]?ledgerlake [^)`]*[)`]?|\S+/g;
+
+/**
+ * Breaks lines between words where they are wider than the terminal. What goes on stands `indent` columns behind the
+ * beginning of its line. Pure. @param width null: no terminal, nothing is broken
+ */
+export function wrapText(text: string, width: number | null, indent = 2): string {
+  if (width === null) return text;
+  return text
+    .split('\n')
+    .map((line) => wrapLine(line, width, indent))
+    .join('\n');
+}
+
+function wrapLine(line: string, width: number, indent: number): string {
+  if (stringWidth(line) <= width) return line;
+  const begin = line.slice(0, line.length - line.trimStart().length);
+  const lines: string[] = [];
+  let current = begin;
+  for (const [word] of line.matchAll(unit)) {
+    const isFirst = current.trim() === '';
+    if (!isFirst && stringWidth(`${current} ${word}`) > width) {
+      lines.push(current);
+      current = begin + ' '.repeat(indent) + word;
+    } else current += isFirst ? word : ` ${word}`;
+  }
+  return [...lines, current].join('\n');
 }

@@ -4,15 +4,14 @@ import { findOperation } from '../api/catalogue.ts';
 import type { Operation } from '../api/operation.ts';
 import { makeDataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
-import { canonicalJson } from '../jobs/canonical-json.ts';
+import { canonicalJson } from '../jobs/job.ts';
 import { landOutside } from '../landing/incoming.ts';
 import { makeRunId } from '../run/run-log.ts';
 import { checkSource } from '../warehouse/build.ts';
 import { openDatabase } from '../warehouse/database.ts';
-import { readCallParams } from './call-params.ts';
 import { type Context, type GlobalArgs, openContext } from './context.ts';
 import { openEndpoints, originsOf } from './endpoints.ts';
-import { type OneAnswer, sendOne } from './send-one.ts';
+import { type OneAnswer, readCallParams, sendOne } from './send-one.ts';
 import type { Usage } from './usage.ts';
 
 interface WebhookArgs extends GlobalArgs {

@@ -1,6 +1,5 @@
 import type { Operation } from '../api/operation.ts';
-import type { IdRange } from '../jobs/id-ranges.ts';
-import type { Task } from '../jobs/task.ts';
+import type { IdRange, Task } from '../jobs/task.ts';
 import type { Position } from '../landing/page-line.ts';
 
 /** Whether a list is asked for in ascending order of its ids (the API sorts in descending order by default). */

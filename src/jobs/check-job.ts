@@ -4,9 +4,8 @@ import { findOperation } from '../api/catalogue.ts';
 import type { Operation } from '../api/operation.ts';
 import type { Checked, Problem, YamlFile } from '../config/yaml-file.ts';
 import { parseDuration } from '../duration.ts';
-import { canonicalJson } from './canonical-json.ts';
 import { checkParams } from './check-params.ts';
-import type { Job, Since, TargetSource } from './job.ts';
+import { canonicalJson, type Job, type Since, type TargetSource } from './job.ts';
 import { forEachNames, idsAreMappings, type JobFile } from './job-schema.ts';
 
 /** A job file whose fields have the right form, on its way to being checked against its operation. */

@@ -1,7 +1,7 @@
-import { canonicalJson } from './canonical-json.ts';
-import type { Job, TargetSource } from './job.ts';
+import { readText } from '../config/yaml-file.ts';
+import { UsageError } from '../errors.ts';
+import { canonicalJson, type Job, type TargetSource } from './job.ts';
 import { checkRows, type LeaveOut, readAnswer, type TargetRow } from './target-checks.ts';
-import { readTargetFile } from './target-file.ts';
 
 /** What a job runs for once. */
 export interface Target {
@@ -67,4 +67,29 @@ function distinct(targets: readonly Target[]): Target[] {
   const byName = new Map<string, Target>();
   for (const target of targets) if (!byName.has(target.name)) byName.set(target.name, target);
   return [...byName.values()];
+}
+
+/** A value of a target file and the line it stands on, counted from 1. */
+export interface TargetLine {
+  value: string;
+  line: number;
+}
+
+/**
+ * Reads a target file: one value a line, trimmed; blank lines and `#` comments (at the start of a line, or after
+ * a space) are skipped. Repeated values are all returned.
+ * @throws UsageError when it cannot be read or holds no value
+ */
+export async function readTargetFile(path: string): Promise<TargetLine[]> {
+  const text = await readText(path);
+  const lines: TargetLine[] = [];
+  for (const [index, raw] of text.split(/\r\n|\n|\r/).entries()) {
+    const value = raw.replace(/(^|\s)#.*$/, '').trim();
+    if (value !== '') lines.push({ value, line: index + 1 });
+  }
+  if (lines.length > 0) return lines;
+  throw new UsageError(
+    `${path} holds no target`,
+    'Write one value per line; lines that begin with # are ignored.',
+  );
 }

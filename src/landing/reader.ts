@@ -1,7 +1,6 @@
 import { open } from 'node:fs/promises';
-import { inspectSegment } from './inspect-segment.ts';
 import type { IdsLine, LandingLine, PageLine } from './page-line.ts';
-import { readPageLines } from './page-lines.ts';
+import { inspectSegment, readPageLines } from './page-lines.ts';
 import { describeDamage } from './recover-landing.ts';
 import { listSegments, pageFile } from './segment-files.ts';
 

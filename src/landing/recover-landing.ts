@@ -2,8 +2,7 @@ import { open, readdir, rename, rm, rmdir, truncate } from 'node:fs/promises';
 import { uptime } from 'node:os';
 import { basename, join } from 'node:path';
 import { DamagedLanding } from '../errors.ts';
-import { type InspectedLine, type Inspection, inspectSegment } from './inspect-segment.ts';
-import { readPageLines } from './page-lines.ts';
+import { type InspectedLine, type Inspection, inspectSegment, readPageLines } from './page-lines.ts';
 import { exists, listSegments, pageFile, recordFile, syncDirectory, syncFile } from './segment-files.ts';
 import { sealedLine } from './writer.ts';
 

@@ -1,8 +1,8 @@
 import { copyFile, type FileHandle, link, mkdir, open, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { DiskError } from '../errors.ts';
-import { type InspectedLine, type Inspection, inspectSegment } from './inspect-segment.ts';
 import type { PageLine } from './page-line.ts';
+import { type InspectedLine, type Inspection, inspectSegment } from './page-lines.ts';
 import { crawlKey } from './reader.ts';
 import { findDamage, finishRepair, repairedFolder } from './recover-landing.ts';
 import { renderLine } from './render-page.ts';

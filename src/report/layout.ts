@@ -1,5 +1,4 @@
 import { type Html, html, raw } from './html.ts';
-import { style } from './style.ts';
 
 /** A whole page. It loads nothing, runs nothing, and asks for nothing: the policy says so to the browser. */
 export function layOutPage(title: string, body: readonly Html[]): string {
@@ -89,3 +88,34 @@ export function formatTime(time: Date | string | null): string {
 export function groupDigits(text: string): string {
   return text.replace(/\B(?=(\d{3})+(?!\d))/g, ',');
 }
+
+/** The page's style: one sheet, light and dark by what the reader's system asks for, from a phone to a wide screen. */
+export const style = raw(`
+:root{color-scheme:light dark;--paper:#fff;--card:#f6f7f9;--ink:#1b1f24;--muted:#5b6470;--line:#dde1e6;
+--c1:#2f6fde;--c2:#d9822b;--c3:#c23b4a;--c4:#1d8a63;--good:#1d7a4f;--bad:#b3261e;--warn:#8a5a00}
+@media (prefers-color-scheme:dark){:root{--paper:#14171b;--card:#1d2127;--ink:#e8eaed;--muted:#a3acb8;--line:#353b44;
+--c1:#6ea3ff;--c2:#f0a657;--c3:#f07c86;--c4:#55c79a;--good:#62cf9b;--bad:#ff8a80;--warn:#f0c060}}
+*{box-sizing:border-box}
+body{margin:0 auto;max-width:1220px;padding:20px 16px 48px;background:var(--paper);color:var(--ink);
+font:15px/1.5 system-ui,sans-serif;overflow-wrap:break-word}
+h1{font-size:1.5rem;line-height:1.25;margin:0 0 4px}h2{font-size:1.15rem;margin:36px 0 10px}h3{font-size:1rem;margin:20px 0 6px}
+p{margin:0 0 10px}.muted,figcaption,th{color:var(--muted)}code,.id{font-family:ui-monospace,monospace;font-size:.86em;overflow-wrap:anywhere}
+.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(135px,1fr));gap:10px;margin:16px 0}
+.tile{background:var(--card);border-radius:8px;padding:10px 12px}.tile b{display:block;font-size:1.25rem;line-height:1.3}
+.tile span{color:var(--muted);font-size:.87rem}
+.good{color:var(--good)}.bad{color:var(--bad)}.warn{color:var(--warn)}
+.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,480px),1fr));gap:12px}
+figure{margin:0;background:var(--card);border-radius:8px;padding:10px 12px;min-width:0}figcaption{margin-bottom:6px}
+figure svg{display:block;width:100%;height:auto}.narrow{display:none}
+@media (max-width:520px){.wide{display:none}.narrow{display:block}}
+.scroll{overflow-x:auto;margin:0 0 12px}table{border-collapse:collapse;width:100%;font-size:.92rem}
+th,td{text-align:left;padding:5px 12px 5px 0;border-bottom:1px solid var(--line);vertical-align:top}
+th{font-weight:500;white-space:nowrap}td.n,th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
+.bar{background:var(--line);border-radius:3px;height:8px;min-width:70px;margin-top:7px}.bar i{display:block;height:8px;border-radius:3px;background:var(--c1)}
+ul{margin:0 0 12px;padding-left:20px}li{margin:2px 0}
+@media (max-width:640px){table.fold thead{display:none}table.fold tr{display:block;border-bottom:1px solid var(--line);padding:6px 0}
+table.fold td{display:flex;justify-content:space-between;gap:16px;border:0;padding:1px 0;text-align:right;white-space:normal}
+table.fold td>span{overflow-wrap:anywhere;min-width:0}
+table.fold td::before{content:attr(data-label);color:var(--muted);text-align:left;flex:none}}
+@media print{body{max-width:none}figure,.tile{break-inside:avoid}}
+`);

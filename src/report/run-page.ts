@@ -1,4 +1,5 @@
 import { countOf, formatCount, formatSeconds, jobTitle } from '../words.ts';
+import { drawCredits, drawReceived, drawTimeline } from './charts.ts';
 import { renderData } from './data-section.ts';
 import { type Html, html, raw } from './html.ts';
 import {
@@ -12,7 +13,6 @@ import {
 } from './layout.ts';
 import type { Examples } from './read-examples.ts';
 import type { ReportData, SnapshotData } from './read-report.ts';
-import { drawCredits, drawReceived, drawTimeline } from './run-charts.ts';
 import { describeEnd, listTroubles, sumRows } from './verdict.ts';
 
 /** The page of one run: what it took, what it changed, how far everything is, and what the tables hold. Pure. */

@@ -7,9 +7,9 @@ import { StoppedEarly } from '../errors.ts';
 import type { Task } from '../jobs/task.ts';
 import { createLandingLog } from '../landing/writer.ts';
 import { openKnownRows } from '../load/known-rows.ts';
+import type { PlannedStart } from './crawl-state.ts';
 import { freeMemory } from './free-memory.ts';
 import { startLoading } from './load-stage.ts';
-import type { PlannedStart } from './planned-start.ts';
 import type { RunContext } from './run-context.ts';
 import { shareCrawls } from './share-crawls.ts';
 

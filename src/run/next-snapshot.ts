@@ -1,5 +1,5 @@
 import type { DataFolder } from '../data-folder.ts';
-import type { BlockDigests } from '../warehouse/copy-blocks.ts';
+import type { BlockDigests } from '../warehouse/database-blocks.ts';
 import { beginSnapshot, removeDraft } from '../warehouse/snapshot.ts';
 
 /** The copy of the snapshot that the next one begins with, made beside a crawl. */

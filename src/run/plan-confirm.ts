@@ -1,10 +1,9 @@
 import { findOperation } from '../api/catalogue.ts';
 import type { Operation } from '../api/operation.ts';
-import { canonicalJson } from '../jobs/canonical-json.ts';
-import type { Job } from '../jobs/job.ts';
+import { canonicalJson, type Job } from '../jobs/job.ts';
 import { readSql } from '../sql-text.ts';
+import type { PlannedStart } from './crawl-state.ts';
 import { planStarts } from './plan-starts.ts';
-import type { PlannedStart } from './planned-start.ts';
 import { readCrawlState } from './read-state.ts';
 import type { Session } from './session.ts';
 

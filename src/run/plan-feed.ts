@@ -1,7 +1,6 @@
 import type { Task } from '../jobs/task.ts';
 import { isEnded, type LandedCrawl } from '../landing/reader.ts';
-import type { CoveredInterval, CrawlState, FeedGap } from './crawl-state.ts';
-import type { PlannedStart } from './planned-start.ts';
+import type { CoveredInterval, CrawlState, FeedGap, PlannedStart } from './crawl-state.ts';
 
 /**
  * A feed's head comes first, down to the newest slot that is covered or being covered; then its open crawls go on,

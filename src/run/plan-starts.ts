@@ -2,9 +2,8 @@ import type { Job } from '../jobs/job.ts';
 import type { Target } from '../jobs/targets.ts';
 import { makeIncrementalTask, makeRangeTasks, makeTask, makeUnsplitTask, type Task } from '../jobs/task.ts';
 import { isEnded, type LandedCrawl } from '../landing/reader.ts';
-import type { CrawlState } from './crawl-state.ts';
+import type { CrawlState, PlannedStart } from './crawl-state.ts';
 import { planFeed } from './plan-feed.ts';
-import type { PlannedStart } from './planned-start.ts';
 import { openRound } from './run-log.ts';
 
 /** Name of a target in maps. */

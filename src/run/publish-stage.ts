@@ -8,17 +8,22 @@ import { publishRuns } from '../publish/publish-runs.ts';
 import type { Published } from '../publish/published.ts';
 import { compactTables } from '../warehouse/compact-tables.ts';
 import { openDatabase } from '../warehouse/database.ts';
-import { type AuditFinding, isError } from '../warehouse/own-views.ts';
+import { openForJobSql } from '../warehouse/job-sql.ts';
+import {
+  type AuditFinding,
+  checkOwnSql,
+  isError,
+  replaceOwnViews,
+  runAudits,
+} from '../warehouse/own-views.ts';
 import { replaceSnapshot } from '../warehouse/snapshot.ts';
 import { acceptReceived } from './accept-stage.ts';
 import { type LoadStage, startLoading } from './load-stage.ts';
 import type { NextSnapshot } from './next-snapshot.ts';
-import { ownSqlStage } from './own-sql-stage.ts';
-import { publishOptions } from './publish-options.ts';
 import { reloadRemapped } from './reload-stage.ts';
 import { findExpired, removeExpired, thinCheckpoints, thinHistory } from './retention-stage.ts';
 import { readAcceptedBy, readRunLog } from './run-log.ts';
-import type { Session } from './session.ts';
+import { publishOptions, type Session } from './session.ts';
 
 /** Applies everything staged to the tables. Damaged staged files are derived again first. */
 export async function publishStage(session: Session): Promise<Published> {
@@ -134,4 +139,32 @@ async function archive(session: Session, segments: readonly number[]): Promise<v
 async function bothDone<A, B>(one: Promise<A>, other: Promise<B>): Promise<[A, B]> {
   await Promise.allSettled([one, other]);
   return Promise.all([one, other]);
+}
+
+/**
+ * Before the snapshot is replaced: runs the audits of the project on what is to be published, with its views, and puts the
+ * views into the build. A verb that sees no folder of jobs leaves the views as they are, and runs no audit.
+ * @returns audits that returned rows; none of `error` severity may be published
+ * @throws UsageError naming a file whose SQL the tables do not answer
+ */
+export async function ownSqlStage(session: Session): Promise<AuditFinding[]> {
+  const { ownSql, folder, databaseOptions, log } = session;
+  if (ownSql === null) return [];
+  const { views, audits } = ownSql;
+  let ordered: typeof views = [];
+  let findings: AuditFinding[] = [];
+  if (views.length + audits.length > 0) {
+    session.closeBuild();
+    const reader = await openForJobSql(folder.build, databaseOptions);
+    try {
+      ordered = await checkOwnSql(reader, views, audits);
+      findings = await runAudits(reader, audits);
+    } finally {
+      reader.close();
+    }
+  }
+  for (const { audit, severity, rows } of findings)
+    log.warn({ audit, severity, rows }, 'an audit of the project returned rows');
+  if (!findings.some(isError)) await session.withBuild((build) => replaceOwnViews(build, ordered));
+  return findings;
 }

@@ -11,8 +11,7 @@ import { listRemapped, noteMapping } from '../warehouse/mapping.ts';
 import { memoryLimits } from '../warehouse/memory.ts';
 import { readTableSpecs } from '../warehouse/table-spec.ts';
 import { forgetTextsSql } from '../warehouse/text-sql.ts';
-import { publishOptions } from './publish-options.ts';
-import type { RepairContext, Session } from './session.ts';
+import { publishOptions, type RepairContext, type Session } from './session.ts';
 
 /** What a reload came to. */
 export interface ReloadReport extends Reloaded {

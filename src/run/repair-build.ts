@@ -12,10 +12,9 @@ import { type Database, openDatabase } from '../warehouse/database.ts';
 import { memoryLimits } from '../warehouse/memory.ts';
 import { beginEmptyBuild, judgeSnapshot, putBack, recoverBuild } from '../warehouse/recover-build.ts';
 import { startLoading } from './load-stage.ts';
-import { publishOptions } from './publish-options.ts';
 import { reloadRemapped } from './reload-stage.ts';
 import { readAcceptedBy } from './run-log.ts';
-import type { RepairContext, Replayed, Session } from './session.ts';
+import { publishOptions, type RepairContext, type Replayed, type Session } from './session.ts';
 
 /** Whether a build holds every archived segment: not so after a replay that was killed. */
 export async function holdsArchive(build: Database, { archive }: DataFolder): Promise<boolean> {

@@ -1,6 +1,6 @@
 import type { LandedPage } from '../crawl/crawl-task.ts';
 import type { Task } from '../jobs/task.ts';
-import type { PlannedStart } from './planned-start.ts';
+import type { PlannedStart } from './crawl-state.ts';
 import type { RequestLog } from './request-log.ts';
 
 /** What a run did not have to ask for, because crawls ended early. */

@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts';
 import type { DataFolder } from '../data-folder.ts';
 import type { LedgerlakeError } from '../errors.ts';
 import type { OwnSql } from '../jobs/own-sql.ts';
+import type { PublishOptions } from '../publish/publish.ts';
 import type { Published } from '../publish/published.ts';
 import type { SignalStop } from '../stop-signals.ts';
 import type { Database, DatabaseOptions } from '../warehouse/database.ts';
@@ -59,4 +60,13 @@ export interface Replayed {
   seconds: number;
   /** Crawls that an audit or a guard refused, once more or for the first time. */
   refused: Published['refused'];
+}
+
+/** What the run and its config ask of publish. */
+export function publishOptions({ run, config }: Pick<Session, 'run' | 'config'>): PublishOptions {
+  return {
+    run,
+    quarantineLimit: config.warehouse.quarantineLimit,
+    guards: config.warehouse.guards,
+  };
 }

@@ -1,5 +1,5 @@
 import type { TaskStart } from '../crawl/crawl-task.ts';
-import { canonicalJson } from '../jobs/canonical-json.ts';
+import { canonicalJson } from '../jobs/job.ts';
 import type { Task } from '../jobs/task.ts';
 
 /**

@@ -4,8 +4,8 @@ import { dirname } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
 import { exists, syncDirectory, syncFile } from '../landing/segment-files.ts';
 import { setAside } from './build.ts';
-import { type BlockDigests, copyBlocks, updateCopy } from './copy-blocks.ts';
 import type { DatabaseOptions } from './database.ts';
+import { type BlockDigests, copyBlocks, updateCopy } from './database-blocks.ts';
 import { readTables, verifyDatabase } from './recover-build.ts';
 
 /** Free room that a copy begun early asks for, in copies. */

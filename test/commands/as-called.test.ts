@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { asCalled, hintedCommands, isOnPath } from '../../src/commands/as-called.ts';
 import { commandList } from '../../src/commands/command-list.ts';
+import { asCalled, hintedCommands, isOnPath } from '../../src/commands/report-failure.ts';
 
 const npx = { npm_lifecycle_event: 'npx', npm_lifecycle_script: "'ledgerlake' run" };
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { describeExcess } from '../../src/commands/confirm-spending.ts';
-import { renderPlan } from '../../src/commands/plan-text.ts';
+import { renderPlan } from '../../src/commands/plan.ts';
 import type { JobPlan } from '../../src/run/plan-jobs.ts';
 import { environmentOf, runProgram, writeFiles } from '../crash/program.ts';
 import { startTiny, writeListJob } from '../e2e/tiny.ts';

@@ -2,8 +2,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { beforeAll, expect, test } from 'vitest';
 import { resultText } from '../../src/commands/result-text.ts';
-import { completeSql } from '../../src/commands/sql-completion.ts';
-import { endsStatement, runPrompt } from '../../src/commands/sql-prompt.ts';
+import { completeSql, endsStatement, runPrompt } from '../../src/commands/sql-prompt.ts';
 import { openQuerySession } from '../../src/warehouse/query.ts';
 import { createDataFolder, type TestFolder } from './data-folder-fixture.ts';
 

@@ -1,4 +1,4 @@
-import { encodeId } from '../../src/jobs/id-ranges.ts';
+import { encodeId } from '../../src/jobs/task.ts';
 import type { Answer, Params } from './crawl.ts';
 
 /** `count` ids spread over the id space, ascending. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { BoundsIgnored, RangesRefused } from '../../src/crawl/crawl-failures.ts';
 import { compareIds } from '../../src/crawl/id-order.ts';
-import { encodeId, splitIdSpace } from '../../src/jobs/id-ranges.ts';
+import { encodeId, splitIdSpace } from '../../src/jobs/task.ts';
 import type { PageLine } from '../../src/landing/page-line.ts';
 import { type Answer, newCrawl, newTask } from './crawl.ts';
 import { idList, number, spreadIds } from './id-list.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { encodeId, splitIdSpace } from '../../src/jobs/id-ranges.ts';
+import { encodeId, splitIdSpace } from '../../src/jobs/task.ts';
 import { encodeBase58 } from '../../src/sandbox/base58.ts';
 
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';

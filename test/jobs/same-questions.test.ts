@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { findOperation } from '../../src/api/catalogue.ts';
 import type { Job } from '../../src/jobs/job.ts';
-import { findSameQuestions } from '../../src/jobs/same-questions.ts';
+import { findSameQuestions } from '../../src/jobs/job-order.ts';
 import type { Target } from '../../src/jobs/targets.ts';
 
 function newJob(name: string, fields: Partial<Job> = {}): Job {

@@ -5,8 +5,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { UsageError } from '../../src/errors.ts';
-import { canonicalJson } from '../../src/jobs/canonical-json.ts';
-import type { Job } from '../../src/jobs/job.ts';
+import { canonicalJson, type Job } from '../../src/jobs/job.ts';
 import { readJobs } from '../../src/jobs/job-file.ts';
 import { resolveIds, resolveTargets } from '../../src/jobs/targets.ts';
 

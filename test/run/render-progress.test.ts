@@ -1,7 +1,7 @@
 import stringWidth from 'string-width';
 import { describe, expect, test } from 'vitest';
 import { renderLogLine } from '../../src/commands/log-text.ts';
-import { wrapText } from '../../src/commands/wrap-text.ts';
+import { wrapText } from '../../src/commands/visible-text.ts';
 import type { Task } from '../../src/jobs/task.ts';
 import type { LandedCrawl } from '../../src/landing/reader.ts';
 import { createLiveJobs, type LiveJobs } from '../../src/run/live-jobs.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { EndReason } from '../../src/landing/page-line.ts';
-import type { PlannedStart } from '../../src/run/planned-start.ts';
+import type { PlannedStart } from '../../src/run/crawl-state.ts';
 import { createSavings } from '../../src/run/savings.ts';
 import { newTask } from '../crawl/crawl.ts';
 
