@@ -21,13 +21,16 @@ export interface MappingSql {
 export function mappingSql(shape: string): MappingSql[] {
   return readTableModels()
     .filter(({ header }) => splitList(header.get('shapes')).includes(shape))
-    .map((model) => {
-      const lines = [...landingLines(model), ...mappingLines(model, shape)].flatMap(({ sql, origin }) =>
-        sql.split('\n').map((text) => ({ sql: text, origin })),
-      );
-      const query = lines.map(({ sql }) => sql).join('\n');
-      return { model, macro: factsMacroOf(model), query, origins: lines.map(({ origin }) => origin) };
-    });
+    .map((model) => tableMappingSql(model, shape));
+}
+
+/** What makes the rows of a table from the records of a shape. */
+export function tableMappingSql(model: TableModel, shape: string): MappingSql {
+  const lines = [...landingLines(model), ...mappingLines(model, shape)].flatMap(({ sql, origin }) =>
+    sql.split('\n').map((text) => ({ sql: text, origin })),
+  );
+  const query = lines.map(({ sql }) => sql).join('\n');
+  return { model, macro: factsMacroOf(model), query, origins: lines.map(({ origin }) => origin) };
 }
 
 /** The macro of a table's facts; '' where nothing is read from the record. */
