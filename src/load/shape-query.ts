@@ -11,10 +11,18 @@ export async function createShapeMacros(database: Database): Promise<void> {
   for (const file of ['digests.sql', 'macros.sql']) {
     const sql = readSql(file);
     const origins = sql.split('\n').map((_, index) => ({ file, line: index + 1 }));
-    await blaming(file, origins, () => database.script(sql));
+    await blaming(
+      file,
+      () => origins,
+      () => database.script(sql),
+    );
   }
   for (const model of readTableModels())
-    await blaming(`tables/${model.name}.sql`, [], () => database.script(factsMacroOf(model)));
+    await blaming(
+      `tables/${model.name}.sql`,
+      () => [],
+      () => database.script(factsMacroOf(model)),
+    );
 }
 
 /**
@@ -34,12 +42,16 @@ export async function shapeQuery(database: Database, spec: TableSpec, shape: str
 export async function checkMappings(database: Database, shapes: readonly string[]): Promise<void> {
   for (const shape of new Set(shapes))
     for (const { model, query, origins } of mappingSql(shape))
-      await blaming(`tables/${model.name}.sql`, origins, () => database.listSelected(query));
+      await blaming(
+        `tables/${model.name}.sql`,
+        () => origins,
+        () => database.listSelected(query),
+      );
 }
 
 /** Does `work` with a query of shapeQuery. @throws UsageError naming the line to correct for what DuckDB finds wrong in it */
 export function blamingMapping<T>(spec: TableSpec, shape: string, work: () => Promise<T>): Promise<T> {
-  return blaming(`tables/${spec.name}.sql`, mappingOf(spec, shape).origins, work);
+  return blaming(`tables/${spec.name}.sql`, () => mappingOf(spec, shape).origins, work);
 }
 
 function mappingOf(spec: TableSpec, shape: string): MappingSql {
@@ -54,7 +66,7 @@ function mappingOf(spec: TableSpec, shape: string): MappingSql {
  */
 async function blaming<T>(
   file: string,
-  origins: readonly (Origin | null)[],
+  origins: () => readonly (Origin | null)[],
   work: () => Promise<T>,
 ): Promise<T> {
   try {
@@ -62,7 +74,7 @@ async function blaming<T>(
   } catch (error) {
     const message = (error instanceof Error ? error.message : '').replace(/^Failed to [a-z ]+: /, '');
     if (!/^(Parser|Binder|Catalog) Error: /.test(message)) throw error;
-    const origin = origins[Number(/^LINE (\d+): /m.exec(message)?.[1] ?? 0) - 1];
+    const origin = origins()[Number(/^LINE (\d+): /m.exec(message)?.[1] ?? 0) - 1];
     const at = origin == null ? file : `${origin.file}:${origin.line}`;
     throw new UsageError(
       `sql/${at}: ${message.split('\n')[0]}`,
