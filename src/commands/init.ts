@@ -150,12 +150,12 @@ function renderResult(dir: string, { written, kept }: Written, isSample: boolean
   // One command a line, and nothing else: not every shell takes a comment behind one.
   const alias = `alias ledgerlake=${quoteForShell(programWords().map(quoteForShell).join(' '))}`;
   const env = `cp -n .env.example .env && chmod 600 .env && ${editorCommand} .env`;
-  const sample = isSample ? ' (left out, the sample API answers that ledgerlake brings along)' : '';
+  const sample = isSample ? ' (without them, the built-in sample API answers)' : '';
   lines.push('', 'Next, in this shell:', '', `cd ${quoteForShell(dir)}`);
   if (!isOnPath()) lines.push(alias);
   lines.push(
     '',
-    `Then the URL and the key of your provider${sample}:`,
+    `Then set the URL and the key of your provider${sample}:`,
     '',
     env,
     '',

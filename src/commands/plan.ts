@@ -169,7 +169,7 @@ function describeJob(job: JobPlan): string[] {
       `${countOf(job.targetsLeftOut, 'line')} of its target file ${job.targetsLeftOut === 1 ? 'is no target' : 'are no targets'}: ledgerlake jobs check`,
     );
   if (job.rps === null && job.tasks > 0)
-    notes.push('no rate is known yet: api.limits says it, or the first run finds it out');
+    notes.push('no rate is known yet: set api.limits, or the first run finds it');
   return notes;
 }
 

@@ -21,9 +21,9 @@ export const jobsToRun = { '[job...]': 'Jobs to run (default: all)' };
 
 /** Options that bound what a run may spend. Text until `readBudget`, which says what each of them takes. */
 export const budgetOptions = {
-  '--max-requests <n>': 'Stop, resumably, after so many requests (retries count)',
-  '--max-credits <n>': 'Stop, resumably, before more credits than this are spent',
-  '--until <duration>': 'Stop, resumably, after this time: 90s, 1h30m, 2d',
+  '--max-requests <n>': 'Stop after so many requests, retries included; the next run continues',
+  '--max-credits <n>': 'Stop before more credits than this are spent; the next run continues',
+  '--until <duration>': 'Stop after this time: 90s, 1h30m, 2d; the next run continues',
   '--full-refresh': 'Ask for everything of the jobs named anew, whatever was crawled before',
   '--dry-run': 'Only say what it would ask for and cost, as plan does',
   '--yes': 'Do not ask before it spends more than is left of the month, or ten times what the last run did',

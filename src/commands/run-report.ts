@@ -39,7 +39,7 @@ function describeJob(job: string, progress: JobProgress): string[] {
   if (leftOut !== null) return [];
   if (tasks === 0)
     return [
-      `  ${job}: nothing to ask for now: it has no targets, or all are complete in its round; named (run ${job}) it begins a new one`,
+      `  ${job}: nothing to do: no targets, or all complete in this round (ledgerlake run ${job} begins a new round)`,
     ];
   const good = done - failed;
   const targets = `${formatCount(good)} of ${countOf(tasks, 'target')}`;

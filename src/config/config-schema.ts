@@ -125,7 +125,7 @@ const api = z
       .describe('Seconds until a whole answer must be there'),
   })
   .prefault({})
-  .describe('The API that is crawled. The key never stands here: set LEDGERLAKE_API_KEY');
+  .describe('The API that is crawled. Never write the key here: set LEDGERLAKE_API_KEY');
 
 /** Bytes of `256MB`, `1.5 GiB`, …, counted as DuckDB does: kB are thousands, KiB are 1024; NaN for another text. */
 export function parseMemory(text: string): number {

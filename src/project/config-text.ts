@@ -4,8 +4,8 @@ import type { Followed } from './project.ts';
 export function configText({ wallets }: Followed): string {
   const wallet = wallets.length > 0 ? '' : '# ';
   return `# yaml-language-server: $schema=./config.schema.json
-# Configuration of ledgerlake. Every key is optional; \`ledgerlake doctor\` says what is in force.
-# The API key never stands here: it is LEDGERLAKE_API_KEY in the environment, or in .env (see .env.example).
+# Configuration of ledgerlake. Every key is optional; \`ledgerlake doctor\` shows what applies.
+# Never write the API key here: set LEDGERLAKE_API_KEY in the environment, or in .env (see .env.example).
 
 api:
   # Where the API answers. LEDGERLAKE_RPC_URL and LEDGERLAKE_WALLET_URL win. Without any URL sample data is crawled.
@@ -15,20 +15,20 @@ api:
   # Where the provider wants the key: query, query:<name>, header:<name>, bearer or path.
   # auth: { rpc: query, wallet: "header:x-api-key" }
 
-  # What your plan allows. What is left out is found out, which takes a while.
+  # Requests a second that your plan allows. Without a setting, a run finds the limit, which takes a while.
   limits:
     # das: { rps: 10 }
     # compression: { rps: 10 }
     ${wallet}wallet: { rps: 2 }
 
-  # A run stops, resumably, when the month has cost this much.
+  # A run stops before the month costs more than this; a later run continues.
   # monthly_credits: 500000
   # billing_day: 1
 
 warehouse:
   # Memory of DuckDB. Raise it for tables of tens of millions of rows.
   # memory_limit: 1GB
-  # Days that the raw answers are kept: a corrected mapping is applied to them without asking again.
+  # Days that the raw answers are kept: a corrected mapping is applied to them without a request.
   # keep_raw_days: 30
 
 lake:

@@ -43,7 +43,10 @@ export async function examineNeeds(
   // The landing log and its staging beside each other, and the copy that becomes the snapshot.
   const needed = 2 * landing + disk.build;
   // Of a first crawl nothing is known.
-  const needs = needed === 0 ? 'what nobody knows yet' : `about ${megabytes(needed)}`;
+  const needs =
+    needed === 0
+      ? 'what the next run needs is not known yet'
+      : `the next run needs about ${megabytes(needed)}`;
   if (disk.free < needed)
     findings.push({
       about: 'disk',
@@ -54,7 +57,7 @@ export async function examineNeeds(
   const left = creditsLeft === null ? 'no monthly budget' : `${formatCount(creditsLeft)} left this month`;
   return {
     facts: [
-      { about: 'disk', text: `${megabytes(disk.free)} free, the next run needs ${needs}` },
+      { about: 'disk', text: `${megabytes(disk.free)} free, ${needs}` },
       { about: 'limits', text: await describeLimits(jobs, config, folder) },
       {
         about: 'next run',
@@ -84,7 +87,7 @@ async function describeLimits(jobs: readonly Job[], config: Config, folder: Data
     if (configured !== undefined) return `${pool} ${configured} requests/s`;
     const found = learnt[pool];
     return found === undefined
-      ? `${pool} not known: a run finds it out from 2 requests/s on, or api.limits.${pool}.rps says it`
+      ? `${pool} not known: a run finds it, beginning at 2 requests/s, unless api.limits.${pool}.rps is set`
       : `${pool} ${found.toFixed(1)} requests/s, as found out`;
   });
   return shown.join('; ');

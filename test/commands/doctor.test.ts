@@ -55,7 +55,7 @@ test('one request an interface: what the provider answered, how fast, by which c
   ]);
   expect(lines).toContain('limits compression 10000 requests/s');
   expect(lines).toContain('next run at least 1 requests, 10 credits (no monthly budget): ledgerlake plan');
-  expect(stdout).toMatch(/^disk +[\d,]+ [GM]B free, the next run needs what nobody knows yet$/m);
+  expect(stdout).toMatch(/^disk +[\d,]+ [GM]B free, what the next run needs is not known yet$/m);
   const said = new RegExp(
     `^rpc ${url}: getAsset answered in n ms, clocks differ by [01]\\.\\d s, x-ratelimit-limit: 50, ratelimit-remaining: 49 of \\[key\\]$`,
   );

@@ -81,7 +81,7 @@ total             36    2,420+     24,200+     4.8 %          ?  2.6 GB
 creators: 12 targets only for what changed, which may be all
 new: 2 tasks never crawled to the end: the first crawl shows how many pages there are
 new: 2 requests to check that a short page was the last of its list (api.short_page_ends)
-new: no rate is known yet: api.limits says it, or the first run finds it out
+new: no rate is known yet: set api.limits, or the first run finds it
 owners: its targets are known once new has been published
 left of api.monthly_credits in this billing month: 20,000 credits: the run stops when they are spent (exit 75), and goes on later`,
   );
