@@ -42,8 +42,8 @@ test-nightly: build check ## The large tests with their large bars: hours on two
 	  npx vitest run $$(grep -rl "/bars.ts'" test --include='*.test.ts') || status=$$?; \
 	touch figures-nightly.ndjson; npx tsx scripts/write-guarantees.ts; exit $$status
 
-test-controls: install ## Plant every bug of test/negative-controls and see that a test catches it (minutes)
-	npx tsx test/negative-controls/run.ts $(ARGS)
+test-controls: install ## Plant every bug of test/chaos/negative-controls and see that a test catches it (minutes)
+	npx tsx test/chaos/negative-controls/run.ts $(ARGS)
 
 docs: install ## Write the generated parts of docs/reference/ again
 	npm run --silent docs

@@ -11,7 +11,7 @@ import {
   readApiKey,
 } from '../../src/api/api-key.ts';
 import { createClient } from '../../src/api/client.ts';
-import { scanFolder } from '../faults/scan.ts';
+import { scanFolder } from '../chaos/faults/scan.ts';
 import { runCli } from '../run-cli.ts';
 import { echoesOf } from './key-echoes.ts';
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { HttpFailure } from '../../src/api/http-body.ts';
 import { maxAttempts } from '../../src/api/retry.ts';
-import { createRandom, readSeed } from '../crash/random.ts';
+import { createRandom, readSeed } from '../chaos/crash/random.ts';
 import { operation, readJson } from './local-server.ts';
 import { keepAsking, type Simulated, simulateApi, strictBucket } from './simulated-api.ts';
 import { startVirtualClock, type VirtualClock } from './virtual-clock.ts';

@@ -10,7 +10,7 @@ import { blockBytes } from '../../src/warehouse/database.ts';
 import { findWrongChecksum } from '../../src/warehouse/database-blocks.ts';
 import { recoverBuild, verifyDatabase } from '../../src/warehouse/recover-build.ts';
 import { replaceSnapshot } from '../../src/warehouse/snapshot.ts';
-import { startReader } from '../crash/reader.ts';
+import { startReader } from '../chaos/crash/reader.ts';
 
 let folder: DataFolder;
 const options = () => ({ memoryLimit: '256MB', threads: 1, tempDir: folder.temp });

@@ -12,7 +12,7 @@ import { LandingRecord } from '../../src/landing/landing-record.ts';
 import { listSegments, pageFile } from '../../src/landing/segment-files.ts';
 import { createLandingLog } from '../../src/landing/writer.ts';
 import { type Database, openDatabase } from '../../src/warehouse/database.ts';
-import { createRandom, readSeed } from '../crash/random.ts';
+import { createRandom, readSeed } from '../chaos/crash/random.ts';
 import { newPage, newSlice } from '../landing/pages.ts';
 
 async function makeFolder(): Promise<{ folder: DataFolder; database: Database }> {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { describeExcess } from '../../src/commands/confirm-spending.ts';
 import { renderPlan } from '../../src/commands/plan.ts';
 import type { JobPlan } from '../../src/run/plan-jobs.ts';
-import { environmentOf, runProgram, writeFiles } from '../crash/program.ts';
+import { environmentOf, runProgram, writeFiles } from '../chaos/crash/program.ts';
 import { startTiny, writeListJob } from '../e2e/tiny.ts';
 
 test('a job whose SQL reads what a job before it brings asks for at least what is known now', async () => {

@@ -4,7 +4,7 @@ import { BrokenCursor } from '../../src/crawl/crawl-failures.ts';
 import { freshTrust, restore, shrink } from '../../src/crawl/page-size.ts';
 import { resizePosition } from '../../src/crawl/position.ts';
 import { isEnded } from '../../src/landing/reader.ts';
-import { createRandom, readSeed } from '../crash/random.ts';
+import { createRandom, readSeed } from '../chaos/crash/random.ts';
 import { type Answer, assets, cursorList, newCrawl, newTask, numberedList } from './crawl.ts';
 
 const seed = readSeed();

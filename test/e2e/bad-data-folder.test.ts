@@ -3,8 +3,8 @@ import { appendFile, chmod, chown, mkdir, readdir, readFile, rm, symlink, writeF
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { openDatabase } from '../../src/warehouse/database.ts';
-import { expectFailure, hashFile } from '../crash/failure.ts';
-import { environmentOf, makePlace, runProgram } from '../crash/program.ts';
+import { expectFailure, hashFile } from '../chaos/crash/failure.ts';
+import { environmentOf, makePlace, runProgram } from '../chaos/crash/program.ts';
 import { startTiny, writeListJob } from './tiny.ts';
 
 // Whole runs of the program: on a busy machine several of them take longer than the default.

@@ -4,9 +4,9 @@ import { rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test, vi } from 'vitest';
-import { readCheckpoints } from '../crash/content.ts';
-import { expectFailure } from '../crash/failure.ts';
-import { environmentOf, makePlace, type Place, runProgram, writeFiles } from '../crash/program.ts';
+import { readCheckpoints } from '../chaos/crash/content.ts';
+import { expectFailure } from '../chaos/crash/failure.ts';
+import { environmentOf, makePlace, type Place, runProgram, writeFiles } from '../chaos/crash/program.ts';
 import { startTiny, writeListJob } from './tiny.ts';
 
 // Whole runs of the program: on a busy machine several of them take longer than the default.

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
-import { expectFailure } from '../crash/failure.ts';
-import { environmentOf, runProgram } from '../crash/program.ts';
+import { expectFailure } from '../chaos/crash/failure.ts';
+import { environmentOf, runProgram } from '../chaos/crash/program.ts';
 import { makeProgram } from './other-mapping.ts';
 import { startTiny, writeListJob } from './tiny.ts';
 

@@ -2,8 +2,8 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { expectFailure } from '../crash/failure.ts';
-import { makePlace, runProgram, startProgram, writeFiles } from '../crash/program.ts';
+import { expectFailure } from '../chaos/crash/failure.ts';
+import { makePlace, runProgram, startProgram, writeFiles } from '../chaos/crash/program.ts';
 import { type Call, RpcError, type Script, startScriptedApi } from '../support/scripted-api.ts';
 
 // Whole runs of the program: on a busy machine several of them take longer than the default.

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { bar, showFigure } from '../bars.ts';
-import { expectFailure } from '../crash/failure.ts';
-import { environmentOf, type Place, runProcess } from '../crash/program.ts';
-import { exportOnly } from '../crash/small-world.ts';
-import { readSeen } from '../crash/steps.ts';
+import { expectFailure } from '../chaos/crash/failure.ts';
+import { environmentOf, type Place, runProcess } from '../chaos/crash/program.ts';
+import { exportOnly } from '../chaos/crash/small-world.ts';
+import { readSeen } from '../chaos/crash/steps.ts';
 import { startTiny, writeListJob } from './tiny.ts';
 
 // Whole runs of the program: on a busy machine several of them take longer than the default.

@@ -2,8 +2,8 @@ import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/pr
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/server.ts';
-import { expectFailure, hashFile } from '../crash/failure.ts';
-import { environmentOf, type Place, runProgram } from '../crash/program.ts';
+import { expectFailure, hashFile } from '../chaos/crash/failure.ts';
+import { environmentOf, type Place, runProgram } from '../chaos/crash/program.ts';
 import { startTiny, writeListJob } from './tiny.ts';
 
 // Whole runs of the program: on a busy machine several of them take longer than the default.

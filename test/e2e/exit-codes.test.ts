@@ -2,7 +2,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { expectFailure } from '../crash/failure.ts';
+import { expectFailure } from '../chaos/crash/failure.ts';
 import {
   type Ended,
   makePlace,
@@ -11,7 +11,7 @@ import {
   type Started,
   startProgram,
   writeFiles,
-} from '../crash/program.ts';
+} from '../chaos/crash/program.ts';
 import { RawReply, RpcError, type Script, startScriptedApi } from '../support/scripted-api.ts';
 
 // Whole runs of the program: on a busy machine several of them take longer than the default.

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { environmentOf, runProgram, writeFiles } from '../crash/program.ts';
+import { environmentOf, runProgram, writeFiles } from '../chaos/crash/program.ts';
 import { startTiny } from './tiny.ts';
 
 test('a small job beside a giant one takes turns with it, and does not wait for its end', async () => {

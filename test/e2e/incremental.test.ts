@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
-import { startProgram } from '../crash/program.ts';
+import { startProgram } from '../chaos/crash/program.ts';
 import { listedDifferences } from './listed-rows.ts';
 import { openWorkplace, type Workplace } from './night.ts';
 import { readQuarantine } from './table-rows.ts';

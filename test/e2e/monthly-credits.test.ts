@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { askedTwice, expectFailure } from '../crash/failure.ts';
-import { environmentOf, runProgram, writeFiles } from '../crash/program.ts';
+import { askedTwice, expectFailure } from '../chaos/crash/failure.ts';
+import { environmentOf, runProgram, writeFiles } from '../chaos/crash/program.ts';
 import { startTiny, writeListJob } from './tiny.ts';
 
 test('monthly credits hold across runs, and start anew with the billing month', async () => {

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { makePlace, runProgram, writeFiles } from '../crash/program.ts';
+import { makePlace, runProgram, writeFiles } from '../chaos/crash/program.ts';
 import { openCannedPlace, readRows } from './night.ts';
 import { CannedError } from './recorder.ts';
 

@@ -2,7 +2,7 @@ import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
-import { makePlace } from '../crash/program.ts';
+import { makePlace } from '../chaos/crash/program.ts';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import { compareEverything } from '../crash/content.ts';
+import { compareEverything } from '../chaos/crash/content.ts';
 import {
   copyPlace,
   type Ended,
@@ -13,8 +13,8 @@ import {
   runProgram,
   startProgram,
   writeFiles,
-} from '../crash/program.ts';
-import { exportOnly, startSmallWorld, writeJobs } from '../crash/small-world.ts';
+} from '../chaos/crash/program.ts';
+import { exportOnly, startSmallWorld, writeJobs } from '../chaos/crash/small-world.ts';
 import { readRows } from './night.ts';
 import { type Change, makeProgram } from './other-mapping.ts';
 import { startTiny, writeListJob } from './tiny.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { environmentOf, runProgram } from '../crash/program.ts';
+import { environmentOf, runProgram } from '../chaos/crash/program.ts';
 import { startTiny, writeListJob } from './tiny.ts';
 
 test('the report names the tables only where there are any', async () => {

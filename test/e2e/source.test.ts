@@ -1,8 +1,8 @@
 import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { expectFailure } from '../crash/failure.ts';
-import { makePlace, runProgram, writeFiles } from '../crash/program.ts';
+import { expectFailure } from '../chaos/crash/failure.ts';
+import { makePlace, runProgram, writeFiles } from '../chaos/crash/program.ts';
 import { type Call, type Script, type ScriptedApi, startScriptedApi } from '../support/scripted-api.ts';
 
 // Whole runs of the program: on a busy machine several of them take longer than the default.

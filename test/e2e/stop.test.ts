@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { openDatabase } from '../../src/warehouse/database.ts';
 import { bar, showFigure } from '../bars.ts';
-import { readCounts } from '../crash/content.ts';
-import { askedTwice, expectFailure, hashFile } from '../crash/failure.ts';
+import { readCounts } from '../chaos/crash/content.ts';
+import { askedTwice, expectFailure, hashFile } from '../chaos/crash/failure.ts';
 import {
   environmentOf,
   makePlace,
@@ -16,8 +16,8 @@ import {
   type Started,
   startProgram,
   writeFiles,
-} from '../crash/program.ts';
-import { writeJobs } from '../crash/small-world.ts';
+} from '../chaos/crash/program.ts';
+import { writeJobs } from '../chaos/crash/small-world.ts';
 import { startTiny, writeListJob } from './tiny.ts';
 
 // Whole runs of the program: on a busy machine several of them take longer than the default.

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { environmentOf, runProgram, writeFiles } from '../crash/program.ts';
+import { environmentOf, runProgram, writeFiles } from '../chaos/crash/program.ts';
 import { readRows } from './night.ts';
 import { startTiny } from './tiny.ts';
 

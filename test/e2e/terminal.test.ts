@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import stringWidth from 'string-width';
 import { expect, onTestFinished, test } from 'vitest';
 import { createTerminalScreen } from '../../scripts/terminal-screen.ts';
-import { environmentOf, makePlace, writeFiles } from '../crash/program.ts';
-import { exportOnly } from '../crash/small-world.ts';
+import { environmentOf, makePlace, writeFiles } from '../chaos/crash/program.ts';
+import { exportOnly } from '../chaos/crash/small-world.ts';
 import { hasTerminals, openTerminal, type Terminal } from '../support/terminal.ts';
 import { startTiny, writeListJob } from './tiny.ts';
 

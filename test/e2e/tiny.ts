@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/server.ts';
-import { makePlace, type Place, writeFiles } from '../crash/program.ts';
-import { exportOnly, startSmallWorld } from '../crash/small-world.ts';
+import { makePlace, type Place, writeFiles } from '../chaos/crash/program.ts';
+import { exportOnly, startSmallWorld } from '../chaos/crash/small-world.ts';
 
 /** A sandbox over a ledger of 300 assets, closed when the test ends, and a place for it, where runs export an empty table. */
 export async function startTiny(options: SandboxOptions = {}): Promise<{ sandbox: Sandbox; place: Place }> {

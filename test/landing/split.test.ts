@@ -14,7 +14,7 @@ import {
   splitPage,
 } from '../../src/landing/split.ts';
 import { bar, showFigure } from '../bars.ts';
-import { readSeed } from '../crash/random.ts';
+import { readSeed } from '../chaos/crash/random.ts';
 
 const totalRuns = bar('documents');
 const seed = readSeed();

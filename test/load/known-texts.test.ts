@@ -6,9 +6,9 @@ import type { NewPage } from '../../src/landing/render-page.ts';
 import { createLoader, listUnloaded, stagingFile } from '../../src/load/load.ts';
 import { openBuild } from '../../src/warehouse/build.ts';
 import { openDatabase } from '../../src/warehouse/database.ts';
-import { readSeed } from '../crash/random.ts';
+import { readSeed } from '../chaos/crash/random.ts';
+import { createDraw, type Draw } from '../chaos/properties/draw.ts';
 import { newPage, newRecords, openLandingLog } from '../landing/pages.ts';
-import { createDraw, type Draw } from '../properties/draw.ts';
 import { makeFolder, publishLoaded } from '../publish/publish-landed.ts';
 
 const options = { memoryLimit: '256MB', threads: 1, tempDir: tmpdir() };

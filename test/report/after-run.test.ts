@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { runProgram, writeFiles } from '../crash/program.ts';
-import { openShortList } from '../crash/small-world.ts';
+import { runProgram, writeFiles } from '../chaos/crash/program.ts';
+import { openShortList } from '../chaos/crash/small-world.ts';
 
 interface Received {
   path: string;
