@@ -22,7 +22,12 @@ export function isDoubtful(
   end: EndReason | null,
 ): boolean {
   const bounds = { ...cursor, ...goal };
-  return !facts.descends || isBehind(task, facts, end, bounds) || endsTooEarly(facts, end, bounds);
+  return (
+    !facts.descends ||
+    isBehind(task, facts, end, bounds) ||
+    endsTooEarly(facts, end, bounds) ||
+    (task.operation.paging === 'feed' && endsAfterFull(facts, end, bounds))
+  );
 }
 
 /**
@@ -62,6 +67,18 @@ function endsTooEarly(
 ): boolean {
   if (end !== 'exhausted' || coveredSlot === null || hadRecords !== true) return false;
   return (lastSlot ?? cursorSlot ?? Number.POSITIVE_INFINITY) > coveredSlot;
+}
+
+/**
+ * Whether a feed of which nothing is covered ends with an empty page below a full one: a replica that lost what lies there
+ * says the same as the end does. Of as many feeds as a page has records, one ends so.
+ */
+function endsAfterFull(
+  { records }: Pick<PageFacts, 'records'>,
+  end: EndReason | null,
+  { afterFull, coveredSlot }: Pick<PageCursor, 'afterFull'> & Pick<PagingGoal, 'coveredSlot'>,
+): boolean {
+  return end === 'exhausted' && records === 0 && afterFull && coveredSlot === null;
 }
 
 /**

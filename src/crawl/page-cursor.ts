@@ -9,6 +9,7 @@ import type { NextStep, PageFacts } from './paging.ts';
 import {
   firstPosition,
   isAscending,
+  isFull,
   isKeyPosition,
   isShort,
   positionAfter,
@@ -26,6 +27,8 @@ export interface PageCursor {
   restart: Restart;
   /** Whether the page before it had fewer records than asked for. */
   afterShort: boolean;
+  /** … or as many. */
+  afterFull: boolean;
   /** Feeds: the slot that the cursor stands at; null at the head. */
   cursorSlot: number | null;
   /** Lowest slot of the crawl's pages so far. */
@@ -65,6 +68,7 @@ export function beginCursor({ task, resume, from }: TaskStart): PageCursor {
     reachedSlot: last !== null ? last.last_slot : from?.position.cursor === undefined ? null : from.slot,
     coveredTime: null,
     afterShort: last !== null && last.position !== null && isShort(last.records, last.position),
+    afterFull: last !== null && last.position !== null && isFull(last.records, last.position),
     disordered: 0,
     restart: last?.restart ?? { count: 0, depth, deepest: depth },
     trust: freshTrust,
@@ -91,6 +95,7 @@ export function advanceCursor(
     trust: size?.trust ?? cursor.trust,
     ...{ group, lastKey, cursorSlot: lastSlot, coveredTime },
     afterShort: isShort(records, cursor.position),
+    afterFull: isFull(records, cursor.position),
     reachedSlot: lastSlot ?? cursor.reachedSlot,
     disordered: descends ? 0 : cursor.disordered + 1,
     lowestSlot: slot === null ? cursor.lowestSlot : Math.min(slot, cursor.lowestSlot ?? slot),

@@ -57,6 +57,11 @@ export function isShort(records: number, { limit }: Position): boolean {
   return records > 0 && records < limit;
 }
 
+/** Whether a page has as many records as were asked for: the list most likely goes on. */
+export function isFull(records: number, { limit }: Position): boolean {
+  return records > 0 && records >= limit;
+}
+
 /** The parameters that choose a page, as sent. */
 export function positionParams({ operation }: Task, position: Position): Record<string, unknown> {
   const { limit, cursor, ...where } = position;

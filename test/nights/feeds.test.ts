@@ -61,7 +61,8 @@ describe('the last record of a feed page', () => {
     );
     const night = await place.night(wrong);
     expect(night.report?.exitCode).toBe(0);
-    expect(night.calls.length).toBe(7);
+    // The empty page below the last full one is asked for three times.
+    expect(night.calls.length).toBe(7 + 2);
     expect(await signatures(place)).toBe('300');
     const quiet = await place.night(answer(feedOf(300)));
     expect(quiet.calls.length).toBe(1);
@@ -86,6 +87,26 @@ test('a page that is in no order is asked three times, covers nothing, and is fi
   const other = await openInstallation(jobs());
   await other.night(answer(feedOf(300)));
   expect(compareTables(await place.tables(), await other.tables())).toEqual([]);
+});
+
+test('an empty page below a full one is asked for again: a first crawl misses nothing', async () => {
+  const place = await openInstallation(jobs());
+  let empty = 2;
+  const items = feedOf(280);
+  const flaky = answer(items, (page, from) => {
+    if (from !== 100 || empty === 0) return page;
+    empty -= 1;
+    return [];
+  });
+  const night = await place.night((call) => {
+    const result = flaky(call) as FeedResult;
+    // The end as lists have it: no record, and no cursor.
+    return result.value.items.length > 0 ? result : { ...result, value: { items: [], cursor: null } };
+  });
+  expect(night.code).toBe(0);
+  expect(night.calls.length).toBe(7 + 2);
+  expect(await signatures(place)).toBe('280');
+  expect(await coverage(place)).toEqual([{ low_slot: '0', high_slot: `${slotOf(280)}`, state: 'covered' }]);
 });
 
 test('a feed in the wrong order fails after two pages: it covers nothing, and is not bought every night', async () => {
