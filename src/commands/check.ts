@@ -13,8 +13,9 @@ import { type GlobalArgs, openContext } from './context.ts';
 import { readJobFiles } from './job-files.ts';
 import { acceptCommand } from './refusal-text.ts';
 import { readDuration } from './run-options.ts';
+import { terminalWidth } from './text-table.ts';
 import type { Usage } from './usage.ts';
-import { oneLine } from './visible-text.ts';
+import { oneLine, wrapText } from './visible-text.ts';
 
 interface CheckArgs extends GlobalArgs {
   job: string[];
@@ -69,7 +70,11 @@ export async function execute(args: CheckArgs): Promise<number> {
     ];
   });
   const exitCode = findings.length > 0 ? 5 : 0;
-  context.print(renderFindings(findings), { exitCode, maxAgeSeconds: maxAgeMs / 1000, findings });
+  context.print(wrapText(renderFindings(findings), terminalWidth()), {
+    exitCode,
+    maxAgeSeconds: maxAgeMs / 1000,
+    findings,
+  });
   return exitCode;
 }
 

@@ -5,7 +5,9 @@ import { type Cleanable, findCleanable, type Kept } from '../status/cleanable.ts
 import { isError } from '../warehouse/own-views.ts';
 import type { GlobalArgs } from './context.ts';
 import { runOffline } from './offline.ts';
+import { terminalWidth } from './text-table.ts';
 import type { Usage } from './usage.ts';
+import { wrapText } from './visible-text.ts';
 
 interface CleanArgs extends GlobalArgs {
   dryRun: boolean;
@@ -32,7 +34,7 @@ export function execute(args: CleanArgs): Promise<number> {
       if (audits.some(isError)) exitCode = 4;
       for (const { path } of cleaned.leftovers) await rm(path, { recursive: true, force: true });
     }
-    context.print(renderCleaned(cleaned), cleaned);
+    context.print(wrapText(renderCleaned(cleaned), terminalWidth()), cleaned);
     return exitCode;
   });
 }

@@ -9,6 +9,7 @@ import { formatCount } from '../words.ts';
 import type { Context } from './context.ts';
 import { readMonth, renderPlan, sumPlan } from './plan.ts';
 import { askYes } from './stdio.ts';
+import { terminalWidth } from './text-table.ts';
 
 /** A run may cost so many times what the last one did before somebody is asked. */
 const muchMore = 10;
@@ -66,7 +67,7 @@ export async function confirmSpending(
     ...{ maxRequests: args.maxRequests, maxCredits: args.maxCredits, monthlyLeft: month.left },
     lastCredits: await readLastCredits(context),
   });
-  if (why !== null) await askYes(`${renderPlan(plan, month)}\n${why}.\nGo on?`, notSpent);
+  if (why !== null) await askYes(`${renderPlan(plan, month, terminalWidth())}\n${why}.\nGo on?`, notSpent);
 }
 
 const declined = new UsageError('nothing was asked for', 'Give --yes to go on without this question.');

@@ -16,7 +16,9 @@ import { askMethods, openProber } from './doctor-methods.ts';
 import { describeSettings, renderDiagnosis } from './doctor-text.ts';
 import { requireUrls, urlsOf } from './endpoints.ts';
 import { readVersion } from './program.ts';
+import { terminalWidth } from './text-table.ts';
 import type { Usage } from './usage.ts';
+import { wrapText } from './visible-text.ts';
 
 interface DoctorArgs extends GlobalArgs {
   repair: boolean;
@@ -65,7 +67,8 @@ export async function execute(args: DoctorArgs): Promise<number> {
   }
   const exitCode = decideExitCode(findings);
   const versions = { ledgerlake: readVersion(), node: process.versions.node };
-  createPrint(args)(renderDiagnosis({ versions, facts, findings, repaired, root: folder.root, hasFolder }), {
+  const told = renderDiagnosis({ versions, facts, findings, repaired, root: folder.root, hasFolder });
+  createPrint(args)(wrapText(told, terminalWidth()), {
     ...{ exitCode, versions, facts, findings, probes, repaired },
   });
   return exitCode;

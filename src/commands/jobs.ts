@@ -8,7 +8,7 @@ import { withEmptyTables } from '../warehouse/model.ts';
 import { checkOwnSql } from '../warehouse/own-views.ts';
 import { countOf } from '../words.ts';
 import { createPrint, type GlobalArgs } from './context.ts';
-import { formatTable } from './text-table.ts';
+import { formatEntries, formatTable, type TextEntry, terminalWidth } from './text-table.ts';
 import type { Usage } from './usage.ts';
 
 export const usage: Usage = {
@@ -40,12 +40,19 @@ export async function execute(args: GlobalArgs): Promise<number> {
   ]);
   const columns = ['job', 'operation', 'mode', 'targets', 'what it brings'].map((name) => ({ name }));
   const same = findSameQuestions(jobs, targets);
-  const lines = [formatTable(columns, rows), ...same.map(describeSame), countText(jobs.length, own)];
+  const width = terminalWidth();
+  const list = width === null ? formatTable(columns, rows) : formatEntries(rows.map(entryOf), width);
+  const lines = [list, ...same.map(describeSame), countText(jobs.length, own)];
   createPrint(args)(
     lines.join('\n'),
     jobs.map((job) => describeJob(job, same)),
   );
   return 0;
+}
+
+/** For a terminal, which the table may be too wide for. */
+function entryOf([name, operation, mode, targets, describe = '']: readonly string[]): TextEntry {
+  return { head: `${name}: ${operation}, ${mode}, ${targets}`, text: describe };
 }
 
 function countText(jobs: number, { views, audits }: OwnSql): string {

@@ -31,6 +31,7 @@ function describePublished({ crawls, refused, tables }: PublishedFields): string
     const moved = describeCounts({ ...counts, confirmed: 0 });
     return moved === '' ? [] : `${table} ${moved}`;
   });
+  if (crawls + refused + told.length === 0) return 'published nothing: no crawl has ended';
   const what = crawls > 0 ? ` ${countOf(crawls, 'crawl')}` : '';
   const but = refused > 0 ? `, ${countOf(refused, 'refused', 'refused')}` : '';
   return `published${what}${but}: ${told.length === 0 ? 'no row changed' : told.join('; ')}`;

@@ -11,8 +11,9 @@ import { countOf, formatCount, formatSeconds, jobTitle } from '../words.ts';
 import { type Context, type GlobalArgs, openContext } from './context.ts';
 import { requireUrls } from './endpoints.ts';
 import { formatBytes } from './numbers.ts';
-import { formatTable } from './text-table.ts';
+import { formatTable, terminalWidth } from './text-table.ts';
 import type { Usage } from './usage.ts';
+import { wrapText } from './visible-text.ts';
 
 export interface PlanArgs extends GlobalArgs {
   job: string[];
@@ -35,7 +36,7 @@ export const usage: Usage = {
 export async function execute(args: PlanArgs): Promise<number> {
   const context = await openContext(args, { asks: false });
   const { plan, month } = await untilStopped((signal) => planNamedJobs(context, args, signal));
-  context.print(renderPlan(plan, month), describePlan(plan, month));
+  context.print(renderPlan(plan, month, terminalWidth()), describePlan(plan, month));
   return 0;
 }
 
@@ -96,8 +97,8 @@ function isLeast({ unknown, growsWith }: JobPlan): boolean {
   return unknown > 0 || growsWith.length > 0;
 }
 
-/** What a person reads: a table of the jobs, and below it why a number is a range and what else to know. Pure. */
-export function renderPlan(plan: readonly JobPlan[], month: Month): string {
+/** What a person reads: a table of the jobs, and below it why a number is a range and what else to know. Pure. @param width of the terminal that sentences are broken to; null: none */
+export function renderPlan(plan: readonly JobPlan[], month: Month, width: number | null = null): string {
   const share = month.credits !== null && month.credits > 0;
   const columns = [
     { name: 'job' },
@@ -121,7 +122,8 @@ export function renderPlan(plan: readonly JobPlan[], month: Month): string {
   const rows = plan.map((job) => [jobTitle(job.job), ...(job.waitsFor === null ? cells(job) : unknown)]);
   const hasTimes = plan.every(({ seconds, waitsFor }) => seconds !== null || waitsFor !== null);
   rows.push(['total', ...cells({ ...total, seconds: hasTimes ? total.seconds : null })]);
-  return [formatTable(columns, rows).trimEnd(), ...noteLines(plan), ...monthLines(total, month)].join('\n');
+  const notes = [...noteLines(plan), ...monthLines(total, month)].map((line) => wrapText(line, width));
+  return [formatTable(columns, rows).trimEnd(), ...notes].join('\n');
 }
 
 /** `40`, `40-120`, `40+`. */

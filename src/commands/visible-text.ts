@@ -16,7 +16,7 @@ export function visibleLines(text: string): string {
 }
 
 /** A command stays on one line, so that it can be copied. */
-const unit = /[(`]?ledgerlake [^)`]*[)`]?|\S+/g;
+const unit = /(\s*)([(`]?ledgerlake [^)`]*[)`]?|\S+)/g;
 
 /**
  * Breaks lines between words where they are wider than the terminal. What goes on stands `indent` columns behind the
@@ -34,13 +34,12 @@ function wrapLine(line: string, width: number, indent: number): string {
   if (stringWidth(line) <= width) return line;
   const begin = line.slice(0, line.length - line.trimStart().length);
   const lines: string[] = [];
-  let current = begin;
-  for (const [word] of line.matchAll(unit)) {
-    const isFirst = current.trim() === '';
-    if (!isFirst && stringWidth(`${current} ${word}`) > width) {
+  let current = '';
+  for (const [, space, word] of line.matchAll(unit)) {
+    if (current !== '' && stringWidth(`${current}${space}${word}`) > width) {
       lines.push(current);
       current = begin + ' '.repeat(indent) + word;
-    } else current += isFirst ? word : ` ${word}`;
+    } else current += `${space}${word}`;
   }
   return [...lines, current].join('\n');
 }
