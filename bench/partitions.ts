@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
-import type { RequestLogEntry } from '../src/sandbox/request-log.ts';
+import type { ReceivedRequest } from '../src/sandbox/request-log.ts';
 import { startSandbox } from '../src/sandbox/server.ts';
 
 const { values: option } = parseArgs({
@@ -63,11 +63,11 @@ partitions: ${partitions}
   return { partitions, records, requests: asked.length, throttled: countThrottled(asked), seconds };
 }
 
-async function readRequests(url: string): Promise<RequestLogEntry[]> {
-  return (await fetch(`${url}/_sandbox/requests`)).json() as Promise<RequestLogEntry[]>;
+async function readRequests(url: string): Promise<ReceivedRequest[]> {
+  return (await fetch(`${url}/_sandbox/requests`)).json() as Promise<ReceivedRequest[]>;
 }
 
-function countThrottled(asked: readonly RequestLogEntry[]): number {
+function countThrottled(asked: readonly ReceivedRequest[]): number {
   return asked.filter(({ status }) => status === 429).length;
 }
 

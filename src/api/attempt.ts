@@ -212,7 +212,7 @@ function judgeAnswer<T extends { envelope: unknown }>(
     ...(page ? { envelope: envelopeOf(page, body) } : {}),
   });
   const refused = isSuccess && echoesKey ? 'the answer repeats the API key and was refused' : broken;
-  const message = oneLine(readText(key, Buffer.from(refused ?? outcome.message)));
+  const message = shorten(readText(key, Buffer.from(refused ?? outcome.message)));
   const judged = { outcome: { ...outcome, message }, status, bytes };
   return page && outcome.kind === 'ok' ? { ...judged, page } : judged;
 }
@@ -255,7 +255,7 @@ function judgeFailure<T>(error: unknown): Judged<T> {
 }
 
 /** Server text for a terminal: control characters (escape sequences among them) become spaces. */
-function oneLine(text: string): string {
+function shorten(text: string): string {
   const clean = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
   return clean.length > 300 ? `${clean.slice(0, 299)}…` : clean;
 }

@@ -34,9 +34,9 @@ export async function execute(args: CallArgs): Promise<number> {
   const operation = chooseOperation(args.operation);
   const params = readCallParams(operation, args.params ?? '{}');
   const context = await openContext(args);
-  const place = await openEndpoints(context, { keepSlot: false });
+  const endpoints = await openEndpoints(context, { keepSlot: false });
   try {
-    const { result } = await sendOne({ context, place, command: 'call' }, operation, params);
+    const { result } = await sendOne({ context, endpoints, command: 'call' }, operation, params);
     await writeStdout([result, '\n']);
     return 0;
   } catch (error) {
@@ -48,7 +48,7 @@ export async function execute(args: CallArgs): Promise<number> {
     await writeStdout(['null\n']);
     return 0;
   } finally {
-    await place.close();
+    await endpoints.close();
   }
 }
 

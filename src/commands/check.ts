@@ -1,8 +1,8 @@
 import { nameTagged, requireJob } from '../jobs/job-file.ts';
 import {
   type CheckedJob,
+  checkFreshness,
   checkHeld,
-  checkJobs,
   checkLastRun,
   type FreshnessFinding,
 } from '../status/check-freshness.ts';
@@ -63,7 +63,7 @@ export async function execute(args: CheckArgs): Promise<number> {
     };
     return [
       ...(status.snapshotMissing ? [missing] : []),
-      ...checkJobs(checked, maxAgeMs, Date.now()),
+      ...checkFreshness(checked, maxAgeMs, Date.now()),
       ...checkHeld(status.held, told, (held) => acceptCommand([held], folder)),
       ...checkLastRun(status),
       ...(await findDamage(folder)),

@@ -45,11 +45,21 @@ export async function askAgain(args: GlobalArgs & AskArgs, filter: QuarantineFil
   }
   await checkLake(context);
   requireUrls(config, jobs);
-  const place = await openEndpoints(context);
+  const endpoints = await openEndpoints(context);
   try {
     const report = await runPipeline({
-      ...{ verb: 'run', config, folder, log, jobs, jobsDir: context.jobsDir, place, limits, showProgress },
-      ...{ origins: originsOf(place), areNamed: false, fullRefresh: false, accept: nothingAccepted },
+      ...{
+        verb: 'run',
+        config,
+        folder,
+        log,
+        jobs,
+        jobsDir: context.jobsDir,
+        api: endpoints,
+        limits,
+        showProgress,
+      },
+      ...{ origins: originsOf(endpoints), areNamed: false, fullRefresh: false, accept: nothingAccepted },
       only: new Set(targets.map(({ job, target }) => `${job}/${target ?? ''}`)),
       afterSnapshot: async ({ stop }) => {
         await exportSnapshot(context, null, stop.signal);
@@ -61,6 +71,6 @@ export async function askAgain(args: GlobalArgs & AskArgs, filter: QuarantineFil
     context.print(`${text}\n  in quarantine now: ${left}`, { ...report, exitCode, left });
     return exitCode;
   } finally {
-    await place.close();
+    await endpoints.close();
   }
 }

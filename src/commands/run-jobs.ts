@@ -93,7 +93,7 @@ export async function runNamedJobs(
   const accept = await readAccepted(args, jobs);
   requireUrls(context.config, jobs);
   await confirm?.(context, jobs, { ...args, ...limits });
-  const place = await openEndpoints(context);
+  const endpoints = await openEndpoints(context);
   try {
     return await runPipeline({
       verb,
@@ -102,8 +102,8 @@ export async function runNamedJobs(
       log: context.log,
       jobs,
       jobsDir: context.jobsDir,
-      place,
-      origins: originsOf(place),
+      api: endpoints,
+      origins: originsOf(endpoints),
       areNamed: args.job.length > 0,
       fullRefresh: args.fullRefresh,
       limits,
@@ -115,6 +115,6 @@ export async function runNamedJobs(
       },
     });
   } finally {
-    await place.close();
+    await endpoints.close();
   }
 }

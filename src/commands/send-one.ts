@@ -12,9 +12,9 @@ import type { Context } from './context.ts';
 import type { Endpoints } from './endpoints.ts';
 
 /** What one request of a command needs. */
-export interface SendPlace {
+export interface SendContext {
   context: Context;
-  place: Endpoints;
+  endpoints: Endpoints;
   /** Who asks: stands as the run in the log of requests. */
   command: string;
 }
@@ -28,15 +28,15 @@ export interface OneAnswer extends SplitPage {
 
 /** Sends one request, as often as it takes; counts its credits in the data folder, when there is one. */
 export async function sendOne(
-  { context, place, command }: SendPlace,
+  { context, endpoints, command }: SendContext,
   operation: Operation,
   params: Params,
 ): Promise<OneAnswer> {
-  const requests = place.sandbox ? null : openLog(context, command);
+  const requests = endpoints.sandbox ? null : openLog(context, command);
   const ask = async (signal: AbortSignal): Promise<OneAnswer> => {
     const monthlyLeft = requests === null ? null : await readMonthlyLeft(context);
     const budget = createBudget({ maxRequests: null, maxCredits: null, until: null, monthlyLeft });
-    const client = await openClient(context, place, budget, (entry) => requests?.add(entry), { signal });
+    const client = await openClient(context, endpoints, budget, (entry) => requests?.add(entry), { signal });
     try {
       const { page, receivedAt } = await client.send(operation, params, (body) => ({
         ...splitPage(body, operation.records),

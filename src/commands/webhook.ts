@@ -38,18 +38,18 @@ export async function execute(args: WebhookArgs): Promise<number> {
   const asked = { webhookID: args.id, active: args.action === 'enable' };
   const params = readCallParams(operation, JSON.stringify(asked));
   const context = await openContext(args);
-  const place = await openEndpoints(context, { keepSlot: false });
+  const endpoints = await openEndpoints(context, { keepSlot: false });
   try {
-    const { webhook = '' } = originsOf(place);
+    const { webhook = '' } = originsOf(endpoints);
     await makeDataFolder(context.folder);
     await refuseOtherSource(context, webhook);
-    const answer = await sendOne({ context, place, command: 'webhook' }, operation, params);
+    const answer = await sendOne({ context, endpoints, command: 'webhook' }, operation, params);
     const record = readRecord(answer.result);
     await landRecord(context, operation, { webhook }, answer, args.id);
     printRecord(context, record);
     return 0;
   } finally {
-    await place.close();
+    await endpoints.close();
   }
 }
 

@@ -123,14 +123,14 @@ function endReason(
   if (goesByCursor && page.cursor === null) return 'exhausted';
   if (operation.paging === 'feed')
     return isHeadBehind(position, page, goal) ? 'unchanged' : feedEnd(page, goal);
-  return isUnchanged(page, goal) ? 'unchanged' : null;
+  return hasNothingNew(page, goal) ? 'unchanged' : null;
 }
 
 /**
  * An answer from below what the source was seen at proves nothing: the replica is behind. Nor does a slot by itself, which
  * may be stuck while the content moves.
  */
-function isUnchanged(
+function hasNothingNew(
   { page, slot, content }: PageFacts,
   { lastCompleteSlot, firstContent, seenSlot }: PagingGoal,
 ): boolean {

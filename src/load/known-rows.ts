@@ -50,7 +50,7 @@ export function openKnownRows(folder: DataFolder): KnownRows {
     pages: join(folder.temp, 'known.pages.ndjson'),
     records: join(folder.temp, 'known.ndjson'),
   };
-  const statements = new Map<string, KnownSql>();
+  const statements = new Map<string, KnownRecordsSql>();
   const waiting: Question[] = [];
   let opened: Promise<Database> | null = null;
   let working: Promise<void> | null = null;
@@ -86,7 +86,7 @@ export function openKnownRows(folder: DataFolder): KnownRows {
     questions: readonly Question[],
   ): Promise<Set<string>> {
     const shape = questions[0]!.page.shape;
-    const sql = statements.get(shape) ?? (await knownSql(database, spec, shape));
+    const sql = statements.get(shape) ?? (await knownRecordsSql(database, spec, shape));
     statements.set(shape, sql);
     const records = await writePages(files, questions);
     const longest_page_line = await longestPageLine([files.pages]);
@@ -160,7 +160,7 @@ async function writePages(
   };
 }
 
-interface KnownSql {
+interface KnownRecordsSql {
   spec: TableSpec;
   /**
    * The loading query's parameters: makes `received`, the narrow columns of the pages' rows. A table of its own, so that
@@ -178,7 +178,7 @@ function tableOf(shape: string): TableSpec {
   return spec;
 }
 
-async function knownSql(database: Database, spec: TableSpec, shape: string): Promise<KnownSql> {
+async function knownRecordsSql(database: Database, spec: TableSpec, shape: string): Promise<KnownRecordsSql> {
   const groups = listGroups(spec, await listColumns(database, spec.name));
   const keys = spec.key.map(quoteName);
   const narrow = groups.flatMap((group) => [`${group.carried} as carries_${group.name}`, stagedHash(group)]);
@@ -197,7 +197,7 @@ async function knownSql(database: Database, spec: TableSpec, shape: string): Pro
       having bool_and(
         t.seen_at is not null
         and (t.changed_slot <= asked.seen_slot) is not false
-        and ${groups.map(isUnchanged).join(' and ')}
+        and ${groups.map(hasSameGroup).join(' and ')}
       )`,
   };
 }
@@ -206,6 +206,6 @@ function askedRow({ page, seenSlot }: Question): string {
   return `(${quoteText(page.task)}, ${seenSlot}::bigint)`;
 }
 
-function isUnchanged(group: Group): string {
+function hasSameGroup(group: Group): string {
   return `(not s.carries_${group.name} or s.${stagedHash(group)} is not distinct from t.${group.hash})`;
 }

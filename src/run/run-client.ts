@@ -8,7 +8,7 @@ import { sumCredits } from './request-log.ts';
 import type { Session } from './session.ts';
 
 /** Where the API answers, and with which key when not the environment's. */
-export interface ApiPlace {
+export interface ApiAccess {
   endpoints: Partial<Record<Transport, string>>;
   key?: ApiKey;
   /** The embedded sandbox answers, which has no limit to find out. */
@@ -30,14 +30,14 @@ export async function readMonthlyLeft({ config, folder }: ClientContext): Promis
  */
 export async function openClient(
   { config, folder }: ClientContext,
-  place: ApiPlace,
+  api: ApiAccess,
   budget: Budget,
   onAttempt: ClientOptions['onAttempt'],
   stop: Pick<ClientOptions, 'signal' | 'stopping'>,
 ): Promise<ApiClient> {
   return createClient(
     {
-      endpoints: place.endpoints,
+      endpoints: api.endpoints,
       limits: config.limits,
       credits: config.credits,
       timeoutMs: config.timeoutMs,
@@ -45,11 +45,11 @@ export async function openClient(
       budget,
       onAttempt,
       userAgent: 'ledgerlake',
-      unlimited: place.sandbox ?? false,
+      unlimited: api.sandbox ?? false,
       ...stop,
       learntRates: await readRates(folder.rates),
     },
-    place.key === undefined ? {} : { key: place.key },
+    api.key === undefined ? {} : { key: api.key },
   );
 }
 

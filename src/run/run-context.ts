@@ -14,7 +14,7 @@ import { createNextSnapshot, type NextSnapshot } from './next-snapshot.ts';
 import type { SessionOptions } from './open-session.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { openRequestLog } from './request-log.ts';
-import { type ApiPlace, openClient, readMonthlyLeft } from './run-client.ts';
+import { type ApiAccess, openClient, readMonthlyLeft } from './run-client.ts';
 import { createSavings, type Savings } from './savings.ts';
 import type { Session } from './session.ts';
 import { openShortPages, type WatchedShortPages } from './watch-short-pages.ts';
@@ -35,7 +35,7 @@ export interface PipelineOptions {
   fullRefresh: boolean;
   /** Only these targets, anew and besides the jobs' rounds, as `job/target`. */
   only?: ReadonlySet<string>;
-  place: ApiPlace;
+  api: ApiAccess;
   /** Origin by transport: what the folder is bound to. */
   origins: Readonly<Record<string, string>>;
   limits: Omit<BudgetLimits, 'monthlyLeft'>;
@@ -90,7 +90,7 @@ export async function openRun(
     requests.add(entry);
     onAttempt(entry, job);
   };
-  const client = await openClient(session, options.place, budget, noteAttempt, session.stop);
+  const client = await openClient(session, options.api, budget, noteAttempt, session.stop);
   session.now = () => client.clock.correct(Date.now());
   const progress = await createProgress({
     run: session.run,

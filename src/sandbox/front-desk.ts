@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Answer, type Refusal, sendAnswer } from './answer.ts';
 import { createFaultPlan, type Fault } from './faults.ts';
-import type { RequestLog, RequestLogEntry } from './request-log.ts';
+import type { ReceivedLog, ReceivedRequest } from './request-log.ts';
 import type { Pool } from './rpc-method.ts';
 import { createTokenBucket, type TokenBucket } from './token-bucket.ts';
 
@@ -37,11 +37,11 @@ export interface Visit {
 /** Logs a request, and answers it or turns it away. */
 export type FrontDesk = (request: FastifyRequest, reply: FastifyReply, visit: Visit) => Promise<FastifyReply>;
 
-export function createFrontDesk(log: RequestLog, options: FrontDeskOptions): FrontDesk {
+export function createFrontDesk(log: ReceivedLog, options: FrontDeskOptions): FrontDesk {
   const judge = createDoorkeeper(options);
   const nextFault = createFaultPlan(options.seed ?? 1, options.faultRate ?? 0);
   return async (request, reply, visit) => {
-    const entry: RequestLogEntry = { method: visit.method, params: visit.params, status: 0, at: Date.now() };
+    const entry: ReceivedRequest = { method: visit.method, params: visit.params, status: 0, at: Date.now() };
     log.add(entry, visit.bytes);
     const refused = judge(visit);
     const fault = refused === null ? nextFault() : null;

@@ -1,5 +1,5 @@
 /** One request the API was asked, for tests that count them. */
-export interface RequestLogEntry {
+export interface ReceivedRequest {
   /** JSON-RPC method; '' when the body named none. */
   method: string;
   params: unknown;
@@ -12,15 +12,15 @@ export interface RequestLogEntry {
 }
 
 /** Keeps what was asked, oldest first, within a budget of request bytes. */
-export interface RequestLog {
+export interface ReceivedLog {
   /** The log itself: always the same array. */
-  readonly entries: RequestLogEntry[];
-  add(entry: RequestLogEntry, bytes: number): void;
+  readonly entries: ReceivedRequest[];
+  add(entry: ReceivedRequest, bytes: number): void;
 }
 
 /** @param maxBytes request bodies kept; the oldest tenth goes when it is exceeded */
-export function createRequestLog(maxBytes = 16 * 1024 * 1024): RequestLog {
-  const entries: RequestLogEntry[] = [];
+export function createReceivedLog(maxBytes = 16 * 1024 * 1024): ReceivedLog {
+  const entries: ReceivedRequest[] = [];
   const sizes: number[] = [];
   let total = 0;
   return {

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { createFrontDesk, type FrontDeskOptions } from './front-desk.ts';
 import { isLoopback } from './loopback.ts';
-import { createRequestLog, type RequestLog, type RequestLogEntry } from './request-log.ts';
+import { createReceivedLog, type ReceivedLog, type ReceivedRequest } from './request-log.ts';
 import { addRpcRoute } from './rpc-routes.ts';
 import { addWalletRoutes } from './wallet-routes.ts';
 import type { WebhookOptions } from './webhook-record.ts';
@@ -29,7 +29,7 @@ export interface Sandbox {
   readonly url: string;
   readonly world: World;
   /** What was asked, oldest first (the oldest are dropped after about 16 MB of request bodies). */
-  readonly requests: RequestLogEntry[];
+  readonly requests: ReceivedRequest[];
   /** The webhooks, their state and what was delivered. */
   readonly webhooks: Webhooks;
   /** Moves the content `n` times (default 1), never in the middle of an answer; begins what webhooks have to deliver. */
@@ -47,7 +47,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   if (!isLoopback(host)) throw new Error(`the sandbox listens on loopback only, not on ${host}`);
   const world = createWorld(options);
   const webhooks = createWebhooks(world, options.webhooks ?? []);
-  const log = createRequestLog();
+  const log = createReceivedLog();
   const app = Fastify({ logger: false, bodyLimit: 16 * 1024 * 1024, forceCloseConnections: true });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
@@ -76,7 +76,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 /** The sandbox's own interface, for processes that cannot call it: no key, no limit. */
 function addControlRoutes(
   app: FastifyInstance,
-  { world, log, webhooks, tick }: Pick<Sandbox, 'world' | 'webhooks' | 'tick'> & { log: RequestLog },
+  { world, log, webhooks, tick }: Pick<Sandbox, 'world' | 'webhooks' | 'tick'> & { log: ReceivedLog },
 ): void {
   // Answers when the deliveries have been made, so that the caller sees what they led to.
   app.post('/_sandbox/tick', async (request) => {

@@ -29,7 +29,11 @@ export type CheckedJob = Pick<Status, 'jobs' | 'targets' | 'gaps' | 'held' | 'le
  * former targets are left out: nothing will move them. Pure.
  * @param now Unix ms
  */
-export function checkJobs(checked: readonly CheckedJob[], maxAgeMs: number, now: number): FreshnessFinding[] {
+export function checkFreshness(
+  checked: readonly CheckedJob[],
+  maxAgeMs: number,
+  now: number,
+): FreshnessFinding[] {
   return checked.flatMap(({ jobs, targets, gaps, held, leftOut }) =>
     jobs
       .filter(({ job, has_file }) => has_file !== false && !job.startsWith('_'))

@@ -102,7 +102,7 @@ export interface KnownTarget {
 }
 
 /** What the snapshot says; what is missing and what is due stands in the job files. */
-export interface Published {
+export interface PublishedStatus {
   jobs: PublishedJob[];
   /** Of the job asked for; empty without one. */
   targets: PublishedTarget[];
@@ -128,7 +128,11 @@ interface Asked {
 }
 
 /** Reads the snapshot, which must be there. @throws UsageError as requireSchema */
-export async function readPublished(folder: DataFolder, config: Config, asked: Asked): Promise<Published> {
+export async function readPublished(
+  folder: DataFolder,
+  config: Config,
+  asked: Asked,
+): Promise<PublishedStatus> {
   const { memoryLimit, threads } = config.warehouse;
   const database = await openDatabase(folder.snapshot, {
     memoryLimit,

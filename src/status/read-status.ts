@@ -16,8 +16,8 @@ import {
   type Gap,
   type Held,
   type KnownTarget,
-  type Published,
   type PublishedJob,
+  type PublishedStatus,
   type PublishedTarget,
   readPublished,
 } from './published-status.ts';
@@ -101,7 +101,7 @@ export async function readStatus(
   const snapshotMissing = running === null && (await isSnapshotMissing(folder));
   const asked = files.jobs.filter(({ name }) => job === null || name === job);
   const named = await nameTargets(asked, hasSnapshot ? { folder, config, signal } : null);
-  const published: Published = hasSnapshot
+  const published: PublishedStatus = hasSnapshot
     ? await readPublished(folder, config, { job, files: files.jobs, named })
     : {
         jobs: [],

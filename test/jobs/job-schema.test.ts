@@ -5,6 +5,8 @@ import { expect, test } from 'vitest';
 import { readJobs } from '../../src/jobs/job-file.ts';
 import { jobSchemaText } from '../../src/jobs/job-schema.ts';
 import { resolveIds, resolveTargets } from '../../src/jobs/targets.ts';
+import { createStatement, listTableColumns } from '../../src/model/table-ddl.ts';
+import { readTableModels } from '../../src/model/table-model.ts';
 import { createWorld } from '../../src/sandbox/world.ts';
 
 const jobsDir = fileURLToPath(new URL('../../jobs', import.meta.url));
@@ -52,7 +54,8 @@ test("their targets are the sample API's own", async () => {
 test('their SQL gives targets on the real tables', async () => {
   const instance = await DuckDBInstance.create(':memory:');
   const connection = await instance.connect();
-  await connection.run(readFileSync(`${jobsDir}/../sql/tables/assets.sql`, 'utf8'));
+  const assets = readTableModels().find(({ name }) => name === 'assets')!;
+  await connection.run(createStatement(assets, listTableColumns(assets)));
   const ids = ['a', 'b', 'c'].map((letter) => letter.repeat(40));
   await connection.run(`
     insert into assets (id, owner, content_slot, content_seen_at, seen_at, run_id, record_hash) values

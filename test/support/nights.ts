@@ -18,7 +18,7 @@ import { publishLoaded } from '../../src/run/publish-stage.ts';
 import { rebuild } from '../../src/run/repair-build.ts';
 import type { RunReport } from '../../src/run/run-outcome.ts';
 import { runPipeline } from '../../src/run/run-pipeline.ts';
-import { checkHeld, checkJobs, type FreshnessFinding } from '../../src/status/check-freshness.ts';
+import { checkFreshness, checkHeld, type FreshnessFinding } from '../../src/status/check-freshness.ts';
 import type { PublishedTarget } from '../../src/status/published-status.ts';
 import { readStatus, type Status } from '../../src/status/read-status.ts';
 import { aheadBy } from './clock.ts';
@@ -166,7 +166,7 @@ async function runNight(
       accept: { ...nothingAccepted, ...accept },
       log: pino({ level: 'silent' }),
       jobs: await readNamedJobs(join(root, 'jobs'), jobs),
-      place: {
+      api: {
         endpoints: { rpc: url, wallet: url, webhook: url },
         key: readApiKey({ LEDGERLAKE_API_KEY: 'sandbox' }),
         // As the sandbox: the script has no limit to find out.
@@ -226,7 +226,7 @@ async function checkAll(root: string, folder: DataFolder, config: Config): Promi
   const statuses: Status[] = [];
   for (const name of names) statuses.push(await statusOf(root, folder, config, name));
   const held = statuses.flatMap((status) => status.held);
-  return [...checkJobs(statuses, 26 * 3_600_000, Date.now()), ...checkHeld(held, names, () => '')];
+  return [...checkFreshness(statuses, 26 * 3_600_000, Date.now()), ...checkHeld(held, names, () => '')];
 }
 
 /** Rows of a database file. */
