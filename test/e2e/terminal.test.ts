@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import stringWidth from 'string-width';
 import { expect, onTestFinished, test } from 'vitest';
 import { createTerminalScreen } from '../../scripts/terminal-screen.ts';
-import { environmentOf, makePlace, writeFiles } from '../chaos/crash/program.ts';
+import { environmentOf, makePlace, runProgram, writeFiles } from '../chaos/crash/program.ts';
 import { exportOnly } from '../chaos/crash/small-world.ts';
 import { hasTerminals, openTerminal, type Terminal } from '../support/terminal.ts';
 import { startTiny, writeListJob } from './tiny.ts';
@@ -118,6 +118,12 @@ test.skipIf(!hasTerminals)(
   'Ctrl-C: says how many requests are in flight, lets them land, ends with 75',
   async () => {
     const { api, place, terminal } = await openStuckRun();
+    // Another terminal sees the same, a few seconds late at most.
+    const status = async () => (await runProgram(['status'], { place, env: environmentOf(api) })).stdout;
+    const seen =
+      /\nrunning now: \S+, for [^\n]+\n {2}list: 1 of 40 targets, 0 records in 1 page, 10 credits, [\d.]+ of 1,000\/s\n/;
+    for (let n = 0; n < 50 && !seen.test(await status()); n += 1) await sleep(100);
+    expect(await status()).toMatch(seen);
     terminal.type('\u0003');
     await until(terminal, () => look(terminal).at(-1) === 'stopping, 7 requests in flight');
     api.answer(4);
