@@ -84,9 +84,9 @@ export type ApiStopReason = 'unreachable' | 'down' | 'throttled' | 'credits_gone
 
 const stopHints: Record<ApiStopReason, (origin: string) => string> = {
   unreachable: (origin) =>
-    `Check the network and the URL in the environment (try: curl -I ${origin}), then run again: it goes on.`,
+    `Check the network and the URL in the environment (try: curl -I ${origin}), then run again: it continues.`,
   down: () => "Look at the provider's status page and run again later: it continues where it stopped.",
-  throttled: () => 'Set api.limits.<pool>.rps to what your plan allows, then run again: it goes on.',
+  throttled: () => 'Set api.limits.<pool>.rps to what your plan allows, then run again: it continues.',
   credits_gone: () =>
     'Wait for the next billing period or buy credits, then run again: it continues where it stopped.',
 };

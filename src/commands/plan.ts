@@ -178,6 +178,6 @@ function describeJob(job: JobPlan): string[] {
 function monthLines(total: { credits: number }, { left }: Month): string[] {
   if (left === null) return [];
   const stops =
-    total.credits > left ? ': the run stops when they are spent (exit 75), and goes on later' : '';
+    total.credits > left ? ': the run stops when they are spent (exit 75), and a later one continues' : '';
   return [`left of api.monthly_credits in this billing month: ${formatCount(left)} credits${stops}`];
 }

@@ -48,7 +48,7 @@ export function renderStatus(status: Status, folder: Pick<DataFolder, 'root'>): 
     const goesOn = gap.cursor === null ? 'from the head' : `at cursor ${gap.cursor}`;
     const isGone = status.jobs.some(({ job, has_file }) => job === gap.job && has_file === false);
     lines.push(
-      `gap: ${nameOf(gap)} ${describeRange(gap.unit, gap.low_slot, gap.high_slot)} are not in${isGone ? '' : `; the next run goes on ${goesOn}`}`,
+      `gap: ${nameOf(gap)} ${describeRange(gap.unit, gap.low_slot, gap.high_slot)} are not in${isGone ? '' : `; the next run continues ${goesOn}`}`,
     );
   }
   for (const { job, target, targets, reason } of status.held) {
@@ -72,7 +72,7 @@ export function renderStatus(status: Status, folder: Pick<DataFolder, 'root'>): 
   else if (lastRun !== null)
     lines.push(
       lastRun.finishedAt === null
-        ? `last run ${lastRun.run} was killed; the next one goes on`
+        ? `last run ${lastRun.run} was killed; the next one continues`
         : `last run ${lastRun.run}: exit ${lastRun.exitCode} at ${lastRun.finishedAt}${lastRun.stoppedBy === null ? '' : ` (${oneLine(lastRun.stoppedBy)})`}`,
     );
   const saved = status.savedThisMonth > 0 ? `, ${countOf(status.savedThisMonth, 'request')} saved` : '';

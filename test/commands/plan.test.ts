@@ -83,7 +83,7 @@ new: 2 tasks never crawled to the end: the first crawl shows how many pages ther
 new: 2 requests to check that a short page was the last of its list (api.short_page_ends)
 new: no rate is known yet: set api.limits, or the first run finds it
 owners: its targets are known once new has been published
-left of api.monthly_credits in this billing month: 20,000 credits: the run stops when they are spent (exit 75), and goes on later`,
+left of api.monthly_credits in this billing month: 20,000 credits: the run stops when they are spent (exit 75), and a later one continues`,
   );
 });
 

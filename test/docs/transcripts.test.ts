@@ -48,9 +48,11 @@ test.each(documents)(
   },
 );
 
-test('an output is what a block shows but for times, durations, sizes and paths', () => {
-  const printed = 'run 20261123T082253859Z-f11fac: 7 requests, 24 s\n  assets: 12 new\nlast\n';
-  expect(showsOutput('run 20250101T000000000Z-000000: 7 requests, 1.5 s\n…\nlast\n', printed)).toBe(true);
+test('an output is what a block shows but for times, durations, sizes, paths and retries', () => {
+  const printed = 'run 20261123T082253859Z-f11fac: 7 requests, 70 credits, 24 s\n  assets: 12 new\nlast\n';
+  expect(
+    showsOutput('run 20250101T000000000Z-000000: 9 requests, 90 credits, 1.5 s\n…\nlast\n', printed),
+  ).toBe(true);
   expect(showsOutput('…\n  assets: 12 new\n…\n', printed)).toBe(true);
   expect(showsOutput('…\n  assets: 13 new\n…\n', printed)).toBe(false);
   expect(showsOutput('…\n  assets: 12 new\n', printed)).toBe(false);

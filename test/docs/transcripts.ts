@@ -24,7 +24,7 @@ export function listSteps(path: string): Step[] {
 
 const fences = /^ *```(\w+)\n([\s\S]*?)^ *```$/gm;
 
-/** What differs from run to run, and what stands for it when outputs are compared: times, durations, sizes, paths. */
+/** What differs from run to run, and what stands for it when outputs are compared: times, durations, sizes, paths, retries. */
 const varying: [RegExp, string][] = [
   [/\b\d{8}T\d{9}Z(-[0-9a-f]{6})?/g, '<time>'],
   [/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|\+00)?/g, '<time>'],
@@ -37,6 +37,9 @@ const varying: [RegExp, string][] = [
   // Columns are as wide as what stands in them.
   [/ {2,}/g, '  '],
   [/─+/g, '─'],
+  // Attempts, with the retries of a busy machine: `run …: 190 requests, 1,900 credits`, and a row of `runs`.
+  [/(?<=^run <time>: )[\d,]+ requests, [\d,]+ credits/gm, '<attempts>'],
+  [/(?<=<duration> {2}0 {2})[\d,]+ {2}[\d,]+$/gm, '<attempts>'],
 ];
 
 /** Output as it is compared: what differs from run to run is named, and lines have no spaces at their end. */
