@@ -10,8 +10,8 @@ import { type Database, listColumns, openDatabase } from '../warehouse/database.
 import { memoryLimits } from '../warehouse/memory.ts';
 import { type Group, listGroups, stagedHash } from '../warehouse/row-groups.ts';
 import { readTableSpecs, type TableSpec } from '../warehouse/table-spec.ts';
+import { findRecognised, type Received } from './recognised-records.ts';
 import { blamingMapping, createShapeMacros, readingOf, shapeQuery } from './shape-query.ts';
-import { findTold, type Received } from './told-records.ts';
 
 /** Answers whether records that were just received say anything new; knows what is published, nothing else. */
 export interface KnownRows {
@@ -74,9 +74,11 @@ export function openKnownRows(folder: DataFolder): KnownRows {
     opened ??= openBuildToRead(folder);
     const database = await opened;
     const spec = tableOf(shape);
-    const told = await findTold(database, spec, questions);
-    const others = questions.filter(({ page }) => !told.has(page.task));
-    return others.length === 0 ? told : new Set([...told, ...(await compareRows(database, spec, others))]);
+    const recognised = await findRecognised(database, spec, questions);
+    const others = questions.filter(({ page }) => !recognised.has(page.task));
+    return others.length === 0
+      ? recognised
+      : new Set([...recognised, ...(await compareRows(database, spec, others))]);
   }
 
   /** Those that are known although their texts are others: prices move, slots stand in texts, what fits nowhere makes no row. */

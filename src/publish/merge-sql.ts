@@ -1,5 +1,5 @@
+import { recognisedRowsSql } from '../load/recognised-rows-sql.ts';
 import { carriedBits, carriesGroup, textHash } from '../load/text-hash.ts';
-import { toldRowsSql } from '../load/told-rows-sql.ts';
 import { quoteName, quoteText } from '../sql-text.ts';
 import { type Group, listGroups, stagedHash } from '../warehouse/row-groups.ts';
 import { type TableSpec, withoutFollowed } from '../warehouse/table-spec.ts';
@@ -15,7 +15,7 @@ import { insertSql } from './insert-sql.ts';
  * with the table; only rows that are new or changed are read in full.
  *
  * A staged row whose text was known has no values (`knownRowsSql`): it confirms the groups that it carries, if the table's
- * row still is what the text made of it. Where it is not, the row is `untold`, and its text has to be read.
+ * row still is what the text made of it. Where it is not, the row is `unrecognised`, and its text has to be read.
  *
  * Looking for keys reads all of the table's, so it is done once for many slices: `place` has the hash of every key
  * that is there, and its row number, by which DuckDB finds a row without reading the others.
@@ -23,15 +23,15 @@ import { insertSql } from './insert-sql.ts';
 export interface MergeSql {
   /** $files: staging files of one slice or more. Makes `place`. */
   place: string;
-  /** $files: the slice's staging files. Makes `told`; null for a table that knows no texts. */
-  told: string | null;
-  /** $files: the slice's staging files. Makes `seen`: every key that is not in `told`. */
+  /** $files: the slice's staging files. Makes `recognised`; null for a table that knows no texts. */
+  recognised: string | null;
+  /** $files: the slice's staging files. Makes `seen`: every key that is not in `recognised`. */
   seen: string;
   /** Makes `known`: the slice's rows that the table has; all NULL but `place_hash` where a place is another row's now. */
   known: string;
   /** Makes `verdict`: every key of the slice with something newer than the table has. */
   verdict: string;
-  /** Counts: `{seen, fresh, inserted, changed, amended, mixed, moved, unplaced, untold, read}` as bigint. */
+  /** Counts: `{seen, fresh, inserted, changed, amended, mixed, moved, unplaced, unrecognised, read}` as bigint. */
   counts: string;
   /** The table's end: `{row}`, the number that the next row gets, at least. */
   end: string;
@@ -66,8 +66,9 @@ export interface MergeSql {
 export function mergeSql(spec: TableSpec, columns: readonly string[], rollsBack = false): MergeSql {
   const groups = listGroups(spec, columns);
   const hash = keyHash(spec);
-  const tells = tellsRows(spec, rollsBack);
-  const toldCount = (where: string) => (tells ? ` + (select count(*) from told ${where})` : '');
+  const recognises = recognisesRows(spec, rollsBack);
+  const recognisedCount = (where: string) =>
+    recognises ? ` + (select count(*) from recognised ${where})` : '';
   return {
     place: `
       create or replace temp table place as
@@ -76,21 +77,21 @@ export function mergeSql(spec: TableSpec, columns: readonly string[], rollsBack 
       semi join (
         select ${hash} as place_hash from read_parquet($files) semi join ready using (task, crawl)
       ) staged on staged.place_hash = ${hash}`,
-    told: tells ? toldRowsSql(spec, groups, hash) : null,
+    recognised: recognises ? recognisedRowsSql(spec, groups, hash) : null,
     seen: seenSql(spec, groups, rollsBack),
     known: knownSql(spec, groups),
     verdict: verdictSql(spec, groups, rollsBack),
     counts: `
       select
-        count(*)${toldCount(`where ${groups.map(({ name }) => `take_${name}`).join(' or ')}`)} as fresh,
+        count(*)${recognisedCount(`where ${groups.map(({ name }) => `take_${name}`).join(' or ')}`)} as fresh,
         count(*) filter (where target is null) as inserted,
         count(*) filter (where versioned) as changed,
         count(*) filter (where target is not null and rewritten and not versioned) as amended,
         count(*) filter (where rewritten and not whole) as mixed,
         count(*) filter (where not rewritten and old_changed_slot is null and new_base_slot is not null) as unplaced,
-        (select count(*) from seen)${toldCount('')} as seen,
+        (select count(*) from seen)${recognisedCount('')} as seen,
         (select count(*) from known where target is null) as moved,
-        ${spec.texts ? 'count(*) filter (where untold) as untold, count(text_digest) as read' : '0 as untold, 0 as read'}
+        ${spec.texts ? 'count(*) filter (where unrecognised) as unrecognised, count(text_digest) as read' : '0 as unrecognised, 0 as read'}
       from verdict`,
     end: `select coalesce(max(rowid) + 1, 0) as row from ${spec.name}`,
     confirm: groups.map(
@@ -100,7 +101,7 @@ export function mergeSql(spec: TableSpec, columns: readonly string[], rollsBack 
         select target, new_${group.name}_slot as slot, new_${group.name}_seen_at as seen_at
         from verdict
         where not rewritten and take_${group.name}
-        ${tells ? `union all select target, slot, seen_at from told where take_${group.name}` : ''}
+        ${recognises ? `union all select target, slot, seen_at from recognised where take_${group.name}` : ''}
       ) v
       where ${spec.name}.rowid = v.target`,
     ),
@@ -136,8 +137,8 @@ export function mergeSql(spec: TableSpec, columns: readonly string[], rollsBack 
   };
 }
 
-/** Whether `told` is made: of a crawl that takes rows back, every row is compared with the table's. */
-function tellsRows({ texts }: TableSpec, rollsBack: boolean): boolean {
+/** Whether `recognised` is made: of a crawl that takes rows back, every row is compared with the table's. */
+function recognisesRows({ texts }: TableSpec, rollsBack: boolean): boolean {
   return texts && !rollsBack;
 }
 
@@ -176,7 +177,7 @@ function seenSql(spec: TableSpec, groups: readonly Group[], rollsBack: boolean):
     select ${keyList(spec)}, ${copies.join(',\n      ')}
     from read_parquet($files, file_row_number = true)
     join (select task, crawl, stand_in_slot${rollsBack ? ', rolls_back' : ''} from ready) using (task, crawl)
-    ${tellsRows(spec, rollsBack) ? `anti join told using (${keyList(spec)})` : ''}
+    ${recognisesRows(spec, rollsBack) ? `anti join recognised using (${keyList(spec)})` : ''}
     ${spec.final === null ? '' : missedSlots(spec)}
     where ${spec.key.map((column) => `${quoteName(column)} is not null`).join(' and ')}
     group by ${keyList(spec)}`;
@@ -325,13 +326,13 @@ function movedFields({ name, hash }: Group): string[] {
 }
 
 /**
- * Columns of `verdict` that say what is known of texts: whether a row is `untold`, and the digest of the text that it is read
+ * Columns of `verdict` that say what is known of texts: whether a row is `unrecognised`, and the digest of the text that it is read
  * from now, NULL where another answer has a part in it.
  */
 function textColumns(groups: readonly Group[]): string {
   const [base, ...named] = groups as [Group, ...Group[]];
   const place = (group: Group) => `(${group.name}.file_index, ${group.name}.file_row_number)`;
-  const isUntold = (group: Group) => {
+  const isUnrecognised = (group: Group) => {
     const { name } = group;
     const hash = textHash(groups, `${name}.carried`, (of) => [`old.${of.hash}`, `old.${of.name}_volatile`]);
     return `(take_${name} and not write_${name} and (target is null or ${name}.row_hash <> ${hash}))`;
@@ -341,7 +342,7 @@ function textColumns(groups: readonly Group[]): string {
       `(not ${carriesGroup(groups, group, 'base.carried')} or write_${group.name} and ${place(group)} = ${place(base)})`,
   );
   const made = textHash(groups, 'base.carried', ({ name }) => [`new_${name}_hash`, `${name}.volatile`]);
-  return `${groups.map(isUntold).join(' or ')} as untold,
+  return `${groups.map(isUnrecognised).join(' or ')} as unrecognised,
       if(${['write_base', ...isRead].join(' and ')}, base.digest, null) as text_digest,
       base.carried as text_carried,
       base.own_slot as text_own_slot,

@@ -54,8 +54,8 @@ export async function mergeTable(
       places.lose();
       continue;
     }
-    if (verdict.untold > 0) {
-      await loadAgain(await listUntold(database, sql, files));
+    if (verdict.unrecognised > 0) {
+      await loadAgain(await listUnrecognised(database, sql, files));
       continue;
     }
     const written = writeBytes(spec, verdict);
@@ -76,12 +76,12 @@ export async function mergeTable(
 }
 
 /** Staging files of a slice with rows that were taken for known, and are not what their text made of them any more. */
-async function listUntold(
+async function listUnrecognised(
   database: Database,
   { texts }: ReturnType<typeof mergeSql>,
   files: readonly string[],
 ): Promise<string[]> {
-  const rows = await database.rows<{ filename: string }>(texts?.untold ?? '', { files });
+  const rows = await database.rows<{ filename: string }>(texts?.unrecognised ?? '', { files });
   return rows.map(({ filename }) => filename);
 }
 
@@ -101,15 +101,15 @@ function writeBytes({ history }: TableSpec, { inserted, changed, amended }: Merg
   return inserted * bytesPerRow.inserted + (changed + amended) * bytesPerRow.changed + past;
 }
 
-type Verdict = MergeCounts & Record<'mixed' | 'moved' | 'unplaced' | 'untold' | 'read', number>;
+type Verdict = MergeCounts & Record<'mixed' | 'moved' | 'unplaced' | 'unrecognised' | 'read', number>;
 
-/** Makes `told`, `seen`, `known` and `verdict` of a slice, and counts what they say. */
+/** Makes `recognised`, `seen`, `known` and `verdict` of a slice, and counts what they say. */
 async function judgeSlice(
   database: Database,
   sql: ReturnType<typeof mergeSql>,
   files: readonly string[],
 ): Promise<Verdict> {
-  if (sql.told !== null) await database.run(sql.told, { files });
+  if (sql.recognised !== null) await database.run(sql.recognised, { files });
   await database.run(sql.seen, { files });
   await database.run(sql.known);
   await database.run(sql.verdict);
@@ -127,7 +127,7 @@ async function judgeSlice(
     mixed: count('mixed'),
     moved: count('moved'),
     unplaced: count('unplaced'),
-    untold: count('untold'),
+    unrecognised: count('unrecognised'),
     read: count('read'),
   };
   return { seen, inserted, changed, amended, confirmed, stale: seen - fresh, late: 0, gone: 0, ...rest };

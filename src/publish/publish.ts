@@ -119,7 +119,7 @@ async function publishReady(
             database,
             spec,
             listFiles(folder, spec, toMerge),
-            (untold) => loadAgain(folder, untold),
+            (unrecognised) => loadAgain(folder, unrecognised),
             rollsBack,
           )
         : await appendRows(database, spec, listFiles(folder, spec, toAppend));

@@ -12,8 +12,8 @@ export interface TextSql {
   note: string;
   /** In the end: other texts of those rows. They count no more, but would be taken for known by load. */
   forgetReplaced: string;
-  /** Staging files ($files) with rows that are untold. */
-  untold: string;
+  /** Staging files ($files) with rows that are unrecognised. */
+  unrecognised: string;
 }
 
 export function textSql({ name, key }: TableSpec): TextSql {
@@ -34,9 +34,9 @@ export function textSql({ name, key }: TableSpec): TextSql {
       ) r
       where ${key.map((column) => `${texts}.${quoteName(column)} = r.${quoteName(column)}`).join(' and ')}
         and ${texts}.digest is distinct from r.kept`,
-    untold: `select distinct filename
+    unrecognised: `select distinct filename
       from read_parquet($files, filename = true)
-      semi join (from verdict where untold) v using (${keys})
+      semi join (from verdict where unrecognised) v using (${keys})
       where row_hash is not null`,
   };
 }

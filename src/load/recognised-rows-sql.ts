@@ -4,13 +4,13 @@ import type { TableSpec } from '../warehouse/table-spec.ts';
 import { carriedBits, carriesGroup, textHash } from './text-hash.ts';
 
 /**
- * Makes `told`: the rows of a slice ($files) that a known text confirms, and that nothing else in the slice speaks of. Most
+ * Makes `recognised`: the rows of a slice ($files) that a known text confirms, and that nothing else in the slice speaks of. Most
  * rows of most nights are such, and need no more than this: what else is newest of a key, group by group, `seen` finds of the
  * others. So it does of rows without a slot, of final ones, and of those that are not where `place` says, or not what their text
  * made of them.
  * Columns: the key, target, slot and seen_at; take_<group>, whether the group is newer than the table's.
  */
-export function toldRowsSql(spec: TableSpec, groups: readonly Group[], keyHash: string): string {
+export function recognisedRowsSql(spec: TableSpec, groups: readonly Group[], keyHash: string): string {
   const keys = spec.key.map(quoteName);
   const takes = groups.map((group) => {
     const newer = `case
@@ -26,7 +26,7 @@ export function toldRowsSql(spec: TableSpec, groups: readonly Group[], keyHash: 
   const made = textHash(groups, 's.carried', ({ name, hash }) => [`t.${hash}`, `t.${name}_volatile`]);
   const single = ['slot', 'seen_at', 'row_hash', 'carried'].map((one) => `any_value(${one}) as ${one}`);
   return `
-    create or replace temp table told as
+    create or replace temp table recognised as
     with single as (
       select ${[...keys, ...single].join(', ')}
       from (

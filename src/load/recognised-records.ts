@@ -15,10 +15,10 @@ export interface Received {
 }
 
 /**
- * Tasks all of whose records are told by their texts: each row is what its text made of it, and did not change after
+ * Tasks all of whose records are recognised by their texts: each row is what its text made of it, and did not change after
  * `seenSlot`. It reads none of them, so it says nothing of the other tasks.
  */
-export async function findTold(
+export async function findRecognised(
   database: Database,
   spec: TableSpec,
   received: readonly Received[],
@@ -37,7 +37,7 @@ export async function findTold(
       digests: asked.map(({ digest }) => digest),
     },
   );
-  const rows = await database.rows<{ task: string }>(await toldSql(database, spec));
+  const rows = await database.rows<{ task: string }>(await recognisedSql(database, spec));
   return new Set(rows.map(({ task }) => task));
 }
 
@@ -46,7 +46,7 @@ function listDigests(page: NewPage, records: readonly LandingRecord[]): string[]
   return digests.match(new RegExp(`.{${digestBytes * 2}}`, 'g')) ?? [];
 }
 
-async function toldSql(database: Database, spec: TableSpec): Promise<string> {
+async function recognisedSql(database: Database, spec: TableSpec): Promise<string> {
   const groups = listGroups(spec, await listColumns(database, spec.name));
   const made = textHash(groups, 'k.carried', ({ hash, volatileHash }) => [
     `t.${hash}`,
