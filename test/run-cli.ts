@@ -7,7 +7,7 @@ const program = fileURLToPath(new URL('../dist/cli.js', import.meta.url));
 /** Environment of a program whose clock is ahead. */
 export function movedClock(days: number): Record<string, string> {
   return {
-    NODE_OPTIONS: `--import=${new URL('sequences/clock.mjs', import.meta.url).href}`,
+    NODE_OPTIONS: `--import=${new URL('./chaos/sequences/clock.mjs', import.meta.url).href}`,
     TEST_DAYS_AHEAD: String(days),
   };
 }
