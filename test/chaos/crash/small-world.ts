@@ -69,7 +69,7 @@ page_size: 200
 describe: Every signature
 method: getLatestCompressionSignatures
 since: all
-page_size: 100
+page_size: 90
 `,
     'content.yaml': `
 describe: The content that lists leave out
