@@ -23,7 +23,8 @@ page_size: ${pageSize}
     await place.remove();
   });
   expect((await place.run('a')).code).toBe(0);
-  const stopped = await place.cli('run', '--max-requests', '6');
+  // Enough for both pages of a, which b's, one after another, may overtake.
+  const stopped = await place.cli('run', '--max-requests', '14');
   expect(stopped.code).toBe(75);
   const planned = async (...args: string[]) => {
     const { jobs } = JSON.parse((await place.cli('plan', ...args, '--json')).stdout);
