@@ -29,7 +29,7 @@ quick: check ## Types, style and the tests that start no process: under a minute
 
 # TEST_REPORT=<file>: vitest's JSON report too, for .ci/run.
 # What the tests with bars showed is printed even when one failed; the file's times say how long all of it took.
-test: build check ## Types, style and every test: under 20 minutes on two cores
+test: build check ## Types, style and every test: about 25 minutes on two cores
 	@rm -f figures-test.ndjson && touch figures-test.ndjson
 	@status=0; LEDGERLAKE_FIGURES=$(CURDIR)/figures-test.ndjson npm run --silent test -- \
 	  $(if $(TEST_REPORT),--reporter=default --reporter=json --outputFile.json=$(TEST_REPORT)) || status=$$?; \

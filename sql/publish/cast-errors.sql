@@ -6,8 +6,11 @@ select
   task,
   crawl,
   count(distinct (page, n)) as quarantined,
-  -- The commonest: what does not fit, and why.
-  mode(concat_ws(' ', cast_error.column_name, cast_error.reason)) as problem,
+  -- The commonest, of several the first by name: what does not fit, and why.
+  mode(
+    concat_ws(' ', cast_error.column_name, cast_error.reason)
+    order by concat_ws(' ', cast_error.column_name, cast_error.reason)
+  ) as problem,
   list_distinct(min(left(cast_error.raw, 80), 3)) as examples
 from (
   select task, crawl, page, n, unnest(cast_errors) as cast_error

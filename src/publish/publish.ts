@@ -103,7 +103,7 @@ async function publishReady(
   result.refused = result.refused.concat(await judgeCrawls(database, folder, toJudge, accept));
   result.quarantined = result.quarantined.concat(
     await database.rows<Quarantined>(
-      `select job, sum(quarantined)::double as records, max_by(problem, quarantined) as reason
+      `select job, sum(quarantined)::double as records, max_by(problem, row(quarantined, problem)) as reason
       from received join cast_error_count using (task, crawl) group by job order by job`,
     ),
   );
