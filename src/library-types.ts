@@ -6,7 +6,7 @@ export interface ProjectOptions {
   environment?: string | undefined;
   /** Default: `data`, or `data/<environment>`. */
   dataDir?: string | undefined;
-  /** Ends the call early, resumably: a StoppedEarly. */
+  /** Ends the call early with a StoppedEarly; the next call continues. */
   signal?: AbortSignal | undefined;
   /** Takes each log line: a JSON document without a line break. Default: nothing is logged. */
   log?: ((line: string) => void) | undefined;

@@ -45,8 +45,8 @@ export const compressionOperations: readonly Operation[] = [
     describe: 'One compressed account by its address or hash',
     params: z
       .strictObject({
-        address: address.nullable().optional().describe('Its address, where it has one'),
-        hash: address.optional().describe('Its hash'),
+        address: address.nullable().optional().describe('Address of the account, where it has one'),
+        hash: address.optional().describe('Hash of the account'),
       })
       .describe('Exactly one of address and hash'),
     anyOf: ['address', 'hash'],
@@ -108,7 +108,7 @@ export const compressionOperations: readonly Operation[] = [
     ...compression,
     name: 'getTransactionWithCompressionInfo',
     describe: 'One transaction, and the compressed accounts it opened and closed',
-    params: z.strictObject({ signature: signature.describe('Its signature') }),
+    params: z.strictObject({ signature: signature.describe('Signature of the transaction') }),
     paging: 'none',
     limit: null,
     // Its answer has no context.

@@ -18,7 +18,7 @@ const two = '{"groupKey": "collection", "groupValue": "…", "limit": 2}';
 
 export const usage: Usage = {
   arguments: {
-    '<operation>': 'Its name: `ledgerlake methods` lists them',
+    '<operation>': 'Name of the operation: `ledgerlake methods` lists them',
     '[params]': 'Parameters as one JSON object (default: {})',
   },
   examples: {

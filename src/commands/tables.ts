@@ -17,7 +17,7 @@ export const usage: Usage = {
   options: { '--sql': 'The SQL that is made for the table: mapping, hashes, merge' },
   examples: {
     'ledgerlake tables': 'Every table and view, with what it holds',
-    'ledgerlake tables assets': 'Its columns, their types and meaning',
+    'ledgerlake tables assets': 'The columns of a table, their types and meaning',
     'ledgerlake tables meta.checkpoints': "A table of the pipeline's own state",
     'ledgerlake tables assets --sql': 'How its records become rows, and how publish applies them',
     'ledgerlake tables --json': 'All of it as one document',

@@ -3,7 +3,7 @@ import type { ProjectFile, ProjectOptions, Schedule } from './project.ts';
 
 type Place = Pick<ProjectOptions, 'folder' | 'program' | 'version'>;
 
-/** What starts a run every night at 02:30 and stops it, resumably, after five hours. Pure. */
+/** What starts a run every night at 02:30 and stops it after five hours; the next run continues. Pure. */
 export function scheduleFiles(schedule: Schedule, place: Place): ProjectFile[] {
   return writers[schedule](place);
 }
