@@ -12,7 +12,7 @@ export const memoryLimits = {
    * The loader, which works in memory while the crawl goes on. On one thread it takes 250 MB, on two 330; records of
    * megabytes, which every function that reads them holds several times, take the rest (docs/performance.md).
    */
-  loader: '512MB',
+  loader: '320MB',
   /** The loader of segments that are typed again, beside a build that is open. */
   loaderBesideBuild: '256MB',
   /** Looks received records up in the build: 8 MB of records, held ten times, and the pages of the table. */
