@@ -1,4 +1,4 @@
-import { everyElementFits, mustBeTexts } from './column-sql.ts';
+import { everyElementFits, listOf, mustBeTexts } from './column-sql.ts';
 import { type Mapping, textAt } from './describe-mapping.ts';
 import { elementKinds } from './form-facts.ts';
 import { listLists, listObjects, memberOf } from './record-tree.ts';
@@ -34,10 +34,10 @@ export function mayFail(mapping: Mapping): Piece[] {
       ? [['facts.other_kinds is not false', null]]
       : [];
   const elements = columns.flatMap((column): Piece[] => {
-    const fits = everyElementFits(column, listOf('r', column));
+    const fits = everyElementFits(column, listOf(column));
     if (column.from.length > 0 && fits !== null) return [[`${fits} is false`, column]];
     return mustBeTexts(column) && column.from.length > 0
-      ? [[`has_cast_error_element(${listOf('r', column)}, '$[*]', 'VARCHAR')`, column]]
+      ? [[`has_cast_error_element(${listOf(column)}, '$[*]', 'VARCHAR')`, column]]
       : [];
   });
   const more: Piece[] =
@@ -108,10 +108,6 @@ function listErrors({ tree, columns }: Mapping): string[] {
     );
   }
   for (const column of columns.filter((one) => one.from.length > 0 && mustBeTexts(one)))
-    elements.push(`element_cast_error('${column.name}', ${listOf('r', column)}, '$[*]', 'VARCHAR')`);
+    elements.push(`element_cast_error('${column.name}', ${listOf(column)}, '$[*]', 'VARCHAR')`);
   return [...whole, ...elements];
-}
-
-function listOf(struct: string, { from }: Column): string {
-  return memberOf(struct, (from[0] ?? '').split('.'));
 }

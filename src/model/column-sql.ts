@@ -59,9 +59,15 @@ export function mustBeTexts({ type, marks, via }: Column): boolean {
   return type === 'varchar[]' && via === null && !marks.has('any');
 }
 
+/** The list that a column of lists is read from. */
+export function listOf({ from }: Column): string {
+  return memberOf('r', (from[0] ?? '').split('.'));
+}
+
 /** A list of objects as its column has it, each member cast. */
-export function listValue({ from, members }: Column): string {
-  const list = memberOf('r', (from[0] ?? '').split('.'));
+export function listValue(column: Column): string {
+  const { members } = column;
+  const list = listOf(column);
   if (members.every((member) => memberValue(member) === memberOf('element', [member.name]))) return list;
   const values = members.map((member) => `'${member.name}': ${memberValue(member)}`);
   return `list_transform(${list}, lambda element: {${values.join(', ')}})`;

@@ -11,16 +11,16 @@ export function extraColumns(mapping: Mapping): [sql: string, name: string, orig
   if (extra === undefined) return [];
   if (extra.sql !== null) return [[extra.sql, 'extra', extra]];
   const groups = groupsWithMembers(model);
-  const told = (node: RecordNode) => toldMembers(mapping, node, []);
+  const unknown = (node: RecordNode) => unknownMembers(mapping, node, []);
   if (groups.length > 0)
     return [
-      [`nullif(${joined(toldMembers(mapping, tree, groups))}, '')`, 'base_extra', extra],
+      [`nullif(${joined(unknownMembers(mapping, tree, groups))}, '')`, 'base_extra', extra],
       ...groups.map((group): [string, string, Origin] => {
         const node = tree.children.get(group) as RecordNode;
-        return [`object_member('${group}', ${joined(told(node))})`, `${group}_extra`, extra];
+        return [`object_member('${group}', ${joined(unknown(node))})`, `${group}_extra`, extra];
       }),
     ];
-  const members = told(tree);
+  const members = unknown(tree);
   if (members.length > 1) return [[`extra_object(${joined(members)})`, 'extra', extra]];
   const known = quoteText(nulls(tree));
   return [
@@ -28,13 +28,13 @@ export function extraColumns(mapping: Mapping): [sql: string, name: string, orig
   ];
 }
 
-/** What an object has that no column takes, member by member. @param left members that are told elsewhere */
-function toldMembers(mapping: Mapping, node: RecordNode, left: readonly string[]): string[] {
+/** What an object has that no column takes, member by member. @param left members whose rest has a column of its own */
+function unknownMembers(mapping: Mapping, node: RecordNode, left: readonly string[]): string[] {
   const own = `case when facts.${factName('more', node.path)} then unknown_members(${textAt(mapping, node.path)}, ${quoteText(nulls(node))}) end`;
   const inside = [...node.children].flatMap(([name, child]) => {
-    if (child.told !== 'here' || left.includes(name)) return [];
+    if (child.checked !== 'here' || left.includes(name)) return [];
     if (child.kind === 'object')
-      return [`object_member('${name}', ${joined(toldMembers(mapping, child, []))})`];
+      return [`object_member('${name}', ${joined(unknownMembers(mapping, child, []))})`];
     if (child.kind !== 'list') return [];
     return [
       `case when facts.${factName('more', child.path)} then value_member('${name}', ${textAt(mapping, child.path)}) end`,

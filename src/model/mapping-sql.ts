@@ -1,5 +1,5 @@
 import { mayFail } from './cast-errors.ts';
-import { everyElementFits, listValue, type RecordText } from './column-sql.ts';
+import { everyElementFits, listOf, listValue, type RecordText } from './column-sql.ts';
 import { describeMapping, type Mapping } from './describe-mapping.ts';
 import { factsMacro } from './form-facts.ts';
 import type { OwnSql } from './own-sql.ts';
@@ -69,13 +69,8 @@ function typedStep({ model, columns, slots, casts }: Mapping): MappingLine[] {
       : [],
   );
   const lists = columns.flatMap((column) => {
-    const fits =
-      column.members.length === 0
-        ? null
-        : everyElementFits(column, memberOf('r', (column.from[0] ?? '').split('.')));
-    return fits === null || column.from.length === 0
-      ? []
-      : line(`    ${listValue(column)} as ${column.name},`, column);
+    const canFail = column.from.length > 0 && everyElementFits(column, listOf(column)) !== null;
+    return !canFail ? [] : line(`    ${listValue(column)} as ${column.name},`, column);
   });
   const usable = line(`    (${model.header.get('usable') ?? 'true'}) is true as usable`, {
     file: `tables/${model.name}.sql`,

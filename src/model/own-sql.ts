@@ -10,7 +10,7 @@ export interface OwnSql {
   last: string;
   /** Lines with their numbers in the file. */
   lines: readonly { sql: string; line: number }[];
-  /** `-- rows: usable`: another table tells of the records that have no usable key. */
+  /** `-- rows: usable`: another table quarantines the records that have no usable key. */
   usableOnly: boolean;
   /** `-- cast errors:` `none`, another table has them; or a column with a list of more. */
   errors: string | null;

@@ -11,10 +11,10 @@ export interface RecordNode {
   /** Read as JSON instead of text. */
   json: boolean;
   /**
-   * `kept`: it stands whole in `extra`, although something of it is read. `elsewhere`: another table has its members. Of
-   * neither is anything told here.
+   * Whose members are checked: `here`, the object's. `kept`: it stands whole in `extra`, although something of it is read.
+   * `elsewhere`: another table has its members.
    */
-  told: 'here' | 'kept' | 'elsewhere';
+  checked: 'here' | 'kept' | 'elsewhere';
 }
 
 /** The members of a record that the columns of a table name, in the order of `-- members:`, then of the columns. */
@@ -31,8 +31,8 @@ export function readRecordTree({ header, columns }: TableModel): RecordNode {
     for (const [, path] of (sql ?? '').matchAll(/\br\.(\w+(?:\.\w+)*)/g))
       addNode(root, (path as string).split('.'), null);
   for (const path of splitList(header.get('elsewhere')))
-    addNode(root, path.split('.'), null).told = 'elsewhere';
-  for (const path of splitList(header.get('kept'))) addNode(root, path.split('.'), null).told = 'kept';
+    addNode(root, path.split('.'), null).checked = 'elsewhere';
+  for (const path of splitList(header.get('kept'))) addNode(root, path.split('.'), null).checked = 'kept';
   return root;
 }
 
@@ -43,7 +43,7 @@ export function stagedOnly(header: ReadonlyMap<string, string>): Map<string, str
 }
 
 function newNode(path: readonly string[], kind: RecordNode['kind']): RecordNode {
-  return { path, kind, children: new Map(), column: null, json: false, told: 'here' };
+  return { path, kind, children: new Map(), column: null, json: false, checked: 'here' };
 }
 
 function addNode(root: RecordNode, path: readonly string[], column: Column | null): RecordNode {
@@ -84,9 +84,9 @@ export function listsStructure(node: RecordNode): string | null {
   return members.length === 0 ? null : `{${members.join(', ')}}`;
 }
 
-/** The record and the objects in it that something is told of here, outer ones first. */
+/** The record and the objects in it whose members are checked here, outer ones first. */
 export function listObjects(node: RecordNode): RecordNode[] {
-  if (node.kind !== 'object' || node.told !== 'here') return [];
+  if (node.kind !== 'object' || node.checked !== 'here') return [];
   return [node, ...[...node.children.values()].flatMap(listObjects)];
 }
 
@@ -97,7 +97,7 @@ export function listLists(node: RecordNode): RecordNode[] {
 
 /** The members of an object that do not go to `extra`. */
 export function knownMembers(node: RecordNode): string[] {
-  return [...node.children].flatMap(([name, { told }]) => (told === 'kept' ? [] : name));
+  return [...node.children].flatMap(([name, { checked }]) => (checked === 'kept' ? [] : name));
 }
 
 /** A path as DuckDB's JSON functions take it, below `root`. */

@@ -103,7 +103,7 @@ export function parseColumn(line: string, origin: Origin, groups: readonly strin
       `A column is written as: name type marks <- member -- sentence. The marks are ${knownMarks.join(', ')}.`,
     );
   const members = parseMembers(type);
-  const [, group, told] = /^(\w+): (.*)$/.exec(comment.trim()) ?? [];
+  const [, group, sentence] = /^(\w+): (.*)$/.exec(comment.trim()) ?? [];
   const owned = group !== undefined && groups.includes(group);
   const [paths = '', condition] = splitOnce(from ?? '', ' if ');
   const [listed = '', via] = splitOnce(paths, ' via ');
@@ -121,7 +121,7 @@ export function parseColumn(line: string, origin: Origin, groups: readonly strin
     sql: value === undefined ? null : (sql as string).trim(),
     raw: raw?.trim() ?? null,
     group: owned ? group : null,
-    sentence: (owned ? told : comment)?.trim() ?? '',
+    sentence: (owned ? sentence : comment)?.trim() ?? '',
   };
 }
 

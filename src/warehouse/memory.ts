@@ -9,8 +9,9 @@ import type { Database } from './database.ts';
  */
 export const memoryLimits = {
   /**
-   * The loader, which works in memory while the crawl goes on. On one thread it takes 250 MB, on two 330; records of
-   * megabytes, which every function that reads them holds several times, take the rest (docs/performance.md).
+   * The loader, which works in memory while the crawl runs. On one thread it takes 250 MB. With 512MB, a run of 200,000
+   * records sometimes took 550 MB resident (test/e2e/bounded.test.ts); records of megabytes, which every function that reads
+   * them holds several times, take more all the same, in a second attempt (docs/performance.md).
    */
   loader: '320MB',
   /** The loader of segments that are typed again, beside a build that is open. */
