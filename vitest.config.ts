@@ -3,10 +3,10 @@ import LongFilesFirst from './test/long-files-first.ts';
 
 /** Tests of what a module remembers, or with a module of their own making in its place. */
 const alone = [
-  'test/landing/record-forms.test.ts',
-  'test/load/record-forms.test.ts',
-  'test/report/trace-failure.test.ts',
-  'test/warehouse/run-lock.test.ts',
+  'test/unit/landing/record-forms.test.ts',
+  'test/unit/load/record-forms.test.ts',
+  'test/unit/report/trace-failure.test.ts',
+  'test/unit/warehouse/run-lock.test.ts',
 ];
 
 export default defineConfig({

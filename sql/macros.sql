@@ -22,7 +22,7 @@ create or replace temp macro as_bigint(text) as try_cast(whole_number(text) as b
 create or replace temp macro plausible_slot(slot, ceiling) as case when slot between 1 and ceiling then slot end;
 
 -- The ceiling that a page's line says. Lines of older folders say none: as where nobody knows when the page's slot was seen
--- (`highestSlot`; test/crawl/poison.test.ts holds the two together).
+-- (`highestSlot`; test/unit/crawl/poison.test.ts holds the two together).
 create or replace temp macro page_ceiling(ceiling, slot) as coalesce(ceiling, slot + 800000000, 10000000000);
 
 create or replace temp macro as_slot(text, ceiling) as plausible_slot(as_bigint(text), ceiling);

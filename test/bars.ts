@@ -35,7 +35,7 @@ export const bars = {
   minutes: {
     promise: 'limits are used and not exceeded',
     counts: 'minutes against a server with a limit',
-    shownBy: 'test/api/limits-real.test.ts',
+    shownBy: 'test/unit/api/limits-real.test.ts',
     test: 0,
     nightly: 3,
   },
@@ -140,7 +140,7 @@ export const bars = {
   documents: {
     promise: 'splitting a page is exact',
     counts: 'random JSON documents',
-    shownBy: 'test/landing/split.test.ts',
+    shownBy: 'test/unit/landing/split.test.ts',
     test: 5000,
     nightly: 50_000,
   },

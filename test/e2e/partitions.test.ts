@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
-import { reply, startServer } from '../api/local-server.ts';
 import { compareContent } from '../chaos/crash/content.ts';
+import { reply, startServer } from '../support/local-server.ts';
 import { openWorkplace, type Workplace } from './night.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });

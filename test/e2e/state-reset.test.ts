@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
-import { runCli } from '../run-cli.ts';
 import { openInstallation } from '../support/nights.ts';
+import { runCli } from '../support/run-cli.ts';
 import type { Call } from '../support/scripted-api.ts';
 import { answerList } from '../support/scripted-list.ts';
 

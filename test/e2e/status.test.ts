@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/server.ts';
 import type { JobStatus, Status } from '../../src/status/read-status.ts';
 import { environmentOf, type Place, runProgram, writeFiles } from '../chaos/crash/program.ts';
-import { readText } from '../docs/documents.ts';
+import { readText } from '../support/documents.ts';
 import { startTiny, writeListJob } from './tiny.ts';
 
 const batchJob = `

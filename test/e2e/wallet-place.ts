@@ -1,4 +1,4 @@
-import { reply, startServer } from '../api/local-server.ts';
+import { reply, startServer } from '../support/local-server.ts';
 import { openCannedPlace, type Workplace } from './night.ts';
 
 /** What a wallet endpoint answers. @param endpoint `balances`, `history`, … @param query its parameters */

@@ -89,7 +89,7 @@ test('answers of the wrong form fail their target and change no row; a right nig
   expect((await place.night(ledgerAt(1000))).code).toBe(0);
   const before = await place.tables(slots);
   let slot = 1000;
-  // Every operation meets every kind in test/crawl/wrong-form.test.ts and test/api/classify.test.ts.
+  // Every operation meets every kind in test/unit/crawl/wrong-form.test.ts and test/unit/api/classify.test.ts.
   for (const [n, [kind, wrong]] of Object.entries(brokenKinds).entries()) {
     slot += 10;
     const [half, size] = [n % 2, n % 4 < 2 ? 'large' : 'small'] as const;

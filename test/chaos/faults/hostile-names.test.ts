@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import { openDatabase } from '../../../src/warehouse/database.ts';
-import { readText } from '../../docs/documents.ts';
 import { startTiny, writeListJob } from '../../e2e/tiny.ts';
+import { readText } from '../../support/documents.ts';
 import { readCheckpoints } from '../crash/content.ts';
 import { expectFailure } from '../crash/failure.ts';
 import {

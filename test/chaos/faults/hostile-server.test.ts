@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { echoesOf } from '../../api/key-echoes.ts';
+import { echoesOf } from '../../support/key-echoes.ts';
 import { expectFailure } from '../crash/failure.ts';
 import { makePlace, type Place, runProcess, writeFiles } from '../crash/program.ts';
 

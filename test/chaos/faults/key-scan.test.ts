@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { echoesOf } from '../../api/key-echoes.ts';
-import { canary, clientOf, errorOf, operation, readJson, startServer } from '../../api/local-server.ts';
+import { echoesOf } from '../../support/key-echoes.ts';
+import { canary, clientOf, errorOf, operation, readJson, startServer } from '../../support/local-server.ts';
 import { makePlace, type Place, startProgram } from '../crash/program.ts';
 import { startSmallWorld, writeJobs } from '../crash/small-world.ts';
 import {

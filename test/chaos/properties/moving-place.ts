@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { movedClock, startCli } from '../../run-cli.ts';
+import { movedClock, startCli } from '../../support/run-cli.ts';
 import { type AssetList, createAssetList, type Walks } from './asset-list.ts';
 import { createDraw, type Draw } from './draw.ts';
 import { type MovingServer, startMovingServer, type World } from './moving-server.ts';

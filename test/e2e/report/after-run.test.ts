@@ -1,0 +1,94 @@
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { runProgram, writeFiles } from '../../chaos/crash/program.ts';
+import { openShortList } from '../../chaos/crash/small-world.ts';
+
+interface Received {
+  path: string;
+  body: string;
+}
+
+/** A server that keeps what it is sent, and answers with a status. */
+async function startReceiver(status = 200): Promise<{ url: string; received: Received[] }> {
+  const received: Received[] = [];
+  const server = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (text) => {
+      body += text;
+    });
+    request.on('end', () => {
+      received.push({ path: request.url ?? '', body });
+      response.writeHead(status, { 'content-type': 'application/json' }).end('{}');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, received };
+}
+
+test('a run tells metrics, webhook, command and traces how it ended, without the key', async () => {
+  const { place, env } = await openShortList();
+  const { url, received } = await startReceiver();
+  await writeFiles(place.root, {
+    'ledgerlake.yaml': `on_finish:
+  webhook: ${url}/hook/secret-part?token=hidden
+  command: "cat > summary.json; env > env.txt; echo out of the command"
+`,
+  });
+  const given = { ...env, LEDGERLAKE_API_KEY_FILE: '/nonexistent', OTEL_EXPORTER_OTLP_ENDPOINT: url };
+  const { code, stdout, stderr } = await runProgram(['run', '--metrics-file', 'night.prom', '--json'], {
+    place,
+    env: given,
+  });
+  expect(code, stderr).toBe(0);
+  expect(JSON.parse(stdout).exitCode).toBe(0);
+  const read = (name: string) => readFile(join(place.root, name), 'utf8');
+  const told = JSON.parse(await read('summary.json'));
+  expect(told).toMatchObject({ exit_code: 0, outcome: 'complete', verb: 'run', requests: 3, attention: [] });
+  expect(told.tables.assets.inserted).toBeGreaterThan(0);
+  expect(told.text).toMatch(
+    /^ledgerlake run: complete, [\d.]+ s\n\d+ new, 0 changed, 0 gone; 3 requests, 30 credits$/,
+  );
+  const hook = received.find(({ path }) => path.startsWith('/hook'));
+  expect(JSON.parse(hook!.body)).toEqual(told);
+  expect(await read('env.txt')).not.toMatch(/LEDGERLAKE_API_KEY/);
+  const metrics = await read('night.prom');
+  expect(metrics).toContain('ledgerlake_run_exit_code{verb="run"} 0\n');
+  expect(metrics).toContain('ledgerlake_run_targets{job="list",state="complete"} 1\n');
+  expect(metrics).toMatch(/^ledgerlake_run_rows\{table="assets",outcome="inserted"\} [1-9]\d*$/m);
+  const spans = JSON.parse(received.find(({ path }) => path === '/v1/traces')!.body).resourceSpans;
+  expect(JSON.stringify(received)).toContain('getAssetsByGroup');
+  expect(spans.length).toBe(1);
+  for (const text of [JSON.stringify(received), metrics, stdout, stderr])
+    expect(text).not.toContain('/nonexistent');
+  expect(stderr).not.toContain('hidden');
+});
+
+test('what fails there is said and changes no exit code; a failed run is told, too', async () => {
+  const { place, env } = await openShortList();
+  const { url, received } = await startReceiver(500);
+  const config = (when: string) =>
+    `on_finish: { webhook: "${url}/x?token=hidden", command: "exit 7", when: ${when} }\n`;
+  await writeFiles(place.root, { 'ledgerlake.yaml': config('failure') });
+  const fine = await runProgram(['run'], { place, env });
+  expect(fine.code, fine.stderr).toBe(0);
+  expect(received).toEqual([]);
+
+  const wrong = { ...env, LEDGERLAKE_API_KEY: 'a-key-that-nobody-has' };
+  const refused = await runProgram(['run', 'list', '--metrics-file', 'no/such/folder.prom'], {
+    place,
+    env: wrong,
+  });
+  expect(refused.code, refused.stderr).toBe(77);
+  expect(refused.stderr).toContain(`on_finish.webhook: ${url} answered 500`);
+  expect(refused.stderr).toContain('on_finish.command: ended with 7');
+  expect(refused.stderr).toContain('--metrics-file: no/such/folder.prom cannot be written (ENOENT)');
+  expect(refused.stderr).not.toContain('hidden');
+  const told = JSON.parse(received[0]!.body);
+  expect(told).toMatchObject({ exit_code: 77, outcome: 'the API refused the key' });
+  expect(told.attention.length).toBe(1);
+  expect(JSON.stringify(received)).not.toContain('a-key-that-nobody-has');
+});

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import {
+  clientOf,
+  errorOf,
+  operation,
+  readJson,
+  replyResult,
+  startServer,
+} from '../../support/local-server.ts';
+
+test('a request gives up its turn only when its page is kept', async () => {
+  const { url, seen } = await startServer((request, response) => replyResult(response, request));
+  const { client } = clientOf(url, { limits: { das: { concurrency: 1 } } });
+  let kept = () => {};
+  const wait = new Promise<void>((resolve) => {
+    kept = resolve;
+  });
+  const pages: unknown[] = [];
+  const first = client.send(operation(), { n: 1 }, readJson, {
+    keep: async (page) => {
+      pages.push(page.envelope);
+      await wait;
+    },
+  });
+  const second = client.send(operation(), { n: 2 }, readJson);
+  while (pages.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  expect(seen.length).toBe(1);
+  kept();
+  await Promise.all([first, second]);
+  expect(seen.length).toBe(2);
+});
+
+test('what cannot be kept is not asked for again, and its error is the caller’s', async () => {
+  const { url, seen } = await startServer((request, response) => replyResult(response, request));
+  const { client } = clientOf(url);
+  const full = new Error('ENOSPC');
+  const keep = () => Promise.reject(full);
+  expect(await errorOf(client.send(operation(), {}, readJson, { keep }))).toBe(full);
+  expect(seen.length).toBe(1);
+});
