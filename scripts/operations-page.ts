@@ -1,5 +1,5 @@
-import { listOperations } from '../src/api/catalogue.ts';
-import type { Operation } from '../src/api/operation.ts';
+import { listOperations } from '../src/operations/catalogue.ts';
+import type { Operation } from '../src/operations/operation.ts';
 
 /** The table of docs/reference/operations.md: a row an operation, from the catalogue. */
 export function operationTable(): string {

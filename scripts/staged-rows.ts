@@ -3,13 +3,13 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { findOperation } from '../src/api/catalogue.ts';
-import type { Operation } from '../src/api/operation.ts';
 import { listCarried } from '../src/crawl/land-page.ts';
 import { dataFolder, makeDataFolder } from '../src/data-folder.ts';
 import { splitPage } from '../src/landing/split.ts';
 import { createLandingLog } from '../src/landing/writer.ts';
 import { createLoader } from '../src/load/load.ts';
+import { findOperation } from '../src/operations/catalogue.ts';
+import type { Operation } from '../src/operations/operation.ts';
 import { createWorld } from '../src/sandbox/world.ts';
 import { openDatabase } from '../src/warehouse/database.ts';
 

@@ -2,8 +2,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { UsageError } from '../errors.ts';
+import type { Transport } from '../operations/operation.ts';
 import { createKeyEcho } from './key-echo.ts';
-import type { Transport } from './operation.ts';
 
 /** Where a provider wants the key: a member of the query, a header, or the path. */
 export type KeyPlace =

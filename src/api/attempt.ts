@@ -1,3 +1,4 @@
+import type { Operation, Params } from '../operations/operation.ts';
 import { ApiStopped, BrokenAnswer, TooBigAnswer } from './api-errors.ts';
 import type { ApiKey } from './api-key.ts';
 import { classify, type Outcome } from './classify.ts';
@@ -5,7 +6,6 @@ import type { AttemptEntry, ClientState } from './client-state.ts';
 import type { HttpAnswer } from './http.ts';
 import { HttpFailure } from './http-body.ts';
 import type { Limiter } from './limiter.ts';
-import type { Operation } from './operation.ts';
 import {
   type Admission,
   decideRetry,
@@ -14,7 +14,7 @@ import {
   maxRetryAfterMs,
   type RetryDecision,
 } from './retry.ts';
-import { dropSecretMember, encodeRequest, type Params } from './wire.ts';
+import { dropSecretMember, encodeRequest } from './wire.ts';
 
 /** What to send, and how often it was tried. */
 export interface AttemptRequest<T> {

@@ -1,5 +1,5 @@
+import type { Operation } from '../operations/operation.ts';
 import { isOwnError, saysUnknown } from './not-found.ts';
-import type { Operation } from './operation.ts';
 
 /** What an answer means for the crawl; the words also stand in `data/requests.ndjson`. */
 export type OutcomeKind =

@@ -1,9 +1,9 @@
 import type { KeyRefused } from '../errors.ts';
+import type { Pool, Transport } from '../operations/operation.ts';
 import type { ApiKey } from './api-key.ts';
 import type { OutcomeKind } from './classify.ts';
 import type { Http } from './http.ts';
 import type { LimiterConfig } from './limiter.ts';
-import type { Pool, Transport } from './operation.ts';
 import type { Breaker, RetryBudget } from './retry.ts';
 import { type AnswerClock, type Timing, untilAborted } from './timing.ts';
 

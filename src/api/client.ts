@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { KeyRefused, LedgerlakeError, StoppedEarly } from '../errors.ts';
+import type { Operation, Params, Pool, Transport } from '../operations/operation.ts';
 import { type ApiKey, readApiKey } from './api-key.ts';
 import { type Attempted, attemptRequest } from './attempt.ts';
 import {
@@ -11,11 +12,9 @@ import {
 } from './client-state.ts';
 import { createHttp, type Http } from './http.ts';
 import { Limiter } from './limiter.ts';
-import type { Operation, Pool, Transport } from './operation.ts';
 import { createBreaker, createRetryBudget, type RetryBudget } from './retry.ts';
 import { type AnswerClock, createAnswerClock, realTiming, type Timing } from './timing.ts';
 import { toError } from './to-error.ts';
-import type { Params } from './wire.ts';
 
 export interface Answer<T> {
   page: T;

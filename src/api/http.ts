@@ -1,6 +1,7 @@
 import './mute-undici.ts';
 import { Pool } from 'undici';
 import { UsageError } from '../errors.ts';
+import type { Transport } from '../operations/operation.ts';
 import type { ApiKey } from './api-key.ts';
 import {
   asHttpFailure,
@@ -10,7 +11,6 @@ import {
   HttpFailure,
   readBody,
 } from './http-body.ts';
-import type { Transport } from './operation.ts';
 
 /** One request below a transport's base URL; the key is added here and never seen outside. */
 export interface HttpRequest {

@@ -1,5 +1,5 @@
+import type { Pool } from '../operations/operation.ts';
 import type { OutcomeKind } from './classify.ts';
-import type { Pool } from './operation.ts';
 import type { Timing } from './timing.ts';
 
 /** At most this many attempts for one request, the first included. */

@@ -1,8 +1,8 @@
 import { KeyRefused } from '../errors.ts';
+import type { Operation } from '../operations/operation.ts';
 import { ApiError, type ApiErrorFields, ApiStopped, describe } from './api-errors.ts';
 import type { FailedAttempt } from './attempt.ts';
 import type { ClientState } from './client-state.ts';
-import type { Operation } from './operation.ts';
 
 /** The error a request ends with after its last attempt: does the target fail, or does the run stop? */
 export function toError(

@@ -1,10 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { UsageError } from '../errors.ts';
+import type { Operation, Params } from '../operations/operation.ts';
 import type { HttpRequest } from './http.ts';
-import type { Operation } from './operation.ts';
-
-/** Parameters by the spec's names; `undefined` members are left out. */
-export type Params = Record<string, unknown>;
 
 /**
  * Builds the request of one attempt. Pure.

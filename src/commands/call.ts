@@ -1,7 +1,7 @@
 import { ApiError } from '../api/api-errors.ts';
-import { findOperation, listOperations } from '../api/catalogue.ts';
-import type { Operation } from '../api/operation.ts';
 import { UsageError } from '../errors.ts';
+import { findOperation, listOperations } from '../operations/catalogue.ts';
+import type { Operation } from '../operations/operation.ts';
 import { suggestion } from '../suggestion.ts';
 import { type GlobalArgs, openContext } from './context.ts';
 import { openEndpoints } from './endpoints.ts';

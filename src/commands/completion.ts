@@ -1,5 +1,5 @@
-import { listOperations } from '../api/catalogue.ts';
 import { listJobNames } from '../jobs/job-file.ts';
+import { listOperations } from '../operations/catalogue.ts';
 import { describeModel } from '../warehouse/model.ts';
 import { findCommand, findOption, isOption } from './check-arguments.ts';
 import type { GlobalArgs } from './context.ts';

@@ -1,8 +1,8 @@
 import { readApiKey } from '../api/api-key.ts';
-import { harmlessParams, listOperations } from '../api/catalogue.ts';
 import type { Config } from '../config/config.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
+import { harmlessParams, listOperations } from '../operations/catalogue.ts';
 import { openRequestLog } from '../run/request-log.ts';
 import { readMonthlyLeft } from '../run/run-client.ts';
 import { askOnce, describeMethod } from '../status/examine-api.ts';

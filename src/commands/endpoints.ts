@@ -1,12 +1,12 @@
 import { open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ApiKey, readApiKey } from '../api/api-key.ts';
-import type { Transport } from '../api/operation.ts';
 import type { Config } from '../config/config.ts';
 import { makeDataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
 import type { Job } from '../jobs/job.ts';
 import { exists } from '../landing/segment-files.ts';
+import type { Transport } from '../operations/operation.ts';
 import type { Sandbox } from '../sandbox/server.ts';
 import type { Context } from './context.ts';
 

@@ -1,4 +1,4 @@
-import { listOperations } from '../api/catalogue.ts';
+import { listOperations } from '../operations/catalogue.ts';
 import { createPrint, type GlobalArgs } from './context.ts';
 import { formatEntries, formatTable, terminalWidth } from './text-table.ts';
 import type { Usage } from './usage.ts';

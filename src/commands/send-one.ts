@@ -1,9 +1,8 @@
 import * as z from 'zod';
-import type { Operation } from '../api/operation.ts';
-import type { Params } from '../api/wire.ts';
 import { describeIssues } from '../config/yaml-issues.ts';
 import { UsageError } from '../errors.ts';
 import { type SplitPage, sliceResult, splitPage } from '../landing/split.ts';
+import type { Operation, Params } from '../operations/operation.ts';
 import { createBudget } from '../run/budget.ts';
 import { openRequestLog, type RequestLog } from '../run/request-log.ts';
 import { openClient, readMonthlyLeft } from '../run/run-client.ts';

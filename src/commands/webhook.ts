@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { access } from 'node:fs/promises';
-import { findOperation } from '../api/catalogue.ts';
-import type { Operation } from '../api/operation.ts';
 import { makeDataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
 import { canonicalJson } from '../jobs/job.ts';
 import { landOutside } from '../landing/incoming.ts';
+import { findOperation } from '../operations/catalogue.ts';
+import type { Operation } from '../operations/operation.ts';
 import { makeRunId } from '../run/run-log.ts';
 import { checkSource } from '../warehouse/build.ts';
 import { openDatabase } from '../warehouse/database.ts';

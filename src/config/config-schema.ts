@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { keyPlaceForms, parseKeyPlace } from '../api/api-key.ts';
-import { findOperation, listOperations } from '../api/catalogue.ts';
-import { pools } from '../api/operation.ts';
+import { findOperation, listOperations } from '../operations/catalogue.ts';
+import { pools } from '../operations/operation.ts';
 import { suggestion } from '../suggestion.ts';
 import { unwrapSchema } from './yaml-issues.ts';
 

@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { defaultKeyPlaces, findKeyVariable, type KeyPlaces, keyMark, parseKeyPlace } from '../api/api-key.ts';
-import type { Pool } from '../api/operation.ts';
 import { UsageError } from '../errors.ts';
+import type { Pool } from '../operations/operation.ts';
 import type { Thresholds } from '../thresholds.ts';
 import { readConfigFile } from './config-file.ts';
 import type { ConfigFile } from './config-schema.ts';

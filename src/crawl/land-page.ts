@@ -1,6 +1,6 @@
-import type { Operation } from '../api/operation.ts';
 import type { NewPage } from '../landing/render-page.ts';
 import type { LandingLog } from '../landing/writer.ts';
+import type { Operation } from '../operations/operation.ts';
 import type { CrawlDeps, TaskStart } from './crawl-task.ts';
 import { memberAt, type ReceivedPage } from './page.ts';
 import type { AskedCursor, PageCursor } from './page-cursor.ts';

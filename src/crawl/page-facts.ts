@@ -1,6 +1,6 @@
-import type { FeedOrder } from '../api/operation.ts';
 import type { LandingRecord } from '../landing/landing-record.ts';
 import { hashContent } from '../landing/render-page.ts';
+import type { FeedOrder } from '../operations/operation.ts';
 import { BoundsIgnored } from './crawl-failures.ts';
 import type { TaskStart } from './crawl-task.ts';
 import { furthestId, isInOrder, readIds } from './id-order.ts';

@@ -1,6 +1,6 @@
-import type { Operation } from '../api/operation.ts';
 import { LandingRecord } from '../landing/landing-record.ts';
 import { type SplitPage, sliceEnvelope } from '../landing/split.ts';
+import type { Operation } from '../operations/operation.ts';
 import { BrokenCursor } from './crawl-failures.ts';
 
 /** What the crawl reads from an answer; the records themselves stay bytes. */

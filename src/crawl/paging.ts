@@ -1,7 +1,7 @@
-import type { Operation } from '../api/operation.ts';
 import type { Since } from '../jobs/job.ts';
 import type { Task } from '../jobs/task.ts';
 import type { EndReason, PageGroup, Position } from '../landing/page-line.ts';
+import type { Operation } from '../operations/operation.ts';
 import { isKeyPosition, isShort, positionAfter } from './position.ts';
 import type { ShortPages } from './short-pages.ts';
 

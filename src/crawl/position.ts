@@ -1,6 +1,6 @@
-import type { Operation } from '../api/operation.ts';
 import type { IdRange, Task } from '../jobs/task.ts';
 import type { Position } from '../landing/page-line.ts';
+import type { Operation } from '../operations/operation.ts';
 
 /** Whether a list is asked for in ascending order of its ids (the API sorts in descending order by default). */
 export function isAscending(params: Readonly<Record<string, unknown>>): boolean {

@@ -1,9 +1,9 @@
 import { ApiError, BrokenAnswer, TooBigAnswer } from '../api/api-errors.ts';
-import type { Operation } from '../api/operation.ts';
 import type { Task } from '../jobs/task.ts';
 import { OPEN_OBJECT } from '../landing/json-scanner.ts';
 import { maxEnvelopeBytes } from '../landing/page-line.ts';
 import { type SplitPage, splitPage } from '../landing/split.ts';
+import type { Operation } from '../operations/operation.ts';
 import { SlotAhead } from './crawl-failures.ts';
 import type { CrawlDeps, TaskStart } from './crawl-task.ts';
 import { isNull, noData, type ReceivedPage, receivePage } from './page.ts';

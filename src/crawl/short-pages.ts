@@ -1,4 +1,4 @@
-import type { Operation } from '../api/operation.ts';
+import type { Operation } from '../operations/operation.ts';
 
 /**
  * Whether a page with fewer records than asked for ends its list. At most providers it does not have to: rows are dropped

@@ -1,9 +1,9 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import { findOperation } from '../api/catalogue.ts';
-import type { Operation } from '../api/operation.ts';
 import type { Checked, Problem, YamlFile } from '../config/yaml-file.ts';
 import { parseDuration } from '../duration.ts';
+import { findOperation } from '../operations/catalogue.ts';
+import type { Operation } from '../operations/operation.ts';
 import { checkParams } from './check-params.ts';
 import { canonicalJson, type Job, type Since, type TargetSource } from './job.ts';
 import { forEachNames, idsAreMappings, type JobFile } from './job-schema.ts';

@@ -1,6 +1,6 @@
-import type { Operation } from '../api/operation.ts';
 import type { Problem, YamlFile } from '../config/yaml-file.ts';
 import { describeIssue } from '../config/yaml-issues.ts';
+import type { Operation } from '../operations/operation.ts';
 import type { Job, ReadJob, TargetSource } from './job.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findOperation } from '../api/catalogue.ts';
-import type { Operation } from '../api/operation.ts';
 import { type Problem, problemsError, readYamlFile, validateYaml } from '../config/yaml-file.ts';
 import { UsageError } from '../errors.ts';
+import { findOperation } from '../operations/catalogue.ts';
+import type { Operation } from '../operations/operation.ts';
 import { packageRoot } from '../package-root.ts';
 import { quoteForShell } from '../shell-words.ts';
 import { suggestion } from '../suggestion.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { listOperations } from '../api/catalogue.ts';
-import type { Operation } from '../api/operation.ts';
 import { unwrapSchema } from '../config/yaml-issues.ts';
 import { durationForms, durationPattern } from '../duration.ts';
+import { listOperations } from '../operations/catalogue.ts';
+import type { Operation } from '../operations/operation.ts';
 
 /** The fields of a job file. Everything an operation adds to the rules is checked in check-job.ts. */
 

@@ -1,5 +1,5 @@
-import type { Operation } from '../api/operation.ts';
 import type { YamlFile } from '../config/yaml-file.ts';
+import type { Operation } from '../operations/operation.ts';
 
 /** One job: what to crawl, read from `jobs/<name>.yaml` and checked against its operation. */
 export interface Job {

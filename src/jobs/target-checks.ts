@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import type { Operation } from '../api/operation.ts';
 import { type Problem, problemsError, problemText } from '../config/yaml-file.ts';
 import { UsageError } from '../errors.ts';
+import type { Operation } from '../operations/operation.ts';
 import type { Job, SqlSource, TargetSource } from './job.ts';
 import { forEachNames, idSchema } from './job-schema.ts';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Operation } from '../api/operation.ts';
+import type { Operation } from '../operations/operation.ts';
 import { canonicalJson, type Job, type Since } from './job.ts';
 import type { Target } from './targets.ts';
 

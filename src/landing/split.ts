@@ -1,4 +1,4 @@
-import type { RecordsAt } from '../api/operation.ts';
+import type { RecordsAt } from '../operations/operation.ts';
 import { JsonScanner, LOWER_N, MalformedPage, OPEN_ARRAY, OPEN_OBJECT } from './json-scanner.ts';
 import { LandingRecord } from './landing-record.ts';
 import { RecordForms, ROOT } from './record-forms.ts';

@@ -1,7 +1,7 @@
 import type { AttemptEntry } from '../api/client-state.ts';
-import type { Pool } from '../api/operation.ts';
 import type { TaskFailure } from '../crawl/crawl-tasks.ts';
 import type { Task } from '../jobs/task.ts';
+import type { Pool } from '../operations/operation.ts';
 import type { PlannedStart } from './crawl-state.ts';
 import { createPace, type Pace } from './pace.ts';
 import type { JobProgress, LiveJob } from './run-state.ts';

@@ -1,8 +1,8 @@
-import { findOperation } from '../api/catalogue.ts';
 import { findNewestSegment } from '../archive/retention.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { isEnded, type LandedCrawl, readLanding } from '../landing/reader.ts';
 import { createLandingLog } from '../landing/writer.ts';
+import { findOperation } from '../operations/catalogue.ts';
 import type { SourceMove } from '../warehouse/build.ts';
 import type { RunEntry } from './run-log.ts';
 

@@ -1,6 +1,6 @@
-import { findOperation } from '../api/catalogue.ts';
-import type { Operation } from '../api/operation.ts';
 import { canonicalJson, type Job } from '../jobs/job.ts';
+import { findOperation } from '../operations/catalogue.ts';
+import type { Operation } from '../operations/operation.ts';
 import { readSql } from '../sql-text.ts';
 import type { PlannedStart } from './crawl-state.ts';
 import { planStarts } from './plan-starts.ts';

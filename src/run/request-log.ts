@@ -11,7 +11,7 @@ import {
 import { open } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import type { AttemptEntry } from '../api/client-state.ts';
-import type { Operation } from '../api/operation.ts';
+import type { Operation } from '../operations/operation.ts';
 
 /** A line that is no attempt: requests that a crawl did not need. It cost nothing and counts as none. */
 export interface SavedEntry {

@@ -2,7 +2,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import type { ApiKey } from '../api/api-key.ts';
 import { type ApiClient, createClient } from '../api/client.ts';
 import type { ClientOptions } from '../api/client-state.ts';
-import type { Pool, Transport } from '../api/operation.ts';
+import type { Pool, Transport } from '../operations/operation.ts';
 import { type Budget, billingPeriodStart, leftOf } from './budget.ts';
 import { sumCredits } from './request-log.ts';
 import type { Session } from './session.ts';

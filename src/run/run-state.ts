@@ -1,6 +1,6 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
-import type { Pool } from '../api/operation.ts';
 import type { DataFolder } from '../data-folder.ts';
+import type { Pool } from '../operations/operation.ts';
 import type { RunEntry } from './run-log.ts';
 
 /** How far one job is in this run. */

@@ -1,8 +1,8 @@
 import { describeKeyPlace } from '../api/api-key.ts';
-import { findOperation, harmlessParams } from '../api/catalogue.ts';
-import type { Operation, Transport } from '../api/operation.ts';
 import { realTiming } from '../api/timing.ts';
 import type { Config } from '../config/config.ts';
+import { findOperation, harmlessParams } from '../operations/catalogue.ts';
+import type { Operation, Transport } from '../operations/operation.ts';
 import { editorCommand } from '../shell-words.ts';
 import { formatSeconds } from '../words.ts';
 import type { Finding } from './examine-folder.ts';

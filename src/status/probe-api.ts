@@ -4,10 +4,10 @@ import { classify, type OutcomeKind } from '../api/classify.ts';
 import type { AttemptEntry } from '../api/client-state.ts';
 import { createHttp, type HttpAnswer } from '../api/http.ts';
 import { HttpFailure } from '../api/http-body.ts';
-import type { Operation, Transport } from '../api/operation.ts';
-import { encodeRequest, type Params } from '../api/wire.ts';
+import { encodeRequest } from '../api/wire.ts';
 import type { Config } from '../config/config.ts';
 import { splitPage } from '../landing/split.ts';
+import type { Operation, Params, Transport } from '../operations/operation.ts';
 
 /** What came of asking an operation once, without a second attempt. */
 export interface Probe {

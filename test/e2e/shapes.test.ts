@@ -2,13 +2,13 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { findOperation } from '../../src/api/catalogue.ts';
 import { listCarried } from '../../src/crawl/land-page.ts';
 import { receivePage } from '../../src/crawl/page.ts';
 import { dataFolder, makeDataFolder } from '../../src/data-folder.ts';
 import { splitPage } from '../../src/landing/split.ts';
 import { createLandingLog } from '../../src/landing/writer.ts';
 import { createLoader } from '../../src/load/load.ts';
+import { findOperation } from '../../src/operations/catalogue.ts';
 import { openDatabase } from '../../src/warehouse/database.ts';
 import { readRows } from './night.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findOperation } from '../../src/api/catalogue.ts';
+import { findOperation } from '../../src/operations/catalogue.ts';
 import {
   laterSlot,
   ledgerAt,

@@ -1,7 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { findOperation } from '../../src/api/catalogue.ts';
 import type { CrawlDeps, TaskStart } from '../../src/crawl/crawl-task.ts';
 import { crawlTask } from '../../src/crawl/crawl-tasks.ts';
 import { createLearntSizes } from '../../src/crawl/page-size.ts';
@@ -12,6 +11,7 @@ import type { LandedCrawl } from '../../src/landing/reader.ts';
 import { readLanding } from '../../src/landing/reader.ts';
 import { recoverLanding } from '../../src/landing/recover-landing.ts';
 import { createLandingLog } from '../../src/landing/writer.ts';
+import { findOperation } from '../../src/operations/catalogue.ts';
 import { clientOf, jumpingTime, reply, startServer } from './local-server.ts';
 import { makeLanding } from './pages.ts';
 

@@ -6,8 +6,8 @@ import { readApiKey } from '../../src/api/api-key.ts';
 import { type ApiClient, createClient } from '../../src/api/client.ts';
 import type { AttemptEntry, ClientOptions } from '../../src/api/client-state.ts';
 import type { Http } from '../../src/api/http.ts';
-import type { Operation } from '../../src/api/operation.ts';
 import type { Timing } from '../../src/api/timing.ts';
+import type { Operation } from '../../src/operations/operation.ts';
 
 export const canary = 'canary-key/7f3a+9b21==';
 

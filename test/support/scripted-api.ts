@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { listOperations } from '../../src/api/catalogue.ts';
+import { listOperations } from '../../src/operations/catalogue.ts';
 
 /** A request as the script sees it, whichever interface it came by. */
 export interface Call {

@@ -1,4 +1,4 @@
-import { findOperation } from '../../src/api/catalogue.ts';
+import { findOperation } from '../../src/operations/catalogue.ts';
 import type { Call } from './scripted-api.ts';
 
 export interface ListOptions {

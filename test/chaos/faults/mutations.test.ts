@@ -3,8 +3,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { findOperation } from '../../../src/api/catalogue.ts';
-import type { Operation } from '../../../src/api/operation.ts';
 import { BrokenCursor } from '../../../src/crawl/crawl-failures.ts';
 import { listCarried } from '../../../src/crawl/land-page.ts';
 import { type PageAnswer, receivePage } from '../../../src/crawl/page.ts';
@@ -12,6 +10,8 @@ import { type DataFolder, dataFolder, makeDataFolder } from '../../../src/data-f
 import { MalformedPage, splitPage } from '../../../src/landing/split.ts';
 import { createLandingLog } from '../../../src/landing/writer.ts';
 import { createLoader, listStaged } from '../../../src/load/load.ts';
+import { findOperation } from '../../../src/operations/catalogue.ts';
+import type { Operation } from '../../../src/operations/operation.ts';
 import { publish } from '../../../src/publish/publish.ts';
 import { openBuild } from '../../../src/warehouse/build.ts';
 import { openDatabase } from '../../../src/warehouse/database.ts';

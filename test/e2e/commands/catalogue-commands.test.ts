@@ -2,10 +2,10 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { listOperations } from '../../../src/api/catalogue.ts';
 import { commandList } from '../../../src/commands/command-list.ts';
 import { fullCommandHelp, programHelp } from '../../../src/commands/help.ts';
 import { formatEntries } from '../../../src/commands/text-table.ts';
+import { listOperations } from '../../../src/operations/catalogue.ts';
 import { type TableDescription, withEmptyTables } from '../../../src/warehouse/model.ts';
 import { runCli } from '../../support/run-cli.ts';
 

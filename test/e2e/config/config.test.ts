@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { defaultKeyPlaces } from '../../../src/api/api-key.ts';
-import { listOperations } from '../../../src/api/catalogue.ts';
 import { readConfig } from '../../../src/config/config.ts';
 import { configSchemaText } from '../../../src/config/config-schema.ts';
 import { UsageError } from '../../../src/errors.ts';
+import { listOperations } from '../../../src/operations/catalogue.ts';
 import { defaultThresholds } from '../../../src/thresholds.ts';
 import { runCli } from '../../support/run-cli.ts';
 

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { listOperations } from '../../../src/api/catalogue.ts';
-import type { Operation } from '../../../src/api/operation.ts';
+import { listOperations } from '../../../src/operations/catalogue.ts';
+import type { Operation } from '../../../src/operations/operation.ts';
 import type { Truth } from '../../../src/sandbox/world-truth.ts';
 import { readTableSpecs } from '../../../src/warehouse/table-spec.ts';
 import { makePlace, type Place } from './place.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { historyTypes } from '../../../src/api/rest-operations.ts';
+import { historyTypes } from '../../../src/operations/rest-operations.ts';
 import type { WalletTransactionTruth } from '../../../src/sandbox/truth-wallets.ts';
 import { makePlace, type Place } from './place.ts';
 

@@ -2,9 +2,9 @@ import { inspect } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ApiError, ApiStopped } from '../../../src/api/api-errors.ts';
-import type { Pool } from '../../../src/api/operation.ts';
 import { realTiming } from '../../../src/api/timing.ts';
 import { KeyRefused, StoppedEarly } from '../../../src/errors.ts';
+import type { Pool } from '../../../src/operations/operation.ts';
 import {
   canary,
   clientOf,

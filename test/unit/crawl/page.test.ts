@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { findOperation } from '../../../src/api/catalogue.ts';
-import type { Operation } from '../../../src/api/operation.ts';
 import { BrokenCursor } from '../../../src/crawl/crawl-failures.ts';
 import { receivePage } from '../../../src/crawl/page.ts';
 import { splitPage } from '../../../src/landing/split.ts';
+import { findOperation } from '../../../src/operations/catalogue.ts';
+import type { Operation } from '../../../src/operations/operation.ts';
 
 function receive(name: string, text: string) {
   const operation = findOperation(name) as Operation;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { findOperation } from '../../../src/api/catalogue.ts';
 import { nextStep, type PageFacts, type PagingGoal } from '../../../src/crawl/paging.ts';
 import { firstPosition } from '../../../src/crawl/position.ts';
 import type { Position } from '../../../src/landing/page-line.ts';
+import { findOperation } from '../../../src/operations/catalogue.ts';
 
 const keyset = findOperation('getAssetsByGroup')!;
 const feed = findOperation('getLatestCompressionSignatures')!;

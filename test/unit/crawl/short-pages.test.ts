@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { findOperation } from '../../../src/api/catalogue.ts';
 import { createShortPages } from '../../../src/crawl/short-pages.ts';
+import { findOperation } from '../../../src/operations/catalogue.ts';
 import { newCrawl, newTask } from '../../support/crawl.ts';
 
 const accounts = findOperation('getTokenAccounts')!;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { listOperations } from '../../../src/api/catalogue.ts';
-import type { Operation } from '../../../src/api/operation.ts';
+import { listOperations } from '../../../src/operations/catalogue.ts';
+import type { Operation } from '../../../src/operations/operation.ts';
 import { newCrawl, newTask } from '../../support/crawl.ts';
 import { put } from '../../support/scripted-list.ts';
 

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { listOperations } from '../../../src/api/catalogue.ts';
 import { UsageError } from '../../../src/errors.ts';
 import { readJobs } from '../../../src/jobs/job-file.ts';
+import { listOperations } from '../../../src/operations/catalogue.ts';
 
 let dir: string;
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { findOperation } from '../../../src/api/catalogue.ts';
 import type { Job } from '../../../src/jobs/job.ts';
 import { findSameQuestions } from '../../../src/jobs/job-order.ts';
 import type { Target } from '../../../src/jobs/targets.ts';
+import { findOperation } from '../../../src/operations/catalogue.ts';
 
 function newJob(name: string, fields: Partial<Job> = {}): Job {
   return {

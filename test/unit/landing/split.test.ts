@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { RecordsAt } from '../../../src/api/operation.ts';
 import {
   MAX_DEPTH,
   MalformedPage,
@@ -13,6 +12,7 @@ import {
   sliceResult,
   splitPage,
 } from '../../../src/landing/split.ts';
+import type { RecordsAt } from '../../../src/operations/operation.ts';
 import { bar, showFigure } from '../../bars.ts';
 import { readSeed } from '../../chaos/crash/random.ts';
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { findOperation } from '../../../src/api/catalogue.ts';
 import type { Job } from '../../../src/jobs/job.ts';
 import type { Target } from '../../../src/jobs/targets.ts';
 import { makeIncrementalTask, makeRangeTasks, makeTask, makeUnsplitTask } from '../../../src/jobs/task.ts';
 import type { PageLine } from '../../../src/landing/page-line.ts';
 import type { LandedCrawl } from '../../../src/landing/reader.ts';
+import { findOperation } from '../../../src/operations/catalogue.ts';
 import type { CrawlState } from '../../../src/run/crawl-state.ts';
 import { orderStarts, planNamed, planStarts } from '../../../src/run/plan-starts.ts';
 import type { RunEntry } from '../../../src/run/run-log.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { findOperation } from '../../../src/api/catalogue.ts';
 import { StoppedEarly } from '../../../src/errors.ts';
+import { findOperation } from '../../../src/operations/catalogue.ts';
 import { askOnce } from '../../../src/status/examine-api.ts';
 import type { Prober } from '../../../src/status/probe-api.ts';
 

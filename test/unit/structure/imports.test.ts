@@ -9,23 +9,29 @@ const src = fileURLToPath(new URL('../../../src', import.meta.url));
 const allowed: Record<string, readonly string[]> = {
   commands: [
     ...['report', 'status', 'run', 'project', 'export', 'archive', 'publish', 'warehouse'],
-    ...['jobs', 'config', 'landing', 'api', 'sandbox'],
+    ...['jobs', 'config', 'landing', 'api', 'operations', 'sandbox'],
   ],
   report: ['status', 'run', 'publish', 'warehouse', 'config', 'landing'],
-  status: ['run', 'archive', 'publish', 'load', 'warehouse', 'jobs', 'config', 'landing', 'api'],
-  run: ['crawl', 'archive', 'export', 'publish', 'load', 'warehouse', 'jobs', 'config', 'landing', 'api'],
+  status: [
+    ...['run', 'archive', 'publish', 'load', 'warehouse', 'jobs', 'config', 'landing', 'api', 'operations'],
+  ],
+  run: [
+    ...['crawl', 'archive', 'export', 'publish', 'load', 'warehouse', 'jobs', 'config', 'landing', 'api'],
+    'operations',
+  ],
   project: ['jobs', 'config'],
   archive: ['publish', 'load', 'warehouse', 'landing'],
   export: ['warehouse', 'config', 'landing'],
   publish: ['load', 'warehouse', 'model', 'landing'],
   load: ['warehouse', 'model', 'landing'],
   model: [],
-  crawl: ['api', 'landing', 'jobs'],
+  crawl: ['api', 'landing', 'jobs', 'operations'],
   warehouse: ['model', 'config', 'landing'],
-  jobs: ['config', 'api'],
-  config: ['api'],
-  landing: ['api'],
-  api: [],
+  jobs: ['config', 'operations'],
+  config: ['api', 'operations'],
+  landing: ['operations'],
+  api: ['operations'],
+  operations: [],
   sandbox: [],
 };
 

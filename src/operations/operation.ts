@@ -40,6 +40,9 @@ export interface FeedOrder {
   readonly since: '1d' | 'all';
 }
 
+/** Parameters by the spec's names; `undefined` members are left out. */
+export type Params = Record<string, unknown>;
+
 /** One operation of the API: everything the crawl, the client and the loader need to know about it. */
 export interface Operation {
   /** The JSON-RPC method, or the name given to a REST endpoint. */

@@ -1,8 +1,7 @@
 import { compressionOperations } from './compression-operations.ts';
-import type { Operation } from './operation.ts';
+import type { Operation, Params } from './operation.ts';
 import { walletOperations, webhookOperations } from './rest-operations.ts';
 import { dasOperations, feeOperations } from './rpc-operations.ts';
-import type { Params } from './wire.ts';
 
 /**
  * The operations of the API. Adding one whose shape exists is one entry in the list of its family and a fixture; a

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { harmlessParams, listOperations } from '../../../src/api/catalogue.ts';
+import { harmlessParams, listOperations } from '../../../src/operations/catalogue.ts';
 
 test.each(listOperations().map((operation) => [operation.name, operation] as const))(
   '%s can be asked once, by parameters that it takes, unless it changes something',
