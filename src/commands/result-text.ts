@@ -9,7 +9,9 @@ export const textFormats = ['table', 'csv', 'json', 'ndjson'] as const;
 export type TextFormat = (typeof textFormats)[number];
 
 /**
- * A query's result as text, in pieces of about 2,048 rows: no more than a few are ever in memory.
+ * A query's result as text, in pieces of about 2,048 rows: no more than a few are ever in memory. DuckDB's COPY would
+ * be ten times faster, but its JSON rounds numbers inside a JSON column and writes NaN bare, its CSV has lists and
+ * times in DuckDB's notation, and its `/dev/stdout` truncates a file that the shell appends to.
  * @param width columns of the terminal that tables are cut to; undefined: nothing is cut
  * @param vertical tables: one field a line
  */
