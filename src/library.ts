@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { tellingAfter } from './commands/after-run.ts';
+import { reportingAfter } from './commands/after-run.ts';
 import { type Context, type Listener, openContext } from './commands/context.ts';
 import { describePlan, planNamedJobs } from './commands/plan.ts';
 import { describeRun, runNamedJobs } from './commands/run-jobs.ts';
@@ -47,7 +47,7 @@ async function runOnce(options: RunOptions): Promise<RunResult> {
   };
   const context = await openContext(args, { listener: listen(options) });
   let result: RunResult | undefined;
-  await tellingAfter(context, { verb: 'run', metricsFile }, async () => {
+  await reportingAfter(context, { verb: 'run', metricsFile }, async () => {
     const stopOn = (drainMs: number) => stopOnAbort(options.signal, drainMs);
     result = describeRun(await runNamedJobs(context, { verb: 'run', args, stopOn }));
     return result.exitCode;

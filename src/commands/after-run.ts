@@ -2,11 +2,11 @@ import { withoutKey } from '../api/api-key.ts';
 import { LedgerlakeError } from '../errors.ts';
 import { describeFinished, type FinishedRun } from '../report/finished-run.ts';
 import { writeMetrics } from '../report/metrics.ts';
-import { tellFinished } from '../report/on-finish.ts';
+import { runFinishHooks } from '../report/on-finish.ts';
 import { readRuns } from '../run/read-runs.ts';
 import type { Context } from './context.ts';
 
-/** Where to tell of a run, besides stdout. */
+/** What a run's report needs, apart from stdout. */
 export interface AfterRun {
   verb: string;
   /** `--metrics-file`. */
@@ -14,10 +14,10 @@ export interface AfterRun {
 }
 
 /**
- * Runs `work`, then tells those that want to know how it ended: metrics, `on_finish`, traces. None of these changes the
- * exit code, or what is thrown.
+ * Runs `work`, then reports its outcome: metrics, `on_finish`, traces. None of these changes the exit code, or what is
+ * thrown.
  */
-export async function tellingAfter(
+export async function reportingAfter(
   context: Context,
   { verb, metricsFile }: AfterRun,
   work: () => Promise<number>,
@@ -25,23 +25,23 @@ export async function tellingAfter(
   const { webhook, command } = context.config.onFinish;
   if (metricsFile === undefined && webhook === null && command === null && !hasTraces()) return work();
   const startedAt = Date.now();
-  const tell = async (exitCode: number, reason: string | null) => {
+  const report = async (exitCode: number, reason: string | null) => {
     const ended = { verb, exitCode, startedAt, now: Date.now(), reason };
-    await tellAll(context, metricsFile, describeFinished(await findOwn(context, startedAt), ended));
+    await reportAll(context, metricsFile, describeFinished(await findThisRun(context, startedAt), ended));
   };
   let exitCode: number;
   try {
     exitCode = await work();
   } catch (error) {
     const isOurs = error instanceof LedgerlakeError;
-    await tell(isOurs ? error.exitCode : 1, error instanceof Error ? error.message : String(error));
+    await report(isOurs ? error.exitCode : 1, error instanceof Error ? error.message : String(error));
     throw error;
   }
-  await tell(exitCode, null);
+  await report(exitCode, null);
   return exitCode;
 }
 
-/** The official SDK is loaded only where somebody listens. */
+/** Whether traces go anywhere; the SDK is loaded only then. */
 function hasTraces(): boolean {
   return (process.env.OTEL_EXPORTER_OTLP_ENDPOINT ?? '') !== '';
 }
@@ -61,12 +61,12 @@ async function sendTrace(
 }
 
 /** The run of this process, as the logs have it; null where it did not begin. */
-async function findOwn({ folder }: Context, startedAt: number) {
+async function findThisRun({ folder }: Context, startedAt: number) {
   const [last] = await readRuns(folder, 1, Date.now()).catch(() => []);
   return last !== undefined && Date.parse(last.startedAt) >= startedAt ? last : null;
 }
 
-async function tellAll(
+async function reportAll(
   { config, log, folder }: Context,
   file: string | undefined,
   finished: FinishedRun,
@@ -77,6 +77,6 @@ async function tellAll(
       warn(`--metrics-file: ${file} cannot be written (${error.code})`),
     );
   const env = withoutKey(process.env, config.envFiles);
-  await tellFinished(config.onFinish, finished, env, warn);
+  await runFinishHooks(config.onFinish, finished, env, warn);
   if (hasTraces()) await sendTrace(folder.requests, finished, warn);
 }

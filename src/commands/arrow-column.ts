@@ -58,8 +58,8 @@ import { cellText } from './value-text.ts';
 const { DuckDBTypeId: id } = duckdb;
 
 /**
- * How values of a DuckDB type stand in Arrow: u64 as Uint64, HUGEINT as Decimal(38, 0), lists, structs and maps as such,
- * TIMESTAMPTZ with the zone UTC. What Arrow has no type for (UUID, INTERVAL, ENUM, BIT, UNION) is its text.
+ * The Arrow column for a DuckDB type: u64 is Uint64, HUGEINT is Decimal(38, 0), TIMESTAMPTZ has the zone UTC;
+ * lists, structs and maps stay what they are. Types that Arrow lacks (UUID, INTERVAL, ENUM, BIT, UNION) become text.
  */
 export function arrowColumn(type: DuckDBType): ArrowColumn {
   switch (type.typeId) {

@@ -4,8 +4,8 @@ import type { QueryResult } from '../warehouse/query.ts';
 import { arrowColumn } from './arrow-column.ts';
 
 /**
- * A query's result as an Arrow IPC stream, a record batch for about 2,048 rows: no more than one is ever in memory. Values are
- * exact (arrow-column.ts). A result without rows is a stream with its schema.
+ * A query's result as an Arrow IPC stream. A record batch has about 2,048 rows, and only one is in memory at a time. Values
+ * are exact (arrow-column.ts). A result without rows is a stream with its schema.
  */
 export async function* arrowBytes(result: QueryResult): AsyncGenerator<Buffer> {
   const writer = new PieceWriter();
@@ -18,7 +18,7 @@ export async function* arrowBytes(result: QueryResult): AsyncGenerator<Buffer> {
 }
 
 /**
- * Keeps what it writes until it is taken. The package's own streams are left out of a bundle, and its queue takes batches
+ * Buffers what it writes until `take`. The package's own streams are not in the bundle, and its queue accepts batches
  * faster than they are read.
  */
 class PieceWriter extends RecordBatchStreamWriter {

@@ -20,7 +20,7 @@ type Numbers =
   | Uint32Array;
 type Wide = BigInt64Array | BigUint64Array;
 
-/** Which values are there, a bit each, and how many are not. */
+/** A bitmap of the values that are not NULL, and the number of NULLs. */
 export function validity(values: readonly DuckDBValue[]): { nullBitmap: Uint8Array; nullCount: number } {
   const nullBitmap = new Uint8Array(Math.ceil(values.length / 8));
   let nullCount = 0;
@@ -59,7 +59,7 @@ export function wide(
   return filled(type, (length) => allocate(length) as ArrayLike<bigint>, read);
 }
 
-/** A column whose values stand in a typed array, each where it is not NULL. */
+/** A column in one typed array, which keeps its initial value where the column is NULL. */
 function filled<Value>(
   type: DataType,
   allocate: (length: number) => ArrayLike<Value>,
@@ -75,7 +75,7 @@ function filled<Value>(
   };
 }
 
-const mostOfDecimal = 10n ** 38n;
+const decimalLimit = 10n ** 38n;
 
 /** 16 bytes a value: its digits without the point, in two's complement. */
 export function decimals(width: number, scale: number, read: (value: DuckDBValue) => bigint): ArrowColumn {
@@ -87,7 +87,7 @@ export function decimals(width: number, scale: number, read: (value: DuckDBValue
       for (const [n, value] of values.entries()) {
         if (value === null) continue;
         const digits = read(value);
-        if (digits >= mostOfDecimal || digits <= -mostOfDecimal)
+        if (digits >= decimalLimit || digits <= -decimalLimit)
           throw new UsageError(
             `${digits} has more digits than a decimal of Arrow's holds (38)`,
             'Cast the column to text in the query: column::varchar.',
@@ -101,7 +101,7 @@ export function decimals(width: number, scale: number, read: (value: DuckDBValue
   };
 }
 
-/** Texts and blobs: all bytes in a row, and where each begins. */
+/** Texts and blobs: their bytes one after the other, and the offset of each. */
 export function bytes(type: Utf8 | Binary, read: (value: DuckDBValue) => Uint8Array): ArrowColumn {
   return {
     type,

@@ -14,7 +14,7 @@ interface CallArgs extends GlobalArgs {
   params?: string;
 }
 
-const two = '{"groupKey": "collection", "groupValue": "…", "limit": 2}';
+const twoAssets = '{"groupKey": "collection", "groupValue": "…", "limit": 2}';
 
 export const usage: Usage = {
   arguments: {
@@ -23,8 +23,8 @@ export const usage: Usage = {
   },
   examples: {
     'ledgerlake call getLatestCompressionSignatures': 'One page',
-    [`ledgerlake call getAssetsByGroup '${two}' | jq .`]:
-      'The first two assets of a collection; page and cursor go on from there',
+    [`ledgerlake call getAssetsByGroup '${twoAssets}' | jq .`]:
+      'The first two assets of a collection; continue with page or cursor',
   },
   notes:
     'Sends one request (and its retries), which costs what the operation costs. Prints the result as it came, byte for byte.',
@@ -40,10 +40,10 @@ export async function execute(args: CallArgs): Promise<number> {
     await writeStdout([result, '\n']);
     return 0;
   } catch (error) {
-    // A wallet's 404 is an answer: nobody knows who it is, or who funded it.
-    const isNothing =
+    // The wallet interface answers 404 for a wallet without an identity or a funder.
+    const isNoData =
       error instanceof ApiError && error.kind === 'no_data' && operation.transport === 'wallet';
-    if (!isNothing) throw error;
+    if (!isNoData) throw error;
     process.stderr.write(`ledgerlake: no data: ${error.said}\n`);
     await writeStdout(['null\n']);
     return 0;
@@ -55,7 +55,7 @@ export async function execute(args: CallArgs): Promise<number> {
 function chooseOperation(name: string): Operation {
   const operation = findOperation(name);
   if (operation !== undefined) return operation;
-  const names = listOperations().map((known) => known.name);
+  const names = listOperations().map((operation) => operation.name);
   throw new UsageError(
     `no operation is called "${name}"${suggestion(name, names)}`,
     `The operations are ${names.join(', ')}.`,

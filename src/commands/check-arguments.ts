@@ -2,7 +2,7 @@ import { suggestion } from '../suggestion.ts';
 import { programOptions } from './program.ts';
 import { type Argument, argumentError, listArguments, type Option, type Usage } from './usage.ts';
 
-/** What only looks like an option is none: `-`, and negative numbers. */
+/** Whether a token is an option; `-` and negative numbers are not. */
 export function isOption(token: string): boolean {
   return /^-[^\d.]/.test(token);
 }
@@ -13,7 +13,7 @@ export function findOption(token: string, options: readonly Option[]): Option | 
   return options.find(({ long, short, name }) => [long, short, `--${name}`].includes(flag));
 }
 
-/** Where the command stands: the first argument that is neither an option nor the value of one. -1 without one. */
+/** Index of the command: the first argument that is neither an option nor the value of one. -1 without one. */
 export function findCommand(args: readonly string[]): number {
   for (let n = 0; n < args.length; n += 1) {
     const token = args[n]!;
@@ -26,7 +26,7 @@ export function findCommand(args: readonly string[]): number {
 }
 
 /**
- * Checks what looks like an option: that there is such a one, with a value where it takes one. The library would guess.
+ * Checks that every option exists, and has a value where it takes one; yargs would guess.
  * @param tokens without what comes after `--`
  * @throws UsageError
  */
@@ -61,7 +61,7 @@ function unknownOption(token: string, options: readonly Option[]): Error {
   return argumentError(`no option is called "${name}"${near}`);
 }
 
-/** Puts the arguments of a command to their names. @throws UsageError for one too few, too many, or not of its choices */
+/** Assigns the arguments of a command to their names. @throws UsageError for one too few, too many, or not of its choices */
 export function nameArguments(
   command: string,
   usage: Usage,
@@ -75,9 +75,9 @@ export function nameArguments(
     if (rest) named[name] = given.slice(n);
     else if (given[n] !== undefined) named[name] = requireChoice(argument, `<${name}>`, given[n]);
   });
-  const most = declared.length;
-  if (given.length > most && !declared.some(({ rest }) => rest)) {
-    const takes = most === 0 ? 'no arguments' : `${most} argument${most === 1 ? '' : 's'}`;
+  const max = declared.length;
+  if (given.length > max && !declared.some(({ rest }) => rest)) {
+    const takes = max === 0 ? 'no arguments' : `${max} argument${max === 1 ? '' : 's'}`;
     throw argumentError(`${command} takes ${takes}, not ${given.length}`);
   }
   return named;

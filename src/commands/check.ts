@@ -11,8 +11,8 @@ import { readStatus } from '../status/read-status.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { type GlobalArgs, openContext } from './context.ts';
 import { readJobFiles } from './job-files.ts';
-import { acceptCommand } from './refusal-text.ts';
 import { readDuration } from './run-options.ts';
+import { acceptCommand } from './run-report.ts';
 import { terminalWidth } from './text-table.ts';
 import type { Usage } from './usage.ts';
 import { oneLine, wrapText } from './visible-text.ts';
@@ -36,7 +36,7 @@ export const usage: Usage = {
     'ledgerlake check collections --json': 'One job, for a program',
   },
   notes:
-    'Ends with 0, or with 5 and a line a finding. Reads only, takes no lock, works while a run is at work.',
+    'Ends with 0, or with 5 and a line for each finding. Reads only, takes no lock, and works during a run.',
 };
 
 /** `ledgerlake check`: what is not complete, too old, refused, quarantined, missing or damaged. */
@@ -48,13 +48,13 @@ export async function execute(args: CheckArgs): Promise<number> {
   const findings = await untilStopped(async (signal) => {
     const status = await readStatus(folder, config, null, files, signal);
     const names = status.jobs.map(({ job }) => job);
-    const asked = nameTagged(args.job, files.jobs);
-    for (const name of asked) requireJob(name, names);
+    const named = nameTagged(args.job, files.jobs);
+    for (const name of named) requireJob(name, names);
     const checked: CheckedJob[] = [];
-    for (const name of asked.length > 0 ? asked : names)
+    for (const name of named.length > 0 ? named : names)
       checked.push(await readStatus(folder, config, name, files, signal));
     const withFile = status.jobs.filter(({ has_file }) => has_file !== false).map(({ job }) => job);
-    const told = asked.length > 0 ? asked : withFile;
+    const heldJobs = named.length > 0 ? named : withFile;
     const missing = {
       kind: 'damaged' as const,
       job: '',
@@ -64,7 +64,7 @@ export async function execute(args: CheckArgs): Promise<number> {
     return [
       ...(status.snapshotMissing ? [missing] : []),
       ...checkFreshness(checked, maxAgeMs, Date.now()),
-      ...checkHeld(status.held, told, (held) => acceptCommand([held], folder)),
+      ...checkHeld(status.held, heldJobs, (held) => acceptCommand([held], folder)),
       ...checkLastRun(status),
       ...(await findDamage(folder)),
     ];
@@ -78,7 +78,7 @@ export async function execute(args: CheckArgs): Promise<number> {
   return exitCode;
 }
 
-/** Of the landing log, staging and archive; `doctor` reads the databases too. */
+/** Damage of the landing log, staging and archive; `doctor` reads the databases too. */
 async function findDamage(folder: Parameters<typeof examineFolder>[0]): Promise<FreshnessFinding[]> {
   const { findings } = await examineFolder(folder, null);
   return findings.flatMap(({ exitCode, message, repair }) =>
@@ -88,8 +88,8 @@ async function findDamage(folder: Parameters<typeof examineFolder>[0]): Promise<
   );
 }
 
-/** Most targets of a job that are named one by one for one kind of finding. */
-const mostShown = 20;
+/** Targets of a job that are named for one kind of finding; further ones are counted. */
+const maxShown = 20;
 
 /** What a person reads. Pure. */
 export function renderFindings(findings: readonly FreshnessFinding[]): string {
@@ -99,13 +99,13 @@ export function renderFindings(findings: readonly FreshnessFinding[]): string {
     const key = `${kind} ${job}`;
     const count = (counts.get(key) ?? 0) + 1;
     counts.set(key, count);
-    const place = [job, target]
+    const subject = [job, target]
       .filter((part) => part !== '')
       .map(oneLine)
       .join(' ');
-    return count > mostShown ? [] : `${kind}: ${place === '' ? '' : `${place}: `}${oneLine(message)}`;
+    return count > maxShown ? [] : `${kind}: ${subject === '' ? '' : `${subject}: `}${oneLine(message)}`;
   });
   for (const [key, count] of counts)
-    if (count > mostShown) lines.push(`${key}: ${count - mostShown} more; --json has all`);
+    if (count > maxShown) lines.push(`${key}: ${count - maxShown} more; --json has all`);
   return lines.join('\n');
 }

@@ -15,21 +15,21 @@ interface CleanArgs extends GlobalArgs {
 
 /** Options of `ledgerlake clean`. */
 export const usage: Usage = {
-  options: { '--dry-run': 'Only say what would go' },
+  options: { '--dry-run': 'Only list what would be removed' },
   examples: {
     'ledgerlake clean --dry-run': 'What is older than warehouse.keep_raw_days, and what was left over',
   },
   notes:
-    'Runs remove what is older than keep_raw_days themselves; this also removes files set aside and leftovers. Nothing received goes that is not in the snapshot.',
+    'Runs remove what is older than keep_raw_days themselves; this also removes files set aside and leftovers. Nothing received is removed unless the snapshot has it.',
 };
 
-/** `ledgerlake clean`: retention on demand, and what kills and damage left. */
+/** `ledgerlake clean`: retention on demand, and the leftovers of kills and damage. */
 export function execute(args: CleanArgs): Promise<number> {
   return runOffline('clean', args, async (session, context) => {
     let exitCode = 0;
     const cleaned = { dryRun: args.dryRun, ...(await findCleanable(session)) };
     if (!args.dryRun) {
-      // Retention is part of replacing the snapshot, which must hold what goes from the logs.
+      // Retention is part of replacing the snapshot, because that must hold what leaves the logs.
       const audits = await snapshotStage(session, { exitCode: 0, stoppedBy: null });
       if (audits.some(isError)) exitCode = 4;
       for (const { path } of cleaned.leftovers) await rm(path, { recursive: true, force: true });
@@ -57,7 +57,7 @@ function keptLines({ archive, oldTexts, landing, rebuildsFrom }: Kept): string[]
   const older =
     archive.older === 0
       ? ''
-      : `, ${archive.older} of them older, with crawls or runs that go on in younger ones`;
+      : `, ${archive.older} of them older, with crawls or runs that continue in younger ones`;
   const lines = [
     `kept: ${archive.segments} archived segments, ${archive.bytes} bytes: of the last ${archive.keepRawDays} days (warehouse.keep_raw_days)${older}`,
   ];

@@ -9,7 +9,7 @@ import { reportFailure } from './report-failure.ts';
 import { argumentError } from './usage.ts';
 
 /**
- * Runs one command line to its end, and prints what it gives or why it failed. One at a time in a process.
+ * Runs one command line and prints its result, or why it failed. A process runs one at a time.
  * @param args without the names of Node and the program
  * @returns the exit code
  */
@@ -22,7 +22,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Loads what the command line needs: `--version` and `--help` neither the parser nor, but for its own help, a command. */
+/** Loads only what the command line needs: `--version` and `--help` do without the parser, and the program's help without any command. */
 async function runCommand(args: readonly string[]): Promise<number> {
   if (args[0] === '--get-yargs-completions') {
     const { complete } = await import('./completion.ts');
@@ -47,11 +47,11 @@ async function runCommand(args: readonly string[]): Promise<number> {
     programOptions,
   );
   const { parseArguments } = await import('./parse-arguments.ts');
-  const given = [...args.slice(0, n), ...args.slice(n + 1)];
-  return execute(parseArguments(entry.name, usage, given) as never);
+  const tokens = [...args.slice(0, n), ...args.slice(n + 1)];
+  return execute(parseArguments(entry.name, usage, tokens) as never);
 }
 
-/** @param n where the command stands, -1 without one */
+/** @param n index of the command, -1 without one */
 function unknownCommand(args: readonly string[], n: number): Error {
   checkOptions(n === -1 ? args : args.slice(0, n), programOptions);
   if (n === -1) return argumentError('Which command?');

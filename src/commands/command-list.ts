@@ -63,7 +63,7 @@ export const commandList: readonly CommandEntry[] = [
   },
   {
     name: 'explain',
-    describe: 'Show where a row comes from, and why it is as it is',
+    describe: 'Show where a row comes from, and why it has its values',
     load: () => import('./explain.ts'),
   },
   {
@@ -92,7 +92,7 @@ export const commandList: readonly CommandEntry[] = [
     load: () => import('./rebuild.ts'),
   },
   { name: 'init', describe: 'Begin a project: config, jobs, targets', load: () => import('./init.ts') },
-  { name: 'state', describe: 'Make a job begin anew: state reset', load: () => import('./state.ts') },
+  { name: 'state', describe: 'Make a job start over: state reset', load: () => import('./state.ts') },
   {
     name: 'forget',
     describe: 'Close the rows that only a job, or one of its targets, brought',

@@ -33,7 +33,7 @@ export async function execute({ shell }: CompletionArgs): Promise<number> {
 }
 
 /**
- * What may stand where the last word is.
+ * Candidates for the last word.
  * @param words of the line so far, from the program's name on
  */
 export async function complete(
@@ -44,21 +44,23 @@ export async function complete(
   const current = words.at(-1) ?? '';
   const name = typed[findCommand(typed)];
   const entry = commands.find((command) => command.name === name);
-  const own: Usage = entry === undefined ? { examples: {} } : (await entry.load()).usage;
-  const options = [...listOptions(own), ...programOptions];
+  const commandUsage: Usage = entry === undefined ? { examples: {} } : (await entry.load()).usage;
+  const options = [...listOptions(commandUsage), ...programOptions];
   const last = typed.at(-1) ?? '';
-  const asked = isOption(last) && !last.includes('=') ? findOption(last, options) : undefined;
-  if (asked?.takes !== undefined && asked.choices === undefined)
-    // Guards take a job, or a part of one. What else takes a value is for the shell to complete: mostly a path.
-    return /^<(target|column)>$/.test(asked.takes) ? startingWith(current, await listJobs(typed)) : [];
-  if (asked?.takes === undefined && !isOption(current)) {
-    const found = await Promise.all(listArguments(own).map((argument) => listWords(argument, typed)));
-    const fitting = startingWith(current, found.flat());
-    if (fitting.length > 0) return fitting;
+  const pending = isOption(last) && !last.includes('=') ? findOption(last, options) : undefined;
+  if (pending?.takes !== undefined && pending.choices === undefined)
+    // Guards take a job, or a part of one. The shell completes all other values: they are mostly paths.
+    return /^<(target|column)>$/.test(pending.takes) ? startingWith(current, await listJobs(typed)) : [];
+  if (pending?.takes === undefined && !isOption(current)) {
+    const candidates = await Promise.all(
+      listArguments(commandUsage).map((argument) => listWords(argument, typed)),
+    );
+    const matches = startingWith(current, candidates.flat());
+    if (matches.length > 0) return matches;
   }
-  const asTyped = options.map((option) => ({ ...option, name: option.long.slice(2) }));
-  const parser = createParser(asTyped, []);
-  for (const { name, choices } of asTyped) if (choices !== undefined) parser.choices(name, choices);
+  const typedOptions = options.map((option) => ({ ...option, name: option.long.slice(2) }));
+  const parser = createParser(typedOptions, []);
+  for (const { name, choices } of typedOptions) if (choices !== undefined) parser.choices(name, choices);
   if (name === undefined) for (const { name, describe } of commands) parser.command(name, describe);
   return startingWith(current, await parser.getCompletion([...words]));
 }

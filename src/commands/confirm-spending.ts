@@ -11,11 +11,11 @@ import { readMonth, renderPlan, sumPlan } from './plan.ts';
 import { askYes } from './stdio.ts';
 import { terminalWidth } from './text-table.ts';
 
-/** A run may cost so many times what the last one did before somebody is asked. */
-const muchMore = 10;
+/** A run that costs this many times what the last one did is confirmed first. */
+const unusualFactor = 10;
 
 interface Spending {
-  /** What the plan comes to at least. */
+  /** The plan's minimum. */
   requests: number;
   credits: number;
   /** What the run may spend at most, by its options; null: no limit. */
@@ -27,7 +27,7 @@ interface Spending {
   lastCredits: number | null;
 }
 
-/** Why somebody should say yes before a run; null: it is as usual, or bounded. Pure. */
+/** Why a run needs a yes; null: its cost is usual, or bounded. Pure. */
 export function describeExcess(spending: Spending): string | null {
   const { requests, maxRequests, maxCredits, monthlyLeft, lastCredits } = spending;
   const perRequest = requests === 0 ? 0 : spending.credits / requests;
@@ -36,7 +36,7 @@ export function describeExcess(spending: Spending): string | null {
   const spends = `this run is to spend ${formatCount(Math.round(credits))} credits or more`;
   if (monthlyLeft !== null && credits > monthlyLeft)
     return `${spends}, and this month has ${formatCount(monthlyLeft)} left: it would stop there`;
-  if (lastCredits !== null && lastCredits > 0 && credits >= muchMore * lastCredits)
+  if (lastCredits !== null && lastCredits > 0 && credits >= unusualFactor * lastCredits)
     return `${spends}, the last one spent ${formatCount(lastCredits)}`;
   return null;
 }
@@ -58,23 +58,25 @@ export async function confirmSpending(
 ): Promise<void> {
   const { config, folder } = context;
   if (args.yes || config.sandbox || !process.stdin.isTTY || !process.stderr.isTTY) return;
-  const asked = { areNamed: args.job.length > 0, fullRefresh: args.fullRefresh };
+  const planOptions = { areNamed: args.job.length > 0, fullRefresh: args.fullRefresh };
   const hasSnapshot = await exists(folder.snapshot);
-  const plan = await untilStopped((signal) => planJobs(jobs, config, folder, hasSnapshot, asked, signal));
+  const plan = await untilStopped((signal) =>
+    planJobs(jobs, config, folder, hasSnapshot, planOptions, signal),
+  );
   const month = await readMonth(context);
   const why = describeExcess({
     ...sumPlan(plan),
     ...{ maxRequests: args.maxRequests, maxCredits: args.maxCredits, monthlyLeft: month.left },
     lastCredits: await readLastCredits(context),
   });
-  if (why !== null) await askYes(`${renderPlan(plan, month, terminalWidth())}\n${why}.\nGo on?`, notSpent);
+  if (why !== null) await askYes(`${renderPlan(plan, month, terminalWidth())}\n${why}.\nContinue?`, notSpent);
 }
 
-const declined = new UsageError('nothing was asked for', 'Give --yes to go on without this question.');
-/** Where somebody does not say yes to a cost. */
+const declined = new UsageError('no request was sent', 'Add --yes to run without this question.');
+/** The errors where a cost is not confirmed. */
 export const notSpent = { declined, unattended: declined };
 
-/** What the last run that ended and asked anything cost. */
+/** Credits of the last finished run that spent any. */
 async function readLastCredits({ folder }: Context): Promise<number | null> {
   if ((await readRunLog(folder.runs)).length === 0) return null;
   const runs = await readRuns(folder, 20, Date.now());

@@ -12,14 +12,14 @@ import { wrapText } from './visible-text.ts';
 /** Options that every command takes. */
 export interface GlobalArgs {
   config?: string;
-  /** The environment of the config file that is meant. */
+  /** Environment of the config file. */
   env?: string;
-  /** Default: that of the environment, `data` without one. */
+  /** Default: the folder of the environment, `data` without one. */
   dataDir?: string;
   jobsDir: string;
   json: boolean;
   logLevel: string;
-  /** json where stderr is no terminal. */
+  /** Default: text on a terminal, else json. */
   logFormat?: 'json' | 'text';
   progress: boolean;
 }
@@ -33,18 +33,18 @@ export interface Context {
   log: Logger;
   /** One progress line a job; only on a terminal, and not when asked not to. */
   showProgress: boolean;
-  /** Says one line to whoever runs it, besides results and the log. */
+  /** Prints a line for the user, apart from results and the log. */
   tell(line: string): void;
   /** A result on stdout: text, or the document of `--json`. */
   print(text: string, document: unknown): void;
 }
 
-/** Where a context says things, where not on stderr. */
+/** Receives the log and the lines for the user, instead of stderr. */
 export type Listener = Pick<Context, 'log' | 'tell'>;
 
 /**
  * Reads config and environment.
- * @param asks false for commands that ask the API nothing: whoever only reads needs no key
+ * @param asks false for commands that send no request: they need no key
  * @throws UsageError
  */
 export async function openContext(
@@ -67,8 +67,8 @@ export async function openContext(
 }
 
 /**
- * Reads config, environment and the `.env` files beside the config, and says what is wrong with those. What they
- * say counts for the whole process from here on, as if it had been started with it; the key excepted.
+ * Reads config, environment and the `.env` files beside the config, and warns of mistakes in those. Their variables,
+ * except the key, become this process's environment.
  * @throws UsageError
  */
 export async function openConfig(
@@ -101,7 +101,7 @@ export function chooseFolder(
   return dataFolder(dataDir ?? (environment === null ? 'data' : join('data', environment)));
 }
 
-/** Prints a result, for commands that need neither config nor environment. @param show makes text ready to be pasted from */
+/** Prints a result, for commands that need neither config nor environment. @param show makes commands in the text ready to paste */
 export function createPrint({ json }: Pick<GlobalArgs, 'json'>, show = asCalled): Context['print'] {
   return (text, document) => {
     const output = json ? toJson(document) : show(text);
@@ -115,12 +115,12 @@ export function createLog(args: Pick<GlobalArgs, 'logLevel' | 'logFormat'>): Log
   const format = args.logFormat ?? (process.stderr.isTTY ? 'text' : 'json');
   return pino(
     { level: args.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    // Node writes to files, terminals and pipes at once: what was logged is out when the process dies.
+    // Node writes to stderr synchronously: no line is lost when the process dies.
     { write: (line) => writeStderr(format === 'text' ? wrapLogLine(renderLogLine(line)) : line) },
   );
 }
 
-/** What does not fit stands below the sentence, not below the time. */
+/** Breaks a long line so that it continues below the sentence, not below the time. */
 function wrapLogLine(line: string): string {
   return wrapText(line, process.stderr.isTTY ? sizeOf(process.stderr).columns : null, '00:00:00 '.length);
 }

@@ -6,7 +6,7 @@ import { harmlessParams, listOperations } from '../operations/catalogue.ts';
 import { openRequestLog } from '../run/request-log.ts';
 import { readMonthlyLeft } from '../run/run-client.ts';
 import { askOnce, describeMethod } from '../status/examine-api.ts';
-import { createProber, type ProbePlace, type Prober } from '../status/probe-api.ts';
+import { createProber, type Prober, type ProberOptions } from '../status/probe-api.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { formatCount } from '../words.ts';
 import { notSpent } from './confirm-spending.ts';
@@ -15,8 +15,8 @@ import { urlsOf } from './endpoints.ts';
 import { askYes } from './stdio.ts';
 import { formatTable } from './text-table.ts';
 
-/** A prober whose requests the data folder's budget knows of, where there is a data folder. */
-export function openProber(place: Omit<ProbePlace, 'onAttempt'>, folder: DataFolder): Prober {
+/** A prober whose requests count in the data folder's budget, if there is a data folder. */
+export function openProber(options: Omit<ProberOptions, 'onAttempt'>, folder: DataFolder): Prober {
   const log = (() => {
     try {
       return openRequestLog(folder.requests, 'doctor');
@@ -24,7 +24,7 @@ export function openProber(place: Omit<ProbePlace, 'onAttempt'>, folder: DataFol
       return null;
     }
   })();
-  const prober = createProber({ ...place, onAttempt: (entry) => log?.add(entry) });
+  const prober = createProber({ ...options, onAttempt: (entry) => log?.add(entry) });
   return {
     ask: prober.ask,
     async close() {
@@ -35,14 +35,14 @@ export function openProber(place: Omit<ProbePlace, 'onAttempt'>, folder: DataFol
 }
 
 /**
- * `ledgerlake doctor --methods`: asks every method that only reads, of the interfaces that have a URL, once.
- * @throws UsageError without a URL, without enough credits, and where nobody says yes
+ * `ledgerlake doctor --methods`: calls every read-only method of the interfaces with a URL once.
+ * @throws UsageError without a URL, without enough credits, and without a yes
  */
 export async function askMethods(args: GlobalArgs & { yes: boolean }, config: Config): Promise<number> {
   const endpoints = Object.fromEntries(Object.entries(urlsOf(config)).filter(([, url]) => url !== undefined));
   if (config.sandbox)
     throw new UsageError(
-      'no URL is set, so there is nobody to ask: the embedded sandbox has every method',
+      'no URL is set, and the embedded sandbox has every method',
       'Set LEDGERLAKE_RPC_URL and LEDGERLAKE_API_KEY, in the environment or in .env.',
     );
   const operations = listOperations().filter(
@@ -50,10 +50,10 @@ export async function askMethods(args: GlobalArgs & { yes: boolean }, config: Co
   );
   const folder = chooseFolder(args, config.environment);
   const credits = operations.reduce((sum, { name, credits }) => sum + (config.credits[name] ?? credits), 0);
-  const left = await readMonthlyLeft({ config, folder });
-  if (left !== null && left < credits)
+  const creditsLeft = await readMonthlyLeft({ config, folder });
+  if (creditsLeft !== null && creditsLeft < credits)
     throw new UsageError(
-      `asking ${operations.length} methods costs ${formatCount(credits)} credits, and this month has ${formatCount(left)} left`,
+      `asking ${operations.length} methods costs ${formatCount(credits)} credits, and this month has ${formatCount(creditsLeft)} left`,
       'Raise api.monthly_credits, or ask one with `ledgerlake call`.',
     );
   const what = `${operations.length} methods are asked once, which costs ${formatCount(credits)} credits`;
@@ -65,7 +65,7 @@ export async function askMethods(args: GlobalArgs & { yes: boolean }, config: Co
   const probes = await untilStopped((signal) => askOnce(prober, operations, config.limits, signal)).finally(
     () => prober.close(),
   );
-  const columns = [{ name: 'method' }, { name: 'there' }, { name: 'ms', right: true }, { name: 'it said' }];
+  const columns = [{ name: 'method' }, { name: 'there' }, { name: 'ms', right: true }, { name: 'answer' }];
   const rows = probes.map((probe) => [
     probe.operation,
     describeMethod(probe),

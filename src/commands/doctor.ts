@@ -1,19 +1,18 @@
 import { relative } from 'node:path';
-import { findKeyVariable, readApiKey } from '../api/api-key.ts';
+import { describeKeyPlace, findKeyVariable, readApiKey } from '../api/api-key.ts';
 import type { Config } from '../config/config.ts';
 import { UsageError } from '../errors.ts';
 import { listJobNames, readJobs } from '../jobs/job-file.ts';
 import { exists } from '../landing/segment-files.ts';
 import { editorCommand, quoteForShell } from '../shell-words.ts';
-import { askOnce, chooseProbes, describeProbe, judgeProbe } from '../status/examine-api.ts';
+import { askOnce, chooseProbes, describeProbe, listFaults } from '../status/examine-api.ts';
 import { examineFolder, type Finding } from '../status/examine-folder.ts';
 import { examineNeeds, type Fact } from '../status/examine-needs.ts';
 import type { Probe } from '../status/probe-api.ts';
-import { repairFolder } from '../status/repair-folder.ts';
+import { type Repaired, repairFolder } from '../status/repair-folder.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { chooseFolder, createLog, createPrint, type GlobalArgs, openConfig } from './context.ts';
 import { askMethods, openProber } from './doctor-methods.ts';
-import { describeSettings, renderDiagnosis } from './doctor-text.ts';
 import { requireUrls, urlsOf } from './endpoints.ts';
 import { readVersion } from './program.ts';
 import { terminalWidth } from './text-table.ts';
@@ -30,10 +29,10 @@ interface DoctorArgs extends GlobalArgs {
 /** Options of `ledgerlake doctor`. */
 export const usage: Usage = {
   options: {
-    '--repair': 'Set damaged pages and files aside, keep all others',
-    '--methods': 'Ask every method once whether the provider has it; says the credits first',
-    '--offline': 'Do not ask the API',
-    '--yes': '--methods: do not ask before credits are spent',
+    '--repair': 'Set damaged pages and files aside; keep all others',
+    '--methods': 'Call every method once to see whether the provider has it; shows the credits first',
+    '--offline': 'Send no request',
+    '--yes': '--methods: do not ask before spending credits',
   },
   examples: {
     'ledgerlake doctor':
@@ -67,8 +66,8 @@ export async function execute(args: DoctorArgs): Promise<number> {
   }
   const exitCode = decideExitCode(findings);
   const versions = { ledgerlake: readVersion(), node: process.versions.node };
-  const told = renderDiagnosis({ versions, facts, findings, repaired, root: folder.root, hasFolder });
-  createPrint(args)(wrapText(told, terminalWidth()), {
+  const text = renderDiagnosis({ versions, facts, findings, repaired, root: folder.root, hasFolder });
+  createPrint(args)(wrapText(text, terminalWidth()), {
     ...{ exitCode, versions, facts, findings, probes, repaired },
   });
   return exitCode;
@@ -78,7 +77,7 @@ export async function execute(args: DoctorArgs): Promise<number> {
 const defaultWarehouse = { memoryLimit: '512MB', threads: 1 } as Config['warehouse'];
 
 type Folder = ReturnType<typeof chooseFolder>;
-interface Found {
+interface Examined {
   facts: Fact[];
   findings: Finding[];
 }
@@ -111,10 +110,10 @@ async function findNeeds(
   config: Config,
   folder: Folder,
   signal: AbortSignal,
-): Promise<Found> {
+): Promise<Examined> {
   const names = await listJobNames(args.jobsDir).catch(() => []);
   if (names.length === 0) {
-    const text = `there are none in ${args.jobsDir}: ledgerlake init . makes some`;
+    const text = `there are none in ${args.jobsDir}: ledgerlake init . creates some`;
     return { facts: [{ about: 'jobs', text }], findings: [] };
   }
   try {
@@ -123,23 +122,23 @@ async function findNeeds(
     return await examineNeeds(jobs, config, folder, signal);
   } catch (error) {
     if (signal.aborted) throw error;
-    // What is wrong with the tables was found before.
+    // examineFolder has reported what is wrong with the tables.
     if (!(error instanceof UsageError)) return { facts: [], findings: [] };
     return { facts: [], findings: [asFinding('jobs', error)] };
   }
 }
 
 /** One request an interface. */
-async function probeApi(config: Config, folder: Folder): Promise<Found & { probes: Probe[] }> {
+async function probeApi(config: Config, folder: Folder): Promise<Examined & { probes: Probe[] }> {
   const urls = urlsOf(config);
   const endpoints = Object.fromEntries(Object.entries(urls).filter(([, url]) => url !== undefined));
   const { envFiles, keyPlaces: places } = config;
   const key = readApiKey(process.env, { envFiles, places });
-  const found = findKeyVariable(process.env, envFiles);
-  const keyMend =
-    found?.file == null
-      ? `export ${found?.name ?? 'LEDGERLAKE_API_KEY'}=…`
-      : `${editorCommand} ${quoteForShell(relative(process.cwd(), found.file))}`;
+  const variable = findKeyVariable(process.env, envFiles);
+  const keyRepair =
+    variable?.file == null
+      ? `export ${variable?.name ?? 'LEDGERLAKE_API_KEY'}=…`
+      : `${editorCommand} ${quoteForShell(relative(process.cwd(), variable.file))}`;
   const prober = openProber({ endpoints, key, config }, folder);
   try {
     const probes = await untilStopped((signal) =>
@@ -151,14 +150,72 @@ async function probeApi(config: Config, folder: Folder): Promise<Found & { probe
         about: probe.transport,
         text: `${probe.origin}: ${describeProbe(probe)}`,
       })),
-      findings: probes.flatMap((probe) => judgeProbe(probe, config, keyMend)),
+      findings: probes.flatMap((probe) => listFaults(probe, config, keyRepair)),
     };
   } finally {
     await prober.close();
   }
 }
 
-/** The code of a run that would meet all of this. Pure. */
+/** The exit code that a run with these problems would have. Pure. */
 function decideExitCode(findings: readonly Finding[]): number {
   return [77, 74, 2, 69, 75].find((code) => findings.some(({ exitCode }) => exitCode === code)) ?? 0;
+}
+
+/** The settings in force: config file, environment, interfaces, and the source and use of the key. */
+export async function describeSettings({ config: configFile }: GlobalArgs, config: Config): Promise<Fact[]> {
+  const file = configFile ?? ((await exists('ledgerlake.yaml')) ? 'ledgerlake.yaml' : null);
+  const { environment, envFiles, sandbox } = config;
+  const envPaths = envFiles.map((path) => relative(process.cwd(), path) || path);
+  const parts = [
+    file ?? 'no config file',
+    environment === null ? null : `environment ${environment}`,
+    ...envPaths,
+  ];
+  const facts = [{ about: 'config', text: parts.filter((part) => part !== null).join(', ') }];
+  if (sandbox) return [...facts, { about: 'api', text: 'no URL is set: the embedded sandbox answers' }];
+  const variable = findKeyVariable(process.env, envFiles);
+  const from =
+    variable === null
+      ? ''
+      : `${variable.name}${variable.file === null ? '' : ` in ${relative(process.cwd(), variable.file)}`}`;
+  const urls = Object.entries(urlsOf(config)).filter(([, url]) => url !== undefined);
+  const uses = urls.map(
+    ([name]) => `${name} as ${describeKeyPlace(config.keyPlaces[name as keyof Config['keyPlaces']])}`,
+  );
+  return [...facts, { about: 'key', text: `from ${from}; sent to ${uses.join(', ')}` }];
+}
+
+export interface Diagnosis {
+  versions: { ledgerlake: string; node: string };
+  facts: readonly Fact[];
+  findings: readonly Finding[];
+  repaired: Repaired | null;
+  root: string;
+  hasFolder: boolean;
+}
+
+/** The report for people: facts, repairs, and every finding with its remedy. Pure. */
+export function renderDiagnosis({ versions, facts, findings, repaired, root, hasFolder }: Diagnosis): string {
+  const allFacts: Fact[] = [
+    { about: 'program', text: `ledgerlake ${versions.ledgerlake}, Node ${versions.node}` },
+    {
+      about: 'data',
+      text: hasFolder ? root : `there is no data folder ${root} yet: ledgerlake run makes it`,
+    },
+    ...facts,
+  ];
+  const width = Math.max(...allFacts.map(({ about }) => about.length));
+  const lines = allFacts.map(({ about, text }) => `${about.padEnd(width)}  ${text}`);
+  lines.push('', ...(repaired?.done ?? []));
+  if (repaired !== null && repaired.pages.setAside > 0)
+    lines.push(`${repaired.pages.setAside} pages set aside, ${repaired.pages.kept} kept`);
+  for (const { job, target, fromPage } of repaired?.askedAgain ?? [])
+    lines.push(
+      `asked again by the next run: ${job}${target === '' ? '' : ` ${target}`}, from page ${fromPage} on`,
+    );
+  for (const { about, message, repair, note } of findings)
+    lines.push(`${about}: ${message}${note === undefined ? '' : ` (${note})`}`, `  ${repair}`);
+  if (findings.length === 0) lines.push('nothing is wrong');
+  return lines.join('\n');
 }

@@ -24,36 +24,36 @@ export interface Endpoints {
 export interface EndpointsOptions {
   /**
    * Keep the embedded sandbox's slot in the data folder, so that the next run's answers are newer than this one's.
-   * Default: true. `call`, which writes nothing, says false.
+   * Default: true. `call`, which writes nothing, sets false.
    */
   keepSlot?: boolean;
 }
 
-// A process that is killed cannot say how far it came: the next one begins above what it may have used.
+// A killed process cannot record its last slot, so the next one begins above all that it may have used.
 // 1,000,000 slots are 660,000 requests and take 5 ms to skip.
 const reservedSlots = 1_000_000;
-// A file that says more was not written here; skipping so far would only hang.
+// A greater number was not written here, and skipping so far would hang.
 const maxSlot = 10_000_000_000;
 
 /**
- * The configured base URLs, or the embedded sandbox (fixed seed, default world) when none is configured, which is
- * told once.
+ * The configured base URLs, or the embedded sandbox (fixed seed, default world) when none is configured; it says so
+ * once.
  * @throws DiskError when the data folder cannot be written (only with the sandbox)
  */
 export async function openEndpoints(context: Context, options: EndpointsOptions = {}): Promise<Endpoints> {
   const { config } = context;
   if (!config.sandbox) {
-    const given = Object.entries(urlsOf(config)).filter(([, url]) => url !== undefined);
+    const urls = Object.entries(urlsOf(config)).filter(([, url]) => url !== undefined);
     const { envFiles, keyPlaces: places } = config;
     return {
-      endpoints: Object.fromEntries(given),
+      endpoints: Object.fromEntries(urls),
       sandbox: false,
       key: readApiKey(process.env, { envFiles, places }),
       close: async () => undefined,
     };
   }
   context.tell('no LEDGERLAKE_RPC_URL is set, so the embedded sandbox answers: this is SAMPLE DATA');
-  // A configured API does not wait for a server it has no use for.
+  // Loaded only here, because a configured API does not need it.
   const { startSandbox } = await import('../sandbox/server.ts');
   const sandbox = await startSandbox();
   const release = options.keepSlot === false ? undefined : await reserveSlots(context, sandbox);
@@ -73,7 +73,7 @@ export function urlsOf({ rpcUrl, walletUrl, webhookUrl }: Config): Record<Transp
   return { rpc: rpcUrl, wallet: walletUrl, webhook: webhookUrl };
 }
 
-/** Looks whether every job has somebody to ask, before one of them has. @throws UsageError naming the job */
+/** Checks, before the first request, that every job's interface has a URL. @throws UsageError naming the job */
 export function requireUrls(config: Config, jobs: readonly Job[]): void {
   if (config.sandbox) return;
   const urls = urlsOf(config);
@@ -96,7 +96,7 @@ export function originsOf({ endpoints, sandbox }: Endpoints): Record<string, str
   return Object.fromEntries(entries) as Record<string, string>;
 }
 
-/** Brings the sandbox above every slot this data folder has seen. @returns writes down how far it came */
+/** Brings the sandbox above every slot this data folder has seen. @returns a function that records the last slot */
 async function reserveSlots({ folder }: Context, sandbox: Sandbox): Promise<() => Promise<void>> {
   await makeDataFolder(folder);
   const file = join(folder.root, 'sandbox.json');
@@ -108,7 +108,7 @@ async function reserveSlots({ folder }: Context, sandbox: Sandbox): Promise<() =
   return () => writeSlot(file, sandbox.world.slot);
 }
 
-/** 0 when there is none: the file is a convenience of sample data, not state that a run depends on. */
+/** 0 without a readable file: no run depends on it. */
 async function readSlot(file: string): Promise<number> {
   try {
     const { slot } = JSON.parse(await readFile(file, 'utf8')) as { slot: unknown };

@@ -39,20 +39,20 @@ export async function execute(args: ExplainArgs): Promise<number> {
   return 0;
 }
 
-/** Columns that say when something came, not what it says. */
+/** Columns about a row's origin, not its content. */
 const bookkeeping =
   /^(slot|seen_at|first_seen_slot|changed_slot|changed_at|run_id|record_hash|\w+_hash|\w+_slot|\w+_seen_at|\w+_extra)$/;
 
-/** Most former versions that are shown without `--all`. */
-const mostVersions = 10;
+/** Versions shown without `--all`. */
+const maxVersions = 10;
 
 /** What a person reads of a row. Pure. */
 export function explainText(explanation: Explanation, all: boolean): string {
   const { table, key, state, versions, answers, reasons, quarantine } = explanation;
   const [newest] = versions;
-  const named = Object.values(key).join(' ');
+  const keyText = Object.values(key).join(' ');
   return [
-    `${table} ${named}: ${state}`,
+    `${table} ${keyText}: ${state}`,
     '',
     ...reasons.map((reason) => `  ${reason}`),
     ...(newest === undefined ? [] : ['', 'row', ...rowLines(newest, Object.keys(key))]),
@@ -84,10 +84,10 @@ function answerLines({ of, received_at, page }: RowAnswer): string[] {
   const head = `  ${received_at}: ${of.join(', ')}`;
   if (page === null) return [`${head}: the page is not kept any more`];
   const { run, job, target, operation, request, slot, segment, kept, record, carries, text, ...rest } = page;
-  const place = `${job}${target === '' ? '' : `/${target}`}`;
+  const jobTarget = `${job}${target === '' ? '' : `/${target}`}`;
   return [
     head,
-    `    run ${run}, job ${place}, page ${rest.page}, record ${record}, slot ${slot ?? 'none'}`,
+    `    run ${run}, job ${jobTarget}, page ${rest.page}, record ${record}, slot ${slot ?? 'none'}`,
     `    ${operation} ${JSON.stringify(request)}`,
     `    in segment ${segment} of the ${kept === 'archive' ? 'archive' : 'landing log'}; carries ${carries.join(', ')}`,
     `    ${text}`,
@@ -96,15 +96,15 @@ function answerLines({ of, received_at, page }: RowAnswer): string[] {
 
 function versionLines(versions: readonly RowVersion[], all: boolean): string[] {
   if (versions.length < 2) return [];
-  const shown = all ? versions : versions.slice(0, mostVersions);
+  const shown = all ? versions : versions.slice(0, maxVersions);
   const lines = shown.map((version, n) => {
     const { valid_from, valid_to, valid_from_slot, valid_to_slot, run_id } = version;
     const slots = valid_from_slot === null ? '' : `, slots ${valid_from_slot} to ${valid_to_slot ?? 'now'}`;
     const changes = changesOf(version, versions[n + 1]);
     return `  ${valid_from} to ${valid_to ?? 'now'}${slots} (run ${run_id}): ${changes}`;
   });
-  const left = versions.length - shown.length;
-  return ['', 'versions', ...lines, ...(left > 0 ? [`  … ${left} more: --all`] : [])];
+  const hidden = versions.length - shown.length;
+  return ['', 'versions', ...lines, ...(hidden > 0 ? [`  … ${hidden} more: --all`] : [])];
 }
 
 /** What a version changed of the one before it. Pure. */

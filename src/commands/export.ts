@@ -4,8 +4,8 @@ import { exportSnapshot } from '../run/export-stage.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { requireSnapshot } from '../warehouse/open-snapshot.ts';
 import { takeRunLock } from '../warehouse/run-lock.ts';
+import { formatBytes, formatCount } from '../words.ts';
 import { type GlobalArgs, openContext } from './context.ts';
-import { formatBytes, formatCount } from './numbers.ts';
 import { formatTable } from './text-table.ts';
 import type { Usage } from './usage.ts';
 

@@ -3,7 +3,7 @@ import { type Forgettable, findForgettable, forgetRows } from '../run/forget-sta
 import { isError } from '../warehouse/own-views.ts';
 import type { GlobalArgs } from './context.ts';
 import { runOffline } from './offline.ts';
-import { auditLines } from './refusal-text.ts';
+import { auditLines } from './run-report.ts';
 import { askYes } from './stdio.ts';
 import type { Usage } from './usage.ts';
 
@@ -22,26 +22,26 @@ export const usage: Usage = {
     'ledgerlake forget old-job --yes': 'All that a job brought, without being asked',
   },
   notes:
-    "Closes the rows that only that brought: they leave their table and stay in its history, with gone_reason 'forgotten'. Rows that another target should show stay. A job that still lists the target brings its rows back.",
+    "Closes the rows that nothing else brought: they leave their table and stay in its history, with gone_reason 'forgotten'. Rows that another target should show stay. A job that still lists the target brings its rows back.",
 };
 
-/** `ledgerlake forget <name>`: asks the API nothing. */
+/** `ledgerlake forget <name>`: sends no request. */
 export async function execute(args: ForgetArgs): Promise<number> {
   const { name } = args;
   return runOffline('forget', args, async (session, context) => {
     const found = await findForgettable(session, name);
     const what = `${describeRows(found)} that only ${name} brought (${found.targets} target${found.targets === 1 ? '' : 's'})`;
-    const again =
+    const warning =
       found.present === 0
         ? ''
         : `; ${found.present === 1 ? 'a target is' : `${found.present} targets are`} still in the job: a run brings the rows back once the API is at a later slot`;
     if (!args.yes)
-      await askYes(`Close ${what}${again}?`, {
-        unattended: new UsageError(`this would close ${what}${again}`, 'Add --yes.'),
+      await askYes(`Close ${what}${warning}?`, {
+        unattended: new UsageError(`this would close ${what}${warning}`, 'Add --yes.'),
         declined: new StoppedEarly('nothing was forgotten', 'Answer y, or add --yes.'),
       });
     const audits = await forgetRows(session, name);
-    const lines = [`closed ${what}${again}`, ...auditLines(audits)];
+    const lines = [`closed ${what}${warning}`, ...auditLines(audits)];
     context.print(lines.join('\n'), { forgotten: name, ...found, audits });
     return audits.some(isError) ? 4 : 0;
   });

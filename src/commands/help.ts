@@ -23,12 +23,12 @@ export function programHelp(commands: readonly CommandEntry[], width: number): s
   return `${head}${renderSections(sections, width)}\n`;
 }
 
-/** What is special to a command, as the reference quotes it. Pure. */
+/** The help of a command without the global options, for the reference. Pure. */
 export function commandHelp(name: string, usage: Usage, width: number): string {
   return renderHelp(name, usage, width, []);
 }
 
-/** `--help` of a command: what is special to it, then the options that every command takes. Pure. */
+/** `--help` of a command: its own arguments and options, then those of every command. Pure. */
 export function fullCommandHelp({ name, describe }: CommandEntry, usage: Usage, width: number): string {
   return renderHelp(name, usage, width, programOptions, describe);
 }
@@ -40,13 +40,13 @@ function renderHelp(
   inherited: readonly Option[],
   describe = '',
 ): string {
-  const given = listArguments(usage);
+  const positional = listArguments(usage);
   const options = listOptions(usage);
-  const forms = given.map(({ form }) => ` ${form}`).join('');
+  const forms = positional.map(({ form }) => ` ${form}`).join('');
   const hasOptions = options.length + inherited.length > 0;
   const head = `Usage: ${programName} ${name}${hasOptions ? ' [options]' : ''}${forms}\n\n`;
   const sections = [
-    section('Arguments', given.map(argumentItem)),
+    section('Arguments', positional.map(argumentItem)),
     section('Options', options.map(optionItem)),
     section('Global options', inherited.map(optionItem)),
   ].filter(({ items }) => items.length > 0);
@@ -69,12 +69,12 @@ function optionItem({ form, describe, choices, default: fallback }: Option): Ite
 
 /** `Folder of the job files (default: "jobs")` */
 function withFacts(describe: string, facts: Record<string, unknown>): string {
-  const said = Object.entries(facts).flatMap(([name, value]) => {
+  const parts = Object.entries(facts).flatMap(([name, value]) => {
     if (value === undefined) return [];
-    const text = Array.isArray(value) ? value.map((one) => JSON.stringify(one)).join(', ') : undefined;
+    const text = Array.isArray(value) ? value.map((item) => JSON.stringify(item)).join(', ') : undefined;
     return [`${name}: ${text ?? JSON.stringify(value)}`];
   });
-  return said.length === 0 ? describe : `${describe} (${said.join(', ')})`;
+  return parts.length === 0 ? describe : `${describe} (${parts.join(', ')})`;
 }
 
 interface Section {
@@ -92,17 +92,17 @@ function renderSections(sections: readonly Section[], width: number): string {
   const margin = ' '.repeat(termWidth + 4);
   const rendered = sections.map(({ title, items }) => {
     const lines = items.map(([term, text]) => {
-      const room = width - margin.length;
-      // Below the term where beside it there would be many short lines.
-      if (room < 40) return `  ${term}\n${indent(wrap(text, width - 6), 6)}`;
-      return `  ${term.padEnd(termWidth)}  ${indent(wrap(text, room), margin.length).trimStart()}`;
+      const textWidth = width - margin.length;
+      // Below the term where the space beside it is narrow.
+      if (textWidth < 40) return `  ${term}\n${indent(wrap(text, width - 6), 6)}`;
+      return `  ${term.padEnd(termWidth)}  ${indent(wrap(text, textWidth), margin.length).trimStart()}`;
     });
     return `${title}:\n${lines.join('\n')}`;
   });
   return rendered.join('\n\n');
 }
 
-/** Each example whole on a line of its own, to be copied. */
+/** Each example on one line, so that it can be copied. */
 function renderExamples(examples: Usage['examples'], width: number): string {
   const lines = Object.entries(examples).map(
     ([line, does]) => `  ${line}\n${indent(wrap(does, width - 6), 6)}`,

@@ -27,7 +27,7 @@ interface InitArgs extends GlobalArgs {
 
 /** Arguments and options of `ledgerlake init`. */
 export const usage: Usage = {
-  arguments: { '<dir>': 'Folder of the new project; made when it is not there' },
+  arguments: { '<dir>': 'Folder of the new project; created if missing' },
   options: {
     '--collection <address>': {
       describe: 'Follow the assets of this collection; may be repeated',
@@ -43,11 +43,11 @@ export const usage: Usage = {
       repeat: true,
     },
     '--schedule <kind>': {
-      describe: 'Write what runs it every night, too; may be repeated',
+      describe: 'Also write what runs it every night; may be repeated',
       choices: schedules,
       repeat: true,
     },
-    '--yes': 'Ask nothing: with no address given and no job there, the sample collections of the sandbox',
+    '--yes': 'Ask nothing; without addresses and jobs, follow the sample collections of the sandbox',
   },
   examples: {
     'ledgerlake init my-lake': 'Asks what to follow',
@@ -69,13 +69,13 @@ export async function execute(args: InitArgs): Promise<number> {
   };
   const folder = resolve(args.dir);
   const hasJobs = (await listJobNames(join(folder, 'jobs')).catch(() => [])).length > 0;
-  const asked = hasAny(given) || args.yes || hasJobs ? null : await ask(args);
-  const followed = asked?.followed ?? given;
+  const answers = hasAny(given) || args.yes || hasJobs ? null : await ask(args);
+  const followed = answers?.followed ?? given;
   const isSample = !hasAny(followed) && !hasJobs;
   const files = projectFiles({
     followed: isSample ? { ...followed, collections: readSample() } : followed,
     isSample,
-    schedules: args.schedule ?? asked?.schedules ?? [],
+    schedules: args.schedule ?? answers?.schedules ?? [],
     folder,
     program: programWords(),
     version: readVersion(),
@@ -89,29 +89,29 @@ function hasAny(followed: Followed): boolean {
   return kinds.some((kind) => followed[kind].length > 0);
 }
 
-/** @param place where they come from, for the message @throws UsageError */
-function readAddresses(words: readonly string[], place: string): string[] {
+/** @param source the option or question, for the message @throws UsageError */
+function readAddresses(words: readonly string[], source: string): string[] {
   const addresses = words.flatMap((word) => word.split(/[\s,]+/)).filter((word) => word !== '');
   for (const word of addresses)
     if (!address.safeParse(word).success)
       throw new UsageError(
-        `${place} takes base58 addresses of 32 to 44 characters, not "${word}"`,
+        `${source} takes base58 addresses of 32 to 44 characters, not "${word}"`,
         'Copy the address again: it has no 0, O, I or l.',
       );
   return [...new Set(addresses)];
 }
 
-/** Asks on the terminal. @throws UsageError where nobody is there to answer */
+/** Asks on the terminal. @throws UsageError without a terminal */
 async function ask({ schedule }: InitArgs): Promise<{ followed: Followed; schedules: Schedule[] }> {
   if (!process.stdin.isTTY)
     throw new UsageError(
-      'what is to be followed? Nobody is there to be asked',
+      'there is no terminal to ask what to follow',
       'Give --collection, --creator, --owner or --wallet, or --yes for the sample collections.',
     );
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const answers: Record<string, string[]> = {};
   try {
-    process.stderr.write('What is to be followed? Addresses, separated by spaces; Enter for none.\n');
+    process.stderr.write('What to follow? Addresses, separated by spaces; Enter for none.\n');
     for (const kind of kinds) answers[kind] = readAddresses([await terminal.question(`  ${kind}: `)], kind);
     const list = schedules.join(', ');
     const words =
@@ -127,7 +127,7 @@ function readSchedules(text: string): Schedule[] {
   const words = text.split(/[\s,]+/).filter((word) => word !== '');
   for (const word of words)
     if (!(schedules as readonly string[]).includes(word))
-      throw new UsageError(`"${word}" is no schedule`, `Schedules are ${schedules.join(', ')}.`);
+      throw new UsageError(`"${word}" is not a schedule`, `Schedules are ${schedules.join(', ')}.`);
   return words as Schedule[];
 }
 

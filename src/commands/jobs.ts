@@ -13,7 +13,10 @@ import type { Usage } from './usage.ts';
 
 export const usage: Usage = {
   arguments: {
-    '<action>': { describe: 'check: read every job file, view and audit, ask nothing', choices: ['check'] },
+    '<action>': {
+      describe: 'check: read every job file, view and audit; sends no request',
+      choices: ['check'],
+    },
   },
   examples: {
     'ledgerlake jobs check': 'Every problem with its file and line, or the jobs in the order they run',
@@ -24,12 +27,12 @@ export const usage: Usage = {
 export async function execute(args: GlobalArgs): Promise<number> {
   const jobs = await readJobs(args.jobsDir);
   const targets = await checkTargets(jobs);
-  const own = (await readOwnSql(args.jobsDir)) ?? { views: [], audits: [] };
-  if (listQueries(jobs).length + own.views.length + own.audits.length > 0)
+  const ownSql = (await readOwnSql(args.jobsDir)) ?? { views: [], audits: [] };
+  if (listQueries(jobs).length + ownSql.views.length + ownSql.audits.length > 0)
     await withEmptyTables(async (database) => {
       await confineToTables(database);
       await checkQueries(database, jobs);
-      await checkOwnSql(database, own.views, own.audits);
+      await checkOwnSql(database, ownSql.views, ownSql.audits);
     });
   const rows = jobs.map((job) => [
     job.name,
@@ -42,7 +45,7 @@ export async function execute(args: GlobalArgs): Promise<number> {
   const same = findSameQuestions(jobs, targets);
   const width = terminalWidth();
   const list = width === null ? formatTable(columns, rows) : formatEntries(rows.map(entryOf), width);
-  const lines = [list, ...same.map(describeSame), countText(jobs.length, own)];
+  const lines = [list, ...same.map(describeSame), countText(jobs.length, ownSql)];
   createPrint(args)(
     lines.join('\n'),
     jobs.map((job) => describeJob(job, same)),
@@ -50,7 +53,7 @@ export async function execute(args: GlobalArgs): Promise<number> {
   return 0;
 }
 
-/** For a terminal, which the table may be too wide for. */
+/** A job on a terminal, where a table may be too wide. */
 function entryOf([name, operation, mode, targets, describe = '']: readonly string[]): TextEntry {
   return { head: `${name}: ${operation}, ${mode}, ${targets}`, text: describe };
 }
@@ -62,10 +65,10 @@ function countText(jobs: number, { views, audits }: OwnSql): string {
   return `${counts.join(', ')}, no problems`;
 }
 
-function describeSame({ jobs: [one, other], targets, once }: SameQuestions): string {
+function describeSame({ jobs: [first, second], targets, once }: SameQuestions): string {
   const of = `${targets} ${targets === 1 ? 'target' : 'targets'}`;
-  const how = once ? 'asked for once a run' : 'asked for twice, because one comes after the other';
-  return `${one} and ${other} ask the same of ${of}: ${how}`;
+  const how = once ? 'requested once a run' : 'requested twice, because one comes after the other';
+  return `${first} and ${second} request the same of ${of}: ${how}`;
 }
 
 function describeJob(job: Job, same: readonly SameQuestions[]) {

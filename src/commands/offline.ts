@@ -6,10 +6,10 @@ import type { Ended, Session } from '../run/session.ts';
 import { type Context, type GlobalArgs, openContext } from './context.ts';
 
 /**
- * Does what a verb that asks the API nothing does, in a session of its own.
+ * Runs the work of a verb that sends no request, in a session of its own.
  * @param work returns the exit code, and what was published
  * @param accept what the guards let pass
- * @throws UsageError where there is no data folder: a mistyped one would be made, and be found empty
+ * @throws UsageError where there is no data folder: a mistyped one would be created and found empty
  */
 export async function runOffline(
   verb: string,

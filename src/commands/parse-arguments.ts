@@ -17,17 +17,17 @@ export function parseArguments(
   const options = [...listOptions(usage), ...programOptions];
   const end = tokens.includes('--') ? tokens.indexOf('--') : tokens.length;
   checkOptions(tokens.slice(0, end), options);
-  const spelt = tokens.map((token, n) => (n < end ? spellOut(token, options) : token));
-  const { _: given, ...values } = createParser(options, spelt).parseSync();
+  const expanded = tokens.map((token, n) => (n < end ? expandShort(token, options) : token));
+  const { _: positional, ...values } = createParser(options, expanded).parseSync();
   const args: Record<string, unknown> = {};
   for (const option of options) {
     const value = readValue(option, values[option.name]);
     if (value !== undefined) args[camelCase(option.name)] = value;
   }
-  return { ...args, ...nameArguments(command, usage, given.map(String)) };
+  return { ...args, ...nameArguments(command, usage, positional.map(String)) };
 }
 
-/** A parser of these options. It leaves every value the text it is, and every argument to whoever asks. */
+/** A parser of these options. Every value stays text; arguments are collected, not checked. */
 export function createParser(options: readonly Option[], tokens: readonly string[]): Argv {
   const parser = yargs([...tokens])
     .scriptName(programName)
@@ -53,7 +53,7 @@ export function createParser(options: readonly Option[], tokens: readonly string
 }
 
 /** `-fa.sql` as `--file=a.sql`, `-f` as `--file`. */
-function spellOut(token: string, options: readonly Option[]): string {
+function expandShort(token: string, options: readonly Option[]): string {
   const option = options.find(({ short }) => short !== undefined && token.startsWith(short));
   if (option === undefined) return token;
   const rest = token.slice(2);

@@ -7,10 +7,9 @@ import { readRunLog } from '../run/run-log.ts';
 import { readRunning } from '../run/run-state.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { isSnapshotMissing, requireSnapshot } from '../warehouse/open-snapshot.ts';
-import { countOf, formatCount, formatSeconds, jobTitle } from '../words.ts';
+import { countOf, formatBytes, formatCount, formatSeconds, jobTitle } from '../words.ts';
 import { type Context, type GlobalArgs, openContext } from './context.ts';
 import { requireUrls } from './endpoints.ts';
-import { formatBytes } from './numbers.ts';
 import { formatTable, terminalWidth } from './text-table.ts';
 import type { Usage } from './usage.ts';
 import { wrapText } from './visible-text.ts';
@@ -23,16 +22,16 @@ export interface PlanArgs extends GlobalArgs {
 /** Arguments and options of `ledgerlake plan`. */
 export const usage: Usage = {
   arguments: { '[job...]': 'Jobs to plan (default: all)' },
-  options: { '--full-refresh': 'As run --full-refresh would: everything anew' },
+  options: { '--full-refresh': 'Plan for run --full-refresh: crawl everything again' },
   examples: {
     'ledgerlake plan': 'What the next run would request and cost',
     'ledgerlake plan --json | jq .credits': 'For a script',
   },
   notes:
-    'A range stands where the last crawl does not tell how much there is: the lines below the table say why.',
+    'A range means that the last crawl does not show how much there is; the lines below the table say why.',
 };
 
-/** `ledgerlake plan [job…]`: asks the API nothing and writes nothing. */
+/** `ledgerlake plan [job…]`: sends no request and writes nothing. */
 export async function execute(args: PlanArgs): Promise<number> {
   const context = await openContext(args, { asks: false });
   const { plan, month } = await untilStopped((signal) => planNamedJobs(context, args, signal));
@@ -45,7 +44,7 @@ export function describePlan(plan: readonly JobPlan[], month: Month) {
   return { jobs: plan, ...sumPlan(plan), creditsLeft: month.left };
 }
 
-/** What a run of the jobs that are named, or all, would ask for; prints nothing. @throws UsageError */
+/** What a run of the named jobs, or all, would request; prints nothing. @throws UsageError */
 export async function planNamedJobs(
   context: Context,
   args: Pick<PlanArgs, 'job' | 'fullRefresh'>,
@@ -56,15 +55,15 @@ export async function planNamedJobs(
   await checkLake(context);
   const { folder } = context;
   const running = await readRunning(folder, (await readRunLog(folder.runs)).at(-1));
-  // Without it everything would be planned as if it were new. The first run makes it as it ends.
+  // Without a snapshot everything would be planned as new. The first run makes it at its end.
   if (running === null && (await isSnapshotMissing(folder))) await requireSnapshot(folder.snapshot);
   const hasSnapshot = await exists(folder.snapshot);
-  const asked = { areNamed: args.job.length > 0, fullRefresh: args.fullRefresh };
-  const plan = await planJobs(jobs, context.config, folder, hasSnapshot, asked, signal);
+  const planOptions = { areNamed: args.job.length > 0, fullRefresh: args.fullRefresh };
+  const plan = await planJobs(jobs, context.config, folder, hasSnapshot, planOptions, signal);
   return { plan, month: await readMonth(context) };
 }
 
-/** The month's budget, and what of it is left. */
+/** Reads the month's budget and what is left of it. */
 export async function readMonth({ config, folder }: Pick<Context, 'config' | 'folder'>): Promise<Month> {
   return { credits: config.monthlyCredits, left: await readMonthlyLeft({ config, folder }) };
 }
@@ -79,25 +78,27 @@ export interface Month {
 export function sumPlan(plan: readonly JobPlan[]) {
   const sum = (field: 'targets' | 'tasks' | 'requests' | 'credits' | 'seconds' | 'diskBytes') =>
     Math.round(1000 * plan.reduce((total, job) => total + (job[field] ?? 0), 0)) / 1000;
-  const mosts = plan.map(({ requestsMost }) => requestsMost);
+  const maxima = plan.map(({ requestsMost }) => requestsMost);
   return {
     targets: sum('targets'),
     tasks: sum('tasks'),
     requests: sum('requests'),
-    requestsMost: mosts.includes(null) ? null : mosts.reduce<number>((total, most) => total + (most ?? 0), 0),
+    requestsMost: maxima.includes(null)
+      ? null
+      : maxima.reduce<number>((total, most) => total + (most ?? 0), 0),
     credits: sum('credits'),
     seconds: sum('seconds'),
     diskBytes: sum('diskBytes'),
-    unknown: plan.filter((job) => isLeast(job) || job.waitsFor !== null).map((job) => job.job),
+    unknown: plan.filter((job) => isMinimum(job) || job.waitsFor !== null).map((job) => job.job),
   };
 }
 
-/** Whether the job may ask for more than its plan says. */
-function isLeast({ unknown, growsWith }: JobPlan): boolean {
+/** Whether the job may request more than its plan says. */
+function isMinimum({ unknown, growsWith }: JobPlan): boolean {
   return unknown > 0 || growsWith.length > 0;
 }
 
-/** What a person reads: a table of the jobs, and below it why a number is a range and what else to know. Pure. @param width of the terminal that sentences are broken to; null: none */
+/** The plan for people: a table of the jobs, then notes on it. Pure. @param width of the terminal, which notes are broken to; null: none */
 export function renderPlan(plan: readonly JobPlan[], month: Month, width: number | null = null): string {
   const share = month.credits !== null && month.credits > 0;
   const columns = [
@@ -127,9 +128,9 @@ export function renderPlan(plan: readonly JobPlan[], month: Month, width: number
 }
 
 /** `40`, `40-120`, `40+`. */
-function range(least: number, most: number | null): string {
-  if (most === null) return `${formatCount(least)}+`;
-  return most > least ? `${formatCount(least)}-${formatCount(most)}` : formatCount(least);
+function range(min: number, max: number | null): string {
+  if (max === null) return `${formatCount(min)}+`;
+  return max > min ? `${formatCount(min)}-${formatCount(max)}` : formatCount(min);
 }
 
 function creditsMost({
@@ -164,7 +165,7 @@ function describeJob(job: JobPlan): string[] {
     notes.push(`more for new targets that ${job.growsWith.join(', ')} will bring`);
   if (job.open > 0)
     notes.push(
-      `${countOf(job.open, 'task')} ${job.open === 1 ? 'goes' : 'go'} on where the last run stopped`,
+      `${countOf(job.open, 'task')} ${job.open === 1 ? 'continues' : 'continue'} where the last run stopped`,
     );
   if (job.targetsLeftOut > 0)
     notes.push(

@@ -1,10 +1,10 @@
 import { makeAccepted } from '../publish/accepted.ts';
 import { publishLoaded } from '../run/publish-stage.ts';
 import type { Session } from '../run/session.ts';
-import { type AcceptArgs, acceptOptions, listArguments } from './accept-options.ts';
 import type { Context, GlobalArgs } from './context.ts';
 import { runOffline } from './offline.ts';
-import { auditLines, refusalLines } from './refusal-text.ts';
+import { type AcceptArgs, acceptOptions, listAccepted } from './run-options.ts';
+import { auditLines, refusalLines } from './run-report.ts';
 import type { Usage } from './usage.ts';
 
 /** Options of `ledgerlake publish`. */
@@ -18,7 +18,7 @@ export const usage: Usage = {
 
 /** `ledgerlake publish`: staging of complete tasks into the tables, then the snapshot. */
 export function execute(args: GlobalArgs & AcceptArgs): Promise<number> {
-  const accept = makeAccepted((guard) => listArguments(args, guard));
+  const accept = makeAccepted((guard) => listAccepted(args, guard));
   const work = async (session: Session, context: Context) => {
     // What `crawl` left untyped would otherwise wait for the next `load`.
     const { published, exitCode } = await publishLoaded(session, [], accept);

@@ -26,17 +26,17 @@ export async function askAgain(args: GlobalArgs & AskArgs, filter: QuarantineFil
   const context = await openContext(args);
   const { config, folder, log, showProgress } = context;
   const limits = readBudget(args, Date.now());
-  const read = () =>
+  const readEntries = () =>
     withSnapshot(folder, { ...config.warehouse, tempDir: tmpdir() }, (snapshot) =>
       readQuarantine(snapshot, filter),
     );
-  const targets = (await read()).flatMap(({ job, target }) => (job === null ? [] : { job, target }));
-  const all = await readJobs(context.jobsDir);
-  const jobs = all.filter(({ name }) => targets.some(({ job }) => job === name));
-  const gone = targets.find(({ job }) => !all.some(({ name }) => name === job));
-  if (gone !== undefined && gone.job !== '_confirm')
+  const targets = (await readEntries()).flatMap(({ job, target }) => (job === null ? [] : { job, target }));
+  const allJobs = await readJobs(context.jobsDir);
+  const jobs = allJobs.filter(({ name }) => targets.some(({ job }) => job === name));
+  const orphan = targets.find(({ job }) => !allJobs.some(({ name }) => name === job));
+  if (orphan !== undefined && orphan.job !== '_confirm')
     throw new UsageError(
-      `the job ${gone.job}, whose records are in quarantine, has no file in ${context.jobsDir}`,
+      `the job ${orphan.job}, whose records are in quarantine, has no file in ${context.jobsDir}`,
       `Name the others: ledgerlake quarantine retry ${jobs.map(({ name }) => name).join(' ')} --ask`,
     );
   if (jobs.length === 0) {
@@ -65,7 +65,7 @@ export async function askAgain(args: GlobalArgs & AskArgs, filter: QuarantineFil
         await exportSnapshot(context, null, stop.signal);
       },
     });
-    const left = (await read()).length;
+    const left = (await readEntries()).length;
     const exitCode = report.exitCode === 0 && left > 0 ? 3 : report.exitCode;
     const text = renderRunReport(report, context.folder, await exists(folder.snapshot));
     context.print(`${text}\n  in quarantine now: ${left}`, { ...report, exitCode, left });

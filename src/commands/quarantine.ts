@@ -1,14 +1,24 @@
 import { tmpdir } from 'node:os';
+import type { DataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
-import { locateEntry } from '../status/locate-entry.ts';
-import { type QuarantineFilter, readQuarantine, withSnapshot } from '../status/quarantine.ts';
-import { retryQuarantine } from '../status/retry-quarantine.ts';
+import { type LocatedPage, locateEntry } from '../status/locate-entry.ts';
+import {
+  groupQuarantine,
+  type QuarantineEntry,
+  type QuarantineFilter,
+  type QuarantineGroup,
+  readQuarantine,
+  withSnapshot,
+} from '../status/quarantine.ts';
+import { type RetryReport, retryQuarantine } from '../status/retry-quarantine.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { type GlobalArgs, openContext } from './context.ts';
 import { runOffline } from './offline.ts';
 import { type AskArgs, askAgain } from './quarantine-ask.ts';
-import { describeEntry, listEntries, listGroups, listText, retryText } from './quarantine-text.ts';
+import { auditLines, refusalLines } from './run-report.ts';
+import { formatTable } from './text-table.ts';
 import type { Usage } from './usage.ts';
+import { oneLine } from './visible-text.ts';
 
 interface QuarantineArgs extends GlobalArgs, AskArgs {
   action: 'list' | 'show' | 'retry';
@@ -33,8 +43,8 @@ export const usage: Usage = {
     '--table <name>': 'Only entries of this table',
     '--reason <text>': 'Only entries whose reason contains this',
     '--each': 'list: a line an entry',
-    '--ask': 'retry: ask the API for the targets again, from their start',
-    '--max-requests <n>': 'retry --ask: stop after so many requests; the next one continues',
+    '--ask': 'retry: crawl the targets again, from their start',
+    '--max-requests <n>': 'retry --ask: stop after this many requests; the next one continues',
     '--max-credits <n>': 'retry --ask: stop before more credits are spent',
     '--until <duration>': 'retry --ask: stop after this time: 90s, 1h30m, 2d',
   },
@@ -42,8 +52,8 @@ export const usage: Usage = {
     'ledgerlake quarantine list': 'By job, table, column and reason, with an example of each',
     'ledgerlake quarantine list tokens --table token_accounts --each': 'Every entry of a job and table',
     'ledgerlake quarantine show <id>': 'The raw text of a record, and the request that brought it',
-    'ledgerlake quarantine retry': 'After a change of the mapping: costs no request',
-    'ledgerlake quarantine retry tokens --ask --max-requests 500': 'Ask the API once more',
+    'ledgerlake quarantine retry': 'After a change of the mapping; sends no request',
+    'ledgerlake quarantine retry tokens --ask --max-requests 500': 'Request the records again',
   },
   notes:
     'list and show read the snapshot and end with 0. retry ends with 0 when all that was tried fits now, with 3 when something still does not, with 4 when a crawl was refused.',
@@ -110,4 +120,70 @@ function retry(args: QuarantineArgs): Promise<number> {
     print(retryText(report, folder), report);
     return { exitCode, published };
   });
+}
+
+/** @param entries their number */
+export function listText(entries: number, table: string): string {
+  if (entries === 0) return 'nothing is in quarantine';
+  return `${table}\n${entries} ${entries === 1 ? 'entry' : 'entries'}; one with its text: ledgerlake quarantine show <id>`;
+}
+
+/** Entries by what is wrong with them, as a table. */
+export function listGroups(entries: readonly QuarantineEntry[]): { groups: QuarantineGroup[]; text: string } {
+  const groups = groupQuarantine(entries);
+  const heads = ['job', 'table', 'column', 'reason', 'entries', 'for example', 'id'];
+  const rows = groups.map(({ job, table, column, reason, entries: count, raw, id }) => [
+    ...[job ?? '', table, column ?? '(record)', reason, `${count}`, raw ?? '', id],
+  ]);
+  return { groups, text: formatTable(columns(heads), rows, terminal()) };
+}
+
+/** A line an entry. */
+export function listEntries(entries: readonly QuarantineEntry[]): string {
+  const heads = ['id', 'job', 'table', 'column', 'key', 'reason', 'text'];
+  const rows = entries.map(({ id, job, table, column, key, reason, raw }) => [
+    ...[id, job ?? '', table, column ?? '(record)', key ?? '', reason, raw ?? ''],
+  ]);
+  return formatTable(columns(heads), rows, terminal());
+}
+
+const columns = (names: readonly string[]) => names.map((name) => ({ name, right: name === 'entries' }));
+
+/** The width of a terminal to cut to; none where stdout is a file or a pipe. */
+function terminal(): { width?: number } {
+  return process.stdout.isTTY ? { width: process.stdout.columns ?? 80 } : {};
+}
+
+/** One entry, with where its page is. Pure. */
+export function describeEntry(entry: QuarantineEntry & { page_line: LocatedPage | null }): string {
+  const { id, table, column, key, job, target, reason, raw, page, slot, crawl, page_line: line } = entry;
+  const origin = `${job ?? 'a job that is not known any more'}${target === null || target === '' ? '' : `/${target}`}`;
+  const request =
+    line === null
+      ? 'the page is not kept any more: only `ledgerlake quarantine retry --ask` can read it again'
+      : `${line.operation} ${JSON.stringify(line.request)}\nin segment ${line.segment} of the ${line.kept === 'archive' ? 'archive' : 'landing log'}, received ${line.received_at} by run ${line.run}`;
+  return [
+    `${id}: ${table}.${column ?? '(whole record)'}${key === null ? '' : ` of ${key}`}: ${reason}`,
+    `job ${origin}, crawl ${crawl}, page ${page}, slot ${slot ?? 'none'}`,
+    request,
+    'raw text:',
+    raw ?? '(none)',
+  ]
+    .flatMap((text) => text.split('\n'))
+    .map(oneLine)
+    .join('\n');
+}
+
+/** The result of a retry. Pure. */
+export function retryText(report: RetryReport, folder: DataFolder): string {
+  const { tried, left, gone, reloaded, refused, audits } = report;
+  if (tried === 0) return 'nothing of that is in quarantine';
+  const lines = [
+    `${tried} ${tried === 1 ? 'entry' : 'entries'} read again from ${reloaded.segments} segments: ${tried - left} fit now, ${left} do not`,
+  ];
+  if (gone > 0)
+    lines.push(
+      `  the pages of ${gone} are not kept any more (warehouse.keep_raw_days): ledgerlake quarantine retry --ask`,
+    );
+  return [...lines, ...refusalLines(refused, folder, 'RELOADED'), ...auditLines(audits)].join('\n');
 }

@@ -2,7 +2,7 @@ import { publishLoaded } from '../run/publish-stage.ts';
 import { rebuild } from '../run/repair-build.ts';
 import type { GlobalArgs } from './context.ts';
 import { runOffline } from './offline.ts';
-import { auditLines, refusalLines } from './refusal-text.ts';
+import { auditLines, refusalLines } from './run-report.ts';
 import type { Usage } from './usage.ts';
 
 interface RebuildArgs extends GlobalArgs {
@@ -12,11 +12,11 @@ interface RebuildArgs extends GlobalArgs {
 /** Options of `ledgerlake rebuild`. */
 export const usage: Usage = {
   options: {
-    '--from-archive': 'From nothing instead of the snapshot: every segment ever received is applied again',
+    '--from-archive': 'From nothing instead of the snapshot: apply every segment ever received again',
   },
   examples: { 'ledgerlake rebuild': 'The snapshot, and every segment it does not have' },
   notes:
-    'Asks the API nothing. The former build is set aside, not removed. A damaged build needs no command: the next run rebuilds it.',
+    'Sends no request. The former build is set aside, not removed. A damaged build needs no command: the next run rebuilds it.',
 };
 
 /** `ledgerlake rebuild`: the build rebuilt from what was received, then the snapshot. */

@@ -2,7 +2,7 @@ import { publishLoaded } from '../run/publish-stage.ts';
 import { type ReloadReport, reloadTables } from '../run/reload-stage.ts';
 import type { Context, GlobalArgs } from './context.ts';
 import { runOffline } from './offline.ts';
-import { auditLines, refusalLines } from './refusal-text.ts';
+import { auditLines, refusalLines } from './run-report.ts';
 import type { Usage } from './usage.ts';
 
 interface ReloadArgs extends GlobalArgs {
@@ -11,10 +11,10 @@ interface ReloadArgs extends GlobalArgs {
 
 /** Arguments of `ledgerlake reload`. */
 export const usage: Usage = {
-  arguments: { '[table...]': 'Tables to make again (default: all)' },
+  arguments: { '[table...]': 'Tables to reload (default: all)' },
   examples: { 'ledgerlake reload assets': 'After a change in sql/tables/assets.sql' },
   notes:
-    'Asks the API nothing. Rows change in place, also former versions; what was quarantined and loads now comes in. Stopped, it is simply run again.',
+    'Sends no request. Rows change in place, former versions too; quarantined records that load now are added. If it stops, run it again.',
 };
 
 /** `ledgerlake reload [table…]`: rows rebuilt from the raw records, after a change of the mapping. */

@@ -64,12 +64,12 @@ function isByNpx(env: NodeJS.ProcessEnv): boolean {
   return env.npm_lifecycle_event === 'npx' && /^'?ledgerlake\b/.test(env.npm_lifecycle_script ?? '');
 }
 
-/** Whether a shell finds the program by its name, as far as the way it was started tells. */
+/** Whether the program was started by its name, so that a shell finds it. */
 export function isOnPath(env: NodeJS.ProcessEnv = process.env, script = process.argv[1] ?? ''): boolean {
   return !isByNpx(env) && /^ledgerlake(\.cmd)?$/.test(basename(script));
 }
 
-/** A text for people with the commands in it as they can be pasted: `npx ledgerlake …` where the program was started so. */
+/** Makes the commands in a text ready to paste: `npx ledgerlake …` where npx started the program. */
 export function asCalled(text: string, env: NodeJS.ProcessEnv = process.env): string {
   return isByNpx(env) ? text.replace(command, 'npx ledgerlake ') : text;
 }

@@ -19,10 +19,14 @@ interface ReportArgs extends GlobalArgs {
 
 /** Arguments of `ledgerlake report`. */
 export const usage: Usage = {
-  arguments: { '[run]': 'The run, or how its name begins (default: the last one)' },
+  arguments: { '[run]': 'The run, or the beginning of its name (default: the last run)' },
   options: {
-    '--last <n>': { describe: 'Compare so many runs instead', read: readNumber },
-    '-o, --output <path>': { describe: 'Where to; - is stdout', read: readPath, default: 'report.html' },
+    '--last <n>': { describe: 'Compare this many runs instead', read: readNumber },
+    '-o, --output <path>': {
+      describe: 'Write to this file; - is stdout',
+      read: readPath,
+      default: 'report.html',
+    },
   },
   examples: {
     'ledgerlake report': 'The last run and what the tables hold, as report.html',
@@ -60,7 +64,7 @@ async function makePage(context: Context, args: ReportArgs): Promise<{ runs: str
   return { runs: [run.run], page: renderRunPage(report) };
 }
 
-/** A reader of the file sees the former page or this one, whole. @throws DiskError */
+/** Readers see the former page or the new one, never a part. @throws DiskError */
 async function replaceFile(file: string, text: string): Promise<void> {
   try {
     await writeSynced(`${file}.tmp`, text);

@@ -1,6 +1,6 @@
 import type { DuckDBType, DuckDBValue } from '@duckdb/node-api';
 import type { QueryResult } from '../warehouse/query.ts';
-import { formatCount } from './numbers.ts';
+import { formatCount } from '../words.ts';
 import { cutBlocks, cutText, formatTable, layOutTable, type TextColumn } from './text-table.ts';
 import { cellText, jsonText } from './value-text.ts';
 import { oneLine } from './visible-text.ts';
@@ -42,7 +42,7 @@ async function* csvText(result: QueryResult, columns: ResultColumn[]): AsyncGene
   }
 }
 
-/** NULL is nothing at all, an empty text a pair of quotes. */
+/** NULL is an empty field, an empty text a pair of quotes. */
 function csvValue(value: DuckDBValue, type: DuckDBType): string {
   return value === null ? '' : csvCell(cellText(value, type));
 }
@@ -70,18 +70,18 @@ async function* ndjsonText(result: QueryResult, columns: ResultColumn[]): AsyncG
 
 async function* jsonArrayText(result: QueryResult, columns: ResultColumn[]): AsyncGenerator<string> {
   const toJson = jsonRows(columns);
-  let before = '[\n';
+  let separator = '[\n';
   for await (const rows of result.rows()) {
     if (rows.length === 0) continue;
-    yield before + rows.map(toJson).join(',\n');
-    before = ',\n';
+    yield separator + rows.map(toJson).join(',\n');
+    separator = ',\n';
   }
-  yield before === '[\n' ? '[]\n' : '\n]\n';
+  yield separator === '[\n' ? '[]\n' : '\n]\n';
 }
 
 const numeric = /^(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DECIMAL|DOUBLE|FLOAT|BIGNUM)/;
 
-/** The first rows settle the widths; those that follow keep to them, or stick out when nothing may be cut. */
+/** The first rows set the widths; later rows are cut to them, or stick out where nothing may be cut. */
 async function* tableText(
   result: QueryResult,
   columns: ResultColumn[],
@@ -91,14 +91,14 @@ async function* tableText(
   const options = width === undefined ? {} : { width };
   let layout: ReturnType<typeof layOutTable> | undefined;
   let count = 0;
-  // Too wide for the terminal: some columns, then the next ones.
-  let isCut = false;
+  // Too wide for the terminal: blocks of columns, one below the other.
+  let inBlocks = false;
   for await (const rows of result.rows()) {
     const cells = tableCells(rows, columns);
     count += rows.length;
     const blocks = layout === undefined && width !== undefined ? cutBlocks(heads, cells, width) : [];
-    if (blocks.length > 1) isCut = true;
-    if (isCut && width !== undefined) {
+    if (blocks.length > 1) inBlocks = true;
+    if (inBlocks && width !== undefined) {
       yield cutBlocks(heads, cells, width)
         .map((block) => blockText(heads, cells, block, width))
         .join('\n');
@@ -108,7 +108,7 @@ async function* tableText(
     layout ??= layOutTable(heads, cells, options);
     yield [...(heading ? layout.heading : []), ...cells.map(layout.line)].map((line) => `${line}\n`).join('');
   }
-  if (layout === undefined && !isCut)
+  if (layout === undefined && !inBlocks)
     yield layOutTable(heads, [], options)
       .heading.map((line) => `${line}\n`)
       .join('');
@@ -128,15 +128,14 @@ function blockText(
   block: readonly number[],
   width: number,
 ): string {
-  const own = cells.map((row) => block.map((n) => row[n]!));
   return formatTable(
     block.map((n) => heads[n]!),
-    own,
+    cells.map((row) => block.map((n) => row[n]!)),
     { width },
   );
 }
 
-/** A row after the other, each field on a line of its own. */
+/** Row by row, each field on a line of its own. */
 async function* verticalText(
   result: QueryResult,
   columns: ResultColumn[],

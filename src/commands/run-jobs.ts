@@ -5,13 +5,19 @@ import { checkLake, exportSnapshot } from '../run/export-stage.ts';
 import type { PipelineOptions } from '../run/run-context.ts';
 import type { RunReport } from '../run/run-outcome.ts';
 import { runPipeline } from '../run/run-pipeline.ts';
-import { acceptOptions, readAccepted } from './accept-options.ts';
-import { tellingAfter } from './after-run.ts';
+import { reportingAfter } from './after-run.ts';
 import { confirmSpending } from './confirm-spending.ts';
 import { type Context, openContext } from './context.ts';
 import { openEndpoints, originsOf, requireUrls } from './endpoints.ts';
 import { asCalled } from './report-failure.ts';
-import { budgetOptions, jobsToRun, type RunArgs, readBudget } from './run-options.ts';
+import {
+  acceptOptions,
+  budgetOptions,
+  jobsToRun,
+  type RunArgs,
+  readAccepted,
+  readBudget,
+} from './run-options.ts';
 import { renderRunReport } from './run-report.ts';
 import { terminalWidth } from './text-table.ts';
 import type { CommandModule } from './usage.ts';
@@ -24,7 +30,7 @@ export const runCommand: CommandModule = {
     options: { ...budgetOptions, ...acceptOptions },
     examples: {
       'ledgerlake run': 'All jobs, once',
-      'ledgerlake run collections --max-credits 5000': 'One job, within a budget; run again to go on',
+      'ledgerlake run collections --max-credits 5000': 'One job, within a budget; run again to continue',
       'ledgerlake run _refresh': 'Look up the assets that no job follows any more',
       'ledgerlake run --until 6h --json': 'Nightly, from a scheduler',
     },
@@ -42,19 +48,19 @@ export const crawlCommand: CommandModule = {
   execute: (args: RunArgs) => runJobs('crawl', args),
 };
 
-/** Runs the jobs and prints what became of them. @returns the exit code */
+/** Runs the jobs and prints their report. @returns the exit code */
 async function runJobs(verb: 'run' | 'crawl', args: RunArgs): Promise<number> {
   if (args.dryRun) return (await import('./plan.ts')).execute(args);
   const context = await openContext(args);
   const { metricsFile } = args;
-  return tellingAfter(context, { verb, metricsFile }, () => runIn(context, verb, args));
+  return reportingAfter(context, { verb, metricsFile }, () => runIn(context, verb, args));
 }
 
 async function runIn(context: Context, verb: 'run' | 'crawl', args: RunArgs): Promise<number> {
   const report = await runNamedJobs(context, { verb, args, confirm: confirmSpending });
   const hasSnapshot = await exists(context.folder.snapshot);
-  const told = renderRunReport(report, context.folder, hasSnapshot);
-  context.print(wrapText(told, terminalWidth()), describeRun(report));
+  const text = renderRunReport(report, context.folder, hasSnapshot);
+  context.print(wrapText(text, terminalWidth()), describeRun(report));
   if (report.stopped !== null)
     process.stderr.write(
       `ledgerlake: stopped early: ${report.stopped.message}\n  ${asCalled(report.stopped.hint)}\n`,
@@ -71,9 +77,9 @@ export function describeRun(report: RunReport) {
 interface NamedJobs {
   verb: 'run' | 'crawl';
   args: RunArgs;
-  /** Asks somebody before it spends unusually much; absent where nobody is there. */
+  /** Asks on the terminal before an unusually expensive run; absent where nobody can be asked. */
   confirm?: typeof confirmSpending;
-  /** What ends it early. Default: signals to the process. */
+  /** Stops it early. Default: signals to the process. */
   stopOn?: PipelineOptions['stopOn'];
 }
 

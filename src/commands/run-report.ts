@@ -1,18 +1,20 @@
 import type { DataFolder } from '../data-folder.ts';
+import { acceptOf } from '../publish/accepted.ts';
 import type { MergeCounts } from '../publish/merge-table.ts';
+import type { Refusal } from '../publish/published.ts';
 import type { RunReport } from '../run/run-outcome.ts';
 import type { JobProgress } from '../run/run-state.ts';
 import { quoteForShell } from '../shell-words.ts';
+import { type AuditFinding, describeFinding, isError } from '../warehouse/own-views.ts';
 import { countOf, formatCount, formatSeconds, jobTitle } from '../words.ts';
-import { auditLines, refusalLines } from './refusal-text.ts';
 import { oneLine } from './visible-text.ts';
 
-/** The part of a run that its report is made from: without the errors. */
-export type ToldRun = Omit<RunReport, 'stopped' | 'leftOut'>;
+/** What a run's report is rendered from: everything but the errors. */
+export type ReportedRun = Omit<RunReport, 'stopped' | 'leftOut'>;
 
-/** What a person reads after a run: what it took, what changed, and what needs somebody, last. Pure. @param hasSnapshot whether there are tables to look at */
+/** The report of a run for people: its cost, what changed, and last what needs attention. Pure. @param hasSnapshot whether there are tables to query */
 export function renderRunReport(
-  report: ToldRun,
+  report: ReportedRun,
   folder: Pick<DataFolder, 'root'>,
   hasSnapshot: boolean,
 ): string {
@@ -28,7 +30,7 @@ export function renderRunReport(
   return [...lines, ...(warnings.length === 0 ? [] : ['needs attention:', ...warnings])].join('\n');
 }
 
-function describeCost({ requests, credits, saved, seconds }: ToldRun): string {
+function describeCost({ requests, credits, saved, seconds }: ReportedRun): string {
   const parts = [countOf(requests, 'request'), countOf(credits, 'credit'), formatSeconds(seconds)];
   if (saved > 0) parts.push(`${countOf(saved, 'request')} saved`);
   return parts.join(', ');
@@ -41,10 +43,11 @@ function describeJob(job: string, progress: JobProgress): string[] {
     return [
       `  ${job}: nothing to do: no targets, or all complete in this round (ledgerlake run ${job} begins a new round)`,
     ];
-  const good = done - failed;
-  const targets = `${formatCount(good)} of ${countOf(tasks, 'target')}`;
-  const had = before > 0 ? `, ${formatCount(before)} complete before` : '';
-  return [`  ${jobTitle(job)}: ${targets}, ${countOf(records, 'record')} in ${countOf(pages, 'page')}${had}`];
+  const targets = `${formatCount(done - failed)} of ${countOf(tasks, 'target')}`;
+  const complete = before > 0 ? `, ${formatCount(before)} complete before` : '';
+  return [
+    `  ${jobTitle(job)}: ${targets}, ${countOf(records, 'record')} in ${countOf(pages, 'page')}${complete}`,
+  ];
 }
 
 /** What a count of rows is called, in the order of the report. */
@@ -58,15 +61,15 @@ const countNames: readonly [keyof MergeCounts, string][] = [
   ['late', 'of the new ones came late'],
 ];
 
-/** `assets: 12 new, 114 changed, 2 gone, 11,863 unchanged`; none of tables that nothing was seen of. Pure. */
+/** `assets: 12 new, 114 changed, 2 gone, 11,863 unchanged`; without the tables that nothing was received for. Pure. */
 export function describeTables(tables: Readonly<Record<string, MergeCounts>>): string[] {
   return Object.entries(tables).flatMap(([table, counts]) => {
-    const told = describeCounts(counts);
-    return told === '' ? [] : `  ${table}: ${told}`;
+    const text = describeCounts(counts);
+    return text === '' ? [] : `  ${table}: ${text}`;
   });
 }
 
-/** `12 new, 114 changed`; empty where nothing was seen. Pure. */
+/** `12 new, 114 changed`; empty where nothing was received. Pure. */
 export function describeCounts(counts: MergeCounts): string {
   const parts = countNames.flatMap(([name, word]) =>
     counts[name] > 0 ? `${formatCount(counts[name])} ${word}` : [],
@@ -89,9 +92,47 @@ function warnOfJob(job: string, progress: JobProgress): string[] {
   return lines;
 }
 
-function warnOfRows({ published }: ToldRun): string[] {
+function warnOfRows({ published }: ReportedRun): string[] {
   return published.quarantined.map(
     ({ job, records, reason }) =>
       `  ${jobTitle(job)}: ${countOf(records, 'record')} quarantined, mostly: ${oneLine(reason)} (ledgerlake quarantine list)`,
   );
+}
+
+/** A line for each refusal, and the command that accepts what may be accepted. Pure. @param what PUBLISHED or RELOADED */
+export function refusalLines(
+  refused: readonly Refusal[],
+  folder: Pick<DataFolder, 'root'>,
+  what = 'PUBLISHED',
+): string[] {
+  const lines = refused.map(({ job, target, targets, reason }) => {
+    const name = target === '' || job.startsWith('_') ? jobTitle(job) : `${job}/${oneLine(target)}`;
+    return `  NOT ${what} ${name}${targets > 1 ? ` (${countOf(targets, 'target')})` : ''}: ${oneLine(reason)}`;
+  });
+  const command = acceptCommand(refused, folder);
+  return command === null ? lines : [...lines, `  it is kept as received; if it is right: ${command}`];
+}
+
+/** The command that publishes refused crawls as received; null where none may be accepted. Pure. */
+export function acceptCommand(
+  refused: readonly Pick<Refusal, 'guard' | 'accept'>[],
+  { root }: Pick<DataFolder, 'root'>,
+): string | null {
+  const options = refused.flatMap(({ guard, accept }) =>
+    guard === null || accept === null ? [] : `--accept-${acceptOf(guard)} ${quoteForShell(accept)}`,
+  );
+  if (options.length === 0) return null;
+  return `ledgerlake publish --data-dir ${quoteForShell(root)} ${[...new Set(options)].join(' ')}`;
+}
+
+/** A line for each audit of the project that returned rows, errors first, and what they kept back. Pure. */
+export function auditLines(audits: readonly AuditFinding[]): string[] {
+  const lines = [...audits.filter(isError), ...audits.filter((audit) => !isError(audit))].map(
+    (finding) => `  ${oneLine(describeFinding(finding))}`,
+  );
+  if (!audits.some(isError)) return lines;
+  return [
+    ...lines,
+    '  the snapshot stays as it was; what was received is kept. Once the audit passes, or says `-- severity: warn`: ledgerlake publish',
+  ];
 }

@@ -34,7 +34,7 @@ const columns = [
   ...['took', 'exit', 'requests', 'credits'].map((name) => ({ name, right: true })),
 ];
 
-/** Columns of a name of a job; more are counted. */
+/** Width that a job's name is cut to; several jobs are counted instead. */
 const jobsWidth = 9;
 
 /** What a person reads: a table of 80 columns, and below a run what was wrong with it. Pure. @param width of the terminal that notes are cut to */

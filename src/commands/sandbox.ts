@@ -21,16 +21,16 @@ interface SandboxArgs extends GlobalArgs {
 export const usage: Usage = {
   options: {
     '--port <n>': { describe: 'TCP port on 127.0.0.1; 0 takes a free one', read: readNumber, default: 8899 },
-    '--seed <n>': { describe: 'Which ledger is generated', read: readNumber, default: 1 },
-    '--assets <n>': { describe: 'How many assets it has', read: readNumber, default: 30_000 },
-    '--owners <n>': { describe: 'How many owners it has', read: readNumber, default: 5000 },
+    '--seed <n>': { describe: 'Seed of the generated ledger', read: readNumber, default: 1 },
+    '--assets <n>': { describe: 'Number of assets', read: readNumber, default: 30_000 },
+    '--owners <n>': { describe: 'Number of owners', read: readNumber, default: 5000 },
     '--rps <n>': {
       describe: 'Requests a second and pool before 429; 0: no limit',
       read: readNumber,
       default: 0,
     },
-    '--burst <n>': { describe: 'How many may come at once (default: rps)', read: readNumber },
-    '--latency <ms>': { describe: 'Milliseconds every answer waits', read: readNumber, default: 0 },
+    '--burst <n>': { describe: 'Requests that may come at once (default: rps)', read: readNumber },
+    '--latency <ms>': { describe: 'Milliseconds that every answer is delayed', read: readNumber, default: 0 },
     '--fault-rate <share>': {
       describe: 'Share of requests that fail, 0 to 1',
       read: readNumber,
@@ -38,7 +38,7 @@ export const usage: Usage = {
     },
     '--page-only': 'Lists page by number, without cursors',
     '--slot <n>': {
-      describe: 'Begin at this slot: above the last one of a former sandbox',
+      describe: 'Start at this slot, to be above the last one of a former sandbox',
       read: readNumber,
     },
     '--tick <n>': {
@@ -99,7 +99,7 @@ function readOptions(args: SandboxArgs): SandboxOptions {
     if (Number.isInteger(value) && value >= least && value <= most) return value;
     throw new UsageError(
       `--${option} is not a whole number from ${least} to ${most}`,
-      '`ledgerlake sandbox --help` says what it means.',
+      '`ledgerlake sandbox --help` explains it.',
     );
   };
   if (!(args.faultRate >= 0 && args.faultRate <= 1)) {

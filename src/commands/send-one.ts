@@ -14,25 +14,25 @@ import type { Endpoints } from './endpoints.ts';
 export interface SendContext {
   context: Context;
   endpoints: Endpoints;
-  /** Who asks: stands as the run in the log of requests. */
+  /** The command, recorded as the run in the request log. */
   command: string;
 }
 
-/** What came of one request. */
+/** The answer to one request. */
 export interface OneAnswer extends SplitPage {
   /** The answer's `result` (the whole body where it is bare), byte for byte. */
   result: Buffer;
   receivedAt: Date;
 }
 
-/** Sends one request, as often as it takes; counts its credits in the data folder, when there is one. */
+/** Sends one request, with its retries; counts its credits in the data folder, if there is one. */
 export async function sendOne(
   { context, endpoints, command }: SendContext,
   operation: Operation,
   params: Params,
 ): Promise<OneAnswer> {
   const requests = endpoints.sandbox ? null : openLog(context, command);
-  const ask = async (signal: AbortSignal): Promise<OneAnswer> => {
+  const send = async (signal: AbortSignal): Promise<OneAnswer> => {
     const monthlyLeft = requests === null ? null : await readMonthlyLeft(context);
     const budget = createBudget({ maxRequests: null, maxCredits: null, until: null, monthlyLeft });
     const client = await openClient(context, endpoints, budget, (entry) => requests?.add(entry), { signal });
@@ -46,10 +46,10 @@ export async function sendOne(
       await client.close();
     }
   };
-  return untilStopped(ask).finally(() => requests?.close());
+  return untilStopped(send).finally(() => requests?.close());
 }
 
-/** The data folder's log of requests, so that the monthly budget knows of this one; null without a data folder. */
+/** The data folder's request log, so that this request counts in the monthly budget; null without a data folder. */
 function openLog({ folder, log }: Context, command: string): RequestLog | null {
   try {
     return openRequestLog(folder.requests, command);
@@ -60,7 +60,7 @@ function openLog({ folder, log }: Context, command: string): RequestLog | null {
   }
 }
 
-/** The crawl sets these in a run; somebody who sends one request may set them too. */
+/** Parameters that the crawl sets in a run, and the user in a single request. */
 const paging = {
   limit: z.int().min(1),
   page: z.int().min(1),
@@ -70,8 +70,8 @@ const paging = {
 };
 
 /**
- * Reads the parameters of `ledgerlake call` and checks them against the catalogue: unknown names, wrong types and
- * missing ones cost nothing here, and a request each on the way.
+ * Reads the parameters of `ledgerlake call` and checks them against the catalogue: an unknown name, a wrong type or a
+ * missing parameter would cost a request.
  * @throws UsageError with every problem
  */
 export function readCallParams(operation: Operation, json: string): Params {
@@ -86,11 +86,11 @@ export function readCallParams(operation: Operation, json: string): Params {
     ({ path, message }) => `${path.map(String).join('.')}: ${message}`,
   );
   const { anyOf = [], onlyOne = false, limit, batchParam } = operation;
-  const given = anyOf.filter((name) => params[name] !== undefined && params[name] !== null);
-  if (anyOf.length > 0 && given.length === 0) problems.push(`needs at least one of ${anyOf.join(', ')}`);
-  if (onlyOne && given.length > 1) problems.push(`takes only one of ${anyOf.join(', ')}`);
-  const asked = batchParam === undefined ? params.limit : lengthOf(params[batchParam]);
-  if (limit !== null && typeof asked === 'number' && asked > limit)
+  const present = anyOf.filter((name) => params[name] !== undefined && params[name] !== null);
+  if (anyOf.length > 0 && present.length === 0) problems.push(`needs at least one of ${anyOf.join(', ')}`);
+  if (onlyOne && present.length > 1) problems.push(`takes only one of ${anyOf.join(', ')}`);
+  const count = batchParam === undefined ? params.limit : lengthOf(params[batchParam]);
+  if (limit !== null && typeof count === 'number' && count > limit)
     problems.push(`${batchParam ?? 'limit'}: at most ${limit} a request`);
   if (problems.length === 0) return params;
   throw new UsageError(
@@ -121,7 +121,7 @@ function describeParams(shape: Record<string, z.ZodType>): string {
   const names = Object.entries(shape).map(([name, schema]) =>
     isOptional(schema) ? `${name} (optional)` : name,
   );
-  return names.length === 0 ? 'no parameters besides paging' : names.join(', ');
+  return names.length === 0 ? 'no parameters except for paging' : names.join(', ');
 }
 
 function isOptional(schema: z.ZodType): boolean {

@@ -24,8 +24,8 @@ const interfaces = ['rpc', 'wallet', 'webhook'];
 /** Arguments and options of `ledgerlake source`. */
 export const usage: Usage = {
   arguments: {
-    '<action>': { describe: 'What to do', choices: ['show', 'move'] },
-    '[url]': 'move: where the same ledger answers from now on',
+    '<action>': { describe: 'show: the origins; move: bind to another URL', choices: ['show', 'move'] },
+    '[url]': 'move: the new URL of the same ledger',
   },
   options: {
     '--interface <name>':
@@ -37,7 +37,7 @@ export const usage: Usage = {
     'ledgerlake source move https://rpc.example.com --yes': 'Another provider, or another name of this one',
   },
   notes:
-    "Rows, history and complete crawls stay; open crawls begin anew and cursors are forgotten, because they are the former provider's. It sends no request. Set LEDGERLAKE_RPC_URL to the new URL, too.",
+    "Rows, history and complete crawls stay; open crawls start over and cursors are dropped, because they are the former provider's. It sends no request. Set LEDGERLAKE_RPC_URL to the new URL, too.",
 };
 
 /** `ledgerlake source show|move`. */
@@ -50,7 +50,7 @@ export async function execute(args: SourceArgs): Promise<number> {
   return 0;
 }
 
-/** The origins by interface, from the snapshot or, before there is one, from the build; a move counts from its line on. */
+/** The origins by interface, from the snapshot or, before there is one, from the build; a move counts once it is logged. */
 async function readBound({ folder, config }: Context): Promise<Map<string, string>> {
   const path = (await exists(folder.snapshot)) ? folder.snapshot : folder.build;
   if (!(await exists(path)))
@@ -81,18 +81,18 @@ async function move(args: SourceArgs, context: Context, bound: Map<string, strin
     });
   const session = { ...context, verb: 'source', jobs: [], origins: {}, moved };
   const { exitCode } = await withSession(session, async (session) => {
-    // The rates that held are another provider's.
+    // The learnt rates are the former provider's.
     await rm(context.folder.rates, { force: true });
     return { exitCode: (await publishLoaded(session)).exitCode, stopped: null };
   });
-  context.print(`${former} → ${origin}: open crawls begin anew with the next run`, {
+  context.print(`${former} → ${origin}: open crawls start over with the next run`, {
     moved,
     former: Object.fromEntries(bound),
   });
   return exitCode;
 }
 
-/** @throws UsageError for what is no URL of an API */
+/** @throws UsageError for an invalid URL */
 function readOrigin(url = ''): string {
   const fault =
     url === ''
@@ -120,18 +120,20 @@ function chooseMoved(
   if (main === undefined)
     throw new UsageError(
       'several interfaces are bound: choose the one to move',
-      `Say it: --interface ${[...bound.keys()].join(' or ')}.`,
+      `Choose it: --interface ${[...bound.keys()].join(' or ')}.`,
     );
   const names =
-    name === undefined ? [...bound].filter(([, one]) => one === main).map(([one]) => one) : [name];
-  for (const one of names) {
-    if (bound.get(one) === 'sandbox')
+    name === undefined
+      ? [...bound].filter(([, origin]) => origin === main).map(([transport]) => transport)
+      : [name];
+  for (const transport of names) {
+    if (bound.get(transport) === 'sandbox')
       throw new UsageError(
         'this folder holds sample data of the sandbox: it cannot move to another URL',
         'Name another folder with --data-dir.',
       );
-    if (bound.get(one) === origin)
-      throw new UsageError(`${one} is bound to ${origin} already`, 'There is nothing to do.');
+    if (bound.get(transport) === origin)
+      throw new UsageError(`${transport} is bound to ${origin} already`, 'There is nothing to do.');
   }
-  return Object.fromEntries(names.map((one) => [one, origin]));
+  return Object.fromEntries(names.map((transport) => [transport, origin]));
 }

@@ -10,9 +10,9 @@ import { writeStdout } from './stdio.ts';
 
 /** Where a query's result goes. */
 export interface Output {
-  /** Where symbolic links lead: what they point at is replaced, not they. */
+  /** With symbolic links resolved: the file is replaced, the link stays. */
   path: string;
-  /** A file, or nothing yet; false for a pipe or a device. */
+  /** True for a file and for a path without one yet; false for a pipe or a device. */
   isFile: boolean;
 }
 
@@ -42,7 +42,7 @@ export interface WriteOptions {
   signal: AbortSignal;
 }
 
-/** Writes a result. One of a statement without rows (SET, CREATE TEMP TABLE) has nothing to show. */
+/** Writes a result; nothing for a statement without rows (SET, CREATE TEMP TABLE). */
 export async function writeResult(
   result: QueryResult,
   { format, vertical, file, signal }: WriteOptions,
@@ -62,8 +62,8 @@ export async function writeResult(
   }
 }
 
-/** Gives a written file its name, durably. */
-export async function keepFile(draft: string, output: string): Promise<void> {
+/** Renames a written file to its name, durably. */
+export async function renameOutput(draft: string, output: string): Promise<void> {
   await syncFile(draft);
   await rename(draft, output);
 }

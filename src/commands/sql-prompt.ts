@@ -6,7 +6,7 @@ import { LedgerlakeError } from '../errors.ts';
 import { openQuerySession, type QuerySession } from '../warehouse/query.ts';
 import { writeResult } from './sql-output.ts';
 
-/** What the prompt works with: a terminal, or the streams of a test. */
+/** What the prompt reads and writes: a terminal, or the streams of a test. */
 export interface PromptOptions {
   session: QuerySession;
   input: NodeJS.ReadableStream;
@@ -14,7 +14,7 @@ export interface PromptOptions {
   terminal: boolean;
   /** Lines typed before, newest first. */
   history: string[];
-  /** Told each line, once it ran. */
+  /** Receives each line after it ran. */
   remember(line: string): Promise<void>;
   /** Shows a statement's result. */
   show(sql: string, vertical: boolean, signal: AbortSignal): Promise<void>;
@@ -75,7 +75,7 @@ export async function runPrompt(options: PromptOptions): Promise<void> {
   });
   const state: PromptState = { typed: '', vertical: false, running: null };
   lines.on('SIGINT', () => stop(lines, state, session));
-  // One after the other: lines that come while a statement runs wait for it.
+  // Lines that come while a statement runs wait for it.
   let last = Promise.resolve();
   const ended = new Promise<void>((resolve) => lines.on('close', () => resolve()));
   lines.on('line', (line) => {
@@ -87,10 +87,10 @@ export async function runPrompt(options: PromptOptions): Promise<void> {
 }
 
 interface PromptState {
-  /** Of a statement that has not ended yet. */
+  /** The text of a statement that has not ended yet. */
   typed: string;
   vertical: boolean;
-  /** Ends the statement at work; null when none is. */
+  /** Stops the running statement; null without one. */
   running: AbortController | null;
 }
 
@@ -116,7 +116,7 @@ async function takeLine(
   options: PromptOptions,
 ): Promise<void> {
   if (state.typed === '' && line.trim().startsWith('.')) {
-    if (runWord(line.trim(), state, catalog, options.output)) {
+    if (runDotCommand(line.trim(), state, catalog, options.output)) {
       lines.close();
       return;
     }
@@ -140,8 +140,13 @@ export function endsStatement(text: string): boolean {
   return !/['"]|\/\*/.test(plain) && plain.trimEnd().endsWith(';');
 }
 
-/** Runs a word of the prompt's own. @returns whether it ends the prompt */
-function runWord(line: string, state: PromptState, catalog: Catalog, output: NodeJS.WritableStream): boolean {
+/** Runs a command that begins with a dot. @returns whether it ends the prompt */
+function runDotCommand(
+  line: string,
+  state: PromptState,
+  catalog: Catalog,
+  output: NodeJS.WritableStream,
+): boolean {
   const [word, name] = line.split(/\s+/);
   if (word === '.quit' || word === '.exit') return true;
   if (word === '.tables') output.write(`${[...catalog.keys()].join('\n')}\n`);
@@ -158,14 +163,14 @@ async function runStatement(sql: string, state: PromptState, options: PromptOpti
   const running = new AbortController();
   state.running = running;
   // DuckDB forgets an interruption that comes between two steps of a statement.
-  const again = setInterval(() => running.signal.aborted && options.session.interrupt(), 50);
+  const repeat = setInterval(() => running.signal.aborted && options.session.interrupt(), 50);
   try {
     await options.show(sql, state.vertical, running.signal);
   } catch (error) {
     if (running.signal.aborted) options.output.write('stopped\n');
     else options.output.write(describeFailure(error));
   } finally {
-    clearInterval(again);
+    clearInterval(repeat);
     state.running = null;
   }
 }
@@ -178,7 +183,7 @@ function describeFailure(error: unknown): string {
 /** Columns by table or view; those of other schemas with the schema before the name. */
 export type Catalog = ReadonlyMap<string, readonly string[]>;
 
-/** What a snapshot has to complete. */
+/** Reads the tables and columns of a snapshot. */
 export async function readCatalog(session: QuerySession): Promise<Catalog> {
   const result = await session.run(
     `select if(schema_name = 'main', '', schema_name || '.') || table_name, list(column_name order by column_index)::varchar[]
@@ -194,33 +199,33 @@ export async function readCatalog(session: QuerySession): Promise<Catalog> {
   return catalog;
 }
 
-const words = ['.tables', '.columns', '.vertical', '.help', '.quit'];
+const dotCommands = ['.tables', '.columns', '.vertical', '.help', '.quit'];
 
 /**
- * What the last word of a line may become: a table, or a column; of a table that the line names, its columns first. As
- * Node's readline takes it. Pure.
+ * Completions of the last word of a line, as Node's readline takes them: tables and columns, only those of the tables
+ * that the line names. Pure.
  */
 export function completeSql(line: string, catalog: Catalog): [string[], string] {
   const word = /[\w.]*$/.exec(line)?.[0] ?? '';
-  if (/^\s*\.\w*$/.test(line)) return [words.filter((one) => one.startsWith(word)), word];
+  if (/^\s*\.\w*$/.test(line)) return [dotCommands.filter((name) => name.startsWith(word)), word];
   const [table, column] = splitColumn(word, catalog);
   if (column !== null)
     return [
-      (catalog.get(table) ?? []).filter((one) => one.startsWith(column)).map((one) => `${table}.${one}`),
+      (catalog.get(table) ?? []).filter((name) => name.startsWith(column)).map((name) => `${table}.${name}`),
       word,
     ];
   const tables = [...catalog.keys()];
   if (/\b(from|join|columns)\s+[\w.]*$/i.test(line))
-    return [tables.filter((one) => one.startsWith(word)), word];
-  const named = tables.filter((one) => new RegExp(`\\b${one.replace('.', '\\.')}\\b`).test(line));
-  const columns = (named.length > 0 ? named : tables).flatMap((one) => catalog.get(one) ?? []);
-  const all = [...new Set([...columns, ...tables])].filter((one) => one.startsWith(word));
+    return [tables.filter((name) => name.startsWith(word)), word];
+  const named = tables.filter((name) => new RegExp(`\\b${name.replace('.', '\\.')}\\b`).test(line));
+  const columns = (named.length > 0 ? named : tables).flatMap((name) => catalog.get(name) ?? []);
+  const all = [...new Set([...columns, ...tables])].filter((name) => name.startsWith(word));
   return [all.sort(), word];
 }
 
 /** `assets.own` into table and column; null where the part before the last dot is no table. */
 function splitColumn(word: string, catalog: Catalog): [string, string | null] {
-  const at = word.lastIndexOf('.');
-  const table = word.slice(0, at);
-  return at > 0 && catalog.has(table) ? [table, word.slice(at + 1)] : [word, null];
+  const dot = word.lastIndexOf('.');
+  const table = word.slice(0, dot);
+  return dot > 0 && catalog.has(table) ? [table, word.slice(dot + 1)] : [word, null];
 }

@@ -9,7 +9,7 @@ import { untilStopped } from '../stop-signals.ts';
 import { openQuerySession } from '../warehouse/query.ts';
 import { type GlobalArgs, openContext } from './context.ts';
 import { type TextFormat, textFormats } from './result-text.ts';
-import { findOutput, keepFile, writeResult } from './sql-output.ts';
+import { findOutput, renameOutput, writeResult } from './sql-output.ts';
 import { promptOnTerminal } from './sql-prompt.ts';
 import { readPath, type Usage } from './usage.ts';
 
@@ -30,7 +30,7 @@ export const usage: Usage = {
   options: {
     '-f, --file <path>': { describe: 'Read the SQL from this file', read: readPath },
     '--format <name>': {
-      describe: 'Default: what the name of --output says, table on a terminal, else csv',
+      describe: 'Default: by the suffix of --output, table on a terminal, else csv',
       choices: [...textFormats, ...binaryFormats],
     },
     '--vertical': 'A table with one field a line',
@@ -43,10 +43,10 @@ export const usage: Usage = {
       'u64 as DECIMAL(20,0), as in the lake',
     'ledgerlake sql "from assets" --format arrow | python -c "import pyarrow as pa, sys; print(pa.ipc.open_stream(sys.stdin.buffer).read_all())"':
       'An Arrow IPC stream: u64 as uint64, lists, structs and time zones kept',
-    'ledgerlake sql': 'A prompt, on a terminal: .help says what it knows',
+    'ledgerlake sql': 'A prompt, on a terminal: .help lists its commands',
   },
   notes:
-    'Reads the snapshot of the last finished run, while other runs go on. Without a query, SQL comes from stdin, or from a prompt on a terminal.',
+    'Reads the snapshot of the last finished run, also while another run is at work. Without a query, SQL comes from stdin, or from a prompt on a terminal.',
 };
 
 export async function execute(args: SqlArgs): Promise<number> {
@@ -62,22 +62,22 @@ export async function execute(args: SqlArgs): Promise<number> {
     throw new UsageError('Parquet goes to a file', 'Name it with --output <file>.');
   }
   if (format === 'arrow' && output === null && process.stdout.isTTY === true)
-    throw new UsageError('Arrow is no text for a terminal', 'Pipe it, or name a file with --output <file>.');
-  // A pipe or a device stays what it is: it is written to, not replaced.
-  const written = output?.isFile ? `${output.path}.${process.pid}.tmp` : (output?.path ?? null);
+    throw new UsageError('Arrow is not text for a terminal', 'Pipe it, or name a file with --output <file>.');
+  // A pipe or a device is written to, not replaced.
+  const draft = output?.isFile ? `${output.path}.${process.pid}.tmp` : (output?.path ?? null);
   const { memoryLimit, threads } = config.warehouse;
   await refuseFirstRun(folder);
   await untilStopped(async (signal) => {
-    const outputPath = format === 'parquet' ? { outputPath: written! } : {};
+    const outputPath = format === 'parquet' ? { outputPath: draft! } : {};
     const session = await openQuerySession(folder.snapshot, { memoryLimit, threads, signal, ...outputPath });
     try {
       signal.throwIfAborted();
       if (format === 'parquet') await session.copyToParquet(sql);
       else
-        await writeResult(await session.run(sql), { format, vertical: args.vertical, file: written, signal });
-      if (output?.isFile) await keepFile(written!, output.path);
+        await writeResult(await session.run(sql), { format, vertical: args.vertical, file: draft, signal });
+      if (output?.isFile) await renameOutput(draft!, output.path);
     } catch (error) {
-      if (output?.isFile) await rm(written!, { force: true });
+      if (output?.isFile) await rm(draft!, { force: true });
       signal.throwIfAborted();
       throw error;
     } finally {
@@ -87,7 +87,7 @@ export async function execute(args: SqlArgs): Promise<number> {
   return 0;
 }
 
-/** Until the first run ends there is nothing to read, and nothing to do but wait. @throws UsageError that says so */
+/** @throws UsageError while the first run is at work: there is no snapshot before it ends */
 export async function refuseFirstRun(folder: DataFolder): Promise<void> {
   if (await exists(folder.snapshot)) return;
   const running = await readRunning(folder, (await readRunLog(folder.runs)).at(-1));
@@ -101,10 +101,10 @@ export async function refuseFirstRun(folder: DataFolder): Promise<void> {
 function defaultFormat({ json, vertical, output = '' }: SqlArgs): Format {
   if (json) return 'json';
   if (vertical) return 'table';
-  const named = [...textFormats, ...binaryFormats].find((format) =>
+  const bySuffix = [...textFormats, ...binaryFormats].find((format) =>
     output.toLowerCase().endsWith(`.${format}`),
   );
-  if (named !== undefined) return named;
+  if (bySuffix !== undefined) return bySuffix;
   return process.stdout.isTTY && output === '' ? 'table' : 'csv';
 }
 

@@ -14,7 +14,7 @@ interface StateArgs extends GlobalArgs {
 /** Arguments and options of `ledgerlake state`. */
 export const usage: Usage = {
   arguments: {
-    '<action>': { describe: 'reset: forget how far a job is, and begin it anew', choices: ['reset'] },
+    '<action>': { describe: 'reset: forget how far a job is, so that it starts over', choices: ['reset'] },
     '<name>': 'The job, or job/target',
   },
   options: { '--yes': 'Do not ask' },
@@ -22,22 +22,22 @@ export const usage: Usage = {
     'ledgerlake state reset collections': 'The next run crawls every target from the start',
     'ledgerlake state reset tokens/<owner> --yes': 'One target, without being asked',
   },
-  notes: 'Rows stay. What was received stays too, and is published; feeds begin at `since` again.',
+  notes: 'Rows stay. What was received stays too, and is published; feeds start at `since` again.',
 };
 
-/** `ledgerlake state reset <name>`: asks the API nothing. */
+/** `ledgerlake state reset <name>`: sends no request. */
 export async function execute(args: StateArgs): Promise<number> {
   const { name } = args;
   return runOffline('state', args, async (session, context) => {
     const reset = await findReset(session, name);
-    const what = describeReset(name, reset);
+    const progress = describeReset(name, reset);
     if (!args.yes)
-      await askYes(`Forget ${what}?`, {
-        unattended: new UsageError(`this would forget ${what}`, 'Add --yes.'),
+      await askYes(`Forget ${progress}?`, {
+        unattended: new UsageError(`this would forget ${progress}`, 'Add --yes.'),
         declined: new StoppedEarly('nothing was forgotten', 'Answer y, or add --yes.'),
       });
     await resetState(session, [name]);
-    context.print(`forgot ${what}; the next run begins anew`, { reset: name, ...reset });
+    context.print(`forgot ${progress}; the next run starts over`, { reset: name, ...reset });
     return 0;
   });
 }

@@ -7,7 +7,7 @@ import { untilStopped } from '../stop-signals.ts';
 import { countOf, formatCount, formatSeconds, jobTitle } from '../words.ts';
 import { type GlobalArgs, openContext } from './context.ts';
 import { readJobFiles } from './job-files.ts';
-import { acceptCommand } from './refusal-text.ts';
+import { acceptCommand } from './run-report.ts';
 import { terminalWidth } from './text-table.ts';
 import type { Usage } from './usage.ts';
 import { oneLine, wrapText } from './visible-text.ts';
@@ -45,10 +45,10 @@ export function renderStatus(status: Status, folder: Pick<DataFolder, 'root'>): 
   const [only] = status.jobs;
   for (const target of status.targets ?? []) lines.push(`  ${describeTarget(target, only, status.gaps)}`);
   for (const gap of status.gaps) {
-    const goesOn = gap.cursor === null ? 'from the head' : `at cursor ${gap.cursor}`;
+    const start = gap.cursor === null ? 'from the head' : `at cursor ${gap.cursor}`;
     const isGone = status.jobs.some(({ job, has_file }) => job === gap.job && has_file === false);
     lines.push(
-      `gap: ${nameOf(gap)} ${describeRange(gap.unit, gap.low_slot, gap.high_slot)} are not in${isGone ? '' : `; the next run continues ${goesOn}`}`,
+      `gap: ${nameOf(gap)} ${describeRange(gap.unit, gap.low_slot, gap.high_slot)} are not in${isGone ? '' : `; the next run continues ${start}`}`,
     );
   }
   for (const { job, target, targets, reason } of status.held) {
@@ -56,7 +56,8 @@ export function renderStatus(status: Status, folder: Pick<DataFolder, 'root'>): 
     lines.push(`held back: ${job.startsWith('_') ? jobTitle(job) : `${job}${of}`}: ${oneLine(reason)}`);
   }
   const command = acceptCommand(status.held, folder);
-  if (command !== null) lines.push(`  a right night takes its place; if it is right: ${command}`);
+  if (command !== null)
+    lines.push(`  a later crawl that passes the guards replaces it; if it is right: ${command}`);
   if (status.absent > 0)
     lines.push(
       `${countOf(status.absent, 'row')} missing from the lists once: a later run asks a second time (meta.absent)`,
@@ -81,7 +82,7 @@ export function renderStatus(status: Status, folder: Pick<DataFolder, 'root'>): 
   return lines.join('\n');
 }
 
-/** What has arrived and is in no table yet. */
+/** What was received and is in no table yet. */
 function describeLanded({ crawls, open, records }: Status['landed'], snapshotMissing: boolean): string {
   const what = [countOf(records, 'record')];
   if (crawls > open) what.push(countOf(crawls - open, 'finished crawl'));
@@ -90,7 +91,7 @@ function describeLanded({ crawls, open, records }: Status['landed'], snapshotMis
   return `received, and ${where}: ${what.join(', ')}`;
 }
 
-/** The run at work, how far its jobs are, and what it does or waits for. @param now Unix ms */
+/** The run at work: the progress of its jobs, and its current activity. @param now Unix ms */
 function describeRunning(
   { run, started_at, requests, credits, jobs, activity }: RunState,
   now: number,
@@ -152,7 +153,7 @@ function describeTarget(target: TargetStatus, job: JobStatus | undefined, gaps: 
   const parts = [state, countOf(target.pages, 'page'), countOf(target.records, 'record')];
   if (target.former) parts.unshift('former target');
   const ownGaps = gaps.filter((gap) => gap.job === job?.job && gap.target === target.target);
-  // What all data of a plain target is in up to is told of the job.
+  // A plain target's slot is in the line of its job.
   if (target.changes_seen_to !== null || target.covered_to !== null)
     parts.push(...describeSlots(target, ownGaps));
   if (target.keyless > 0n) parts.push(`${target.keyless} records without a key`);

@@ -4,9 +4,8 @@ import type { LedgerlakeError } from '../errors.ts';
 import { noteResult } from '../json-output.ts';
 
 /**
- * Writes pieces to stdout, no faster than they are read. A reader that has seen enough (`| head`) ends it without
- * an error.
- * @param signal ends waiting for one that does not read
+ * Writes pieces to stdout, no faster than they are read. A reader that closes the pipe (`| head`) is no error.
+ * @param signal stops waiting for a reader
  */
 export async function writeStdout(
   pieces: AsyncIterable<string | Buffer> | Iterable<string | Buffer>,
@@ -22,7 +21,7 @@ export async function writeStdout(
 
 /**
  * Asks on the terminal before something that cannot be undone.
- * @throws `unattended` where nobody can be asked, `declined` for any answer but yes
+ * @throws `unattended` without a terminal, `declined` for any answer but yes
  */
 export async function askYes(
   question: string,

@@ -14,7 +14,7 @@ interface TablesArgs extends GlobalArgs {
 
 export const usage: Usage = {
   arguments: { '[table]': 'Only this table, with its columns' },
-  options: { '--sql': 'The SQL that is made for the table: mapping, hashes, merge' },
+  options: { '--sql': 'The SQL generated for the table: mapping, hashes, merge' },
   examples: {
     'ledgerlake tables': 'Every table and view, with what it holds',
     'ledgerlake tables assets': 'The columns of a table, their types and meaning',
@@ -22,7 +22,7 @@ export const usage: Usage = {
     'ledgerlake tables assets --sql': 'How its records become rows, and how publish applies them',
     'ledgerlake tables --json': 'All of it as one document',
   },
-  notes: 'The model as this version makes it; needs no data folder.',
+  notes: 'The model of this version; needs no data folder.',
 };
 
 export async function execute(args: TablesArgs): Promise<number> {
@@ -72,17 +72,17 @@ function describeTable({ name, describe, key, columns }: TableDescription): stri
   return `${name}: ${describe}\n${keyed}\n${formatTable(heads, rows)}`;
 }
 
-/** All SQL of one table, each part under what it is for. */
+/** All SQL of one table, each part under its purpose. */
 async function printSql(args: TablesArgs, tables: readonly TableDescription[]): Promise<number> {
   if (args.table === undefined)
     throw new UsageError('--sql takes a table', 'For example: ledgerlake tables assets --sql');
   const { name } = findTable(tables, args.table);
-  const spec = readTableSpecs().find((one) => one.name === name);
+  const spec = readTableSpecs().find((spec) => spec.name === name);
   if (spec === undefined)
     throw new UsageError(
       `no SQL is generated for ${name}: sql/ holds it as written`,
-      `Tables that SQL is made for: ${readTableSpecs()
-        .map((one) => one.name)
+      `Tables with generated SQL: ${readTableSpecs()
+        .map((spec) => spec.name)
         .join(', ')}.`,
     );
   const parts = await withEmptyTables((database) => listTableSql(database, spec));
@@ -91,12 +91,12 @@ async function printSql(args: TablesArgs, tables: readonly TableDescription[]): 
   return 0;
 }
 
-function findTable(tables: readonly TableDescription[], asked: string): TableDescription {
-  const found = tables.find(({ name }) => name === asked.toLowerCase());
+function findTable(tables: readonly TableDescription[], wanted: string): TableDescription {
+  const found = tables.find(({ name }) => name === wanted.toLowerCase());
   if (found !== undefined) return found;
   const names = tables.map(({ name }) => name);
   throw new UsageError(
-    `no table is called "${asked}"${suggestion(asked, names)}`,
+    `no table is called "${wanted}"${suggestion(wanted, names)}`,
     `The tables are ${names.join(', ')}.`,
   );
 }

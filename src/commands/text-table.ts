@@ -3,12 +3,12 @@ import { oneLine } from './visible-text.ts';
 
 export interface TextColumn {
   name: string;
-  /** Numbers stand right. */
+  /** Right-aligned, as numbers are. */
   right?: boolean;
 }
 
 export interface TextTableOptions {
-  /** Columns of the terminal; lines are cut to it. Left out: nothing is cut. */
+  /** Columns of the terminal, which lines are cut to. Default: nothing is cut. */
   width?: number;
 }
 
@@ -22,13 +22,13 @@ export function formatTable(
   return [...layout.heading, ...rows.map(layout.line)].map((line) => `${line}\n`).join('');
 }
 
-/** Lines of a table whose widths are settled, so that more rows than were measured can follow. */
+/** Lines of a table with fixed widths, so that rows can follow that were not measured. */
 export interface TableLayout {
   heading: string[];
   line(row: readonly string[]): string;
 }
 
-/** Settles the widths by the heading and these rows. */
+/** Sets the widths by the heading and these rows. */
 export function layOutTable(
   columns: readonly TextColumn[],
   sample: readonly (readonly string[])[],
@@ -54,19 +54,16 @@ export function layOutTable(
   };
 }
 
-/** Takes from the widest columns until all fit, but leaves each 8. */
+/** Narrows the widest columns until all fit, none below 8. */
 function narrow(widths: number[], available: number): void {
-  const least = 8;
+  const min = 8;
   const total = () => widths.reduce((sum, width) => sum + width + 2, -2);
   while (total() > available) {
     const widest = widths.indexOf(Math.max(...widths));
-    if (widths[widest]! <= least) return;
-    const second = Math.max(least, ...widths.filter((_, n) => n !== widest));
+    if (widths[widest]! <= min) return;
+    const second = Math.max(min, ...widths.filter((_, n) => n !== widest));
     const excess = total() - available;
-    widths[widest] = Math.max(
-      least,
-      Math.min(widths[widest]! - 1, Math.max(second, widths[widest]! - excess)),
-    );
+    widths[widest] = Math.max(min, Math.min(widths[widest]! - 1, Math.max(second, widths[widest]! - excess)));
   }
 }
 
@@ -91,12 +88,12 @@ export function cutText(text: string, width: number): string {
   return `${kept}…`;
 }
 
-/** Columns are not narrowed below this where the others can go below them. */
-const readable = 16;
+/** Columns are not narrowed below this width where a further block can hold the others. */
+const readableWidth = 16;
 
 /**
- * Numbers of the columns that fit beside each other, block by block; the first column begins each of them, to tell the rows by.
- * One block where the terminal is wide enough for all. Pure.
+ * Indexes of the columns that fit beside each other, block by block. Each block begins with the first column, which
+ * identifies the rows. One block where all columns fit. Pure.
  */
 export function cutBlocks(
   columns: readonly TextColumn[],
@@ -105,25 +102,25 @@ export function cutBlocks(
 ): number[][] {
   const widths = columns.map(({ name }, n) =>
     rows.reduce(
-      (widest, row) => Math.max(widest, Math.min(readable, stringWidth(oneLine(row[n] ?? '')))),
-      Math.min(readable, stringWidth(oneLine(name))),
+      (widest, row) => Math.max(widest, Math.min(readableWidth, stringWidth(oneLine(row[n] ?? '')))),
+      Math.min(readableWidth, stringWidth(oneLine(name))),
     ),
   );
   const blocks: number[][] = [];
   let used = Number.POSITIVE_INFINITY;
   for (const n of columns.keys()) {
-    const own = widths[n]! + 2;
-    if (used + own - 2 > width) {
+    const columnWidth = widths[n]! + 2;
+    if (used + columnWidth - 2 > width) {
       blocks.push(n === 0 ? [] : [0]);
       used = n === 0 ? 0 : widths[0]! + 2;
     }
     blocks.at(-1)!.push(n);
-    used += own;
+    used += columnWidth;
   }
   return blocks;
 }
 
-/** What is listed one below the other: a line that names it, and a text about it. */
+/** An entry of a list: a line that names it, and a text about it. */
 export interface TextEntry {
   head: string;
   text: string;
@@ -148,10 +145,10 @@ function wrap(text: string, width: number, indent: string): string[] {
     }
     line += word;
   }
-  return [...lines, line.trimEnd()].filter((one) => one.trim() !== '').map((one) => cutText(one, width));
+  return [...lines, line.trimEnd()].filter((text) => text.trim() !== '').map((text) => cutText(text, width));
 }
 
-/** Columns of the terminal that stdout is; null where it is a file or a pipe. */
+/** Width of the terminal that stdout is; null where it is a file or a pipe. */
 export function terminalWidth(): number | null {
   return process.stdout.isTTY === true ? (process.stdout.columns ?? 80) : null;
 }

@@ -40,13 +40,13 @@ interface ArgumentSpec {
 
 interface OptionSpec extends ArgumentSpec {
   default?: string | number;
-  /** Makes a value of the text; the text itself is the value without it. @throws UsageError */
+  /** Converts the text to a value; without it, the value is the text. @throws UsageError */
   read?: (text: string, option: string) => unknown;
-  /** May be given again: its value is a list. */
+  /** May be repeated: its value is a list. */
   repeat?: true;
 }
 
-/** An argument of a command, its form read. */
+/** An argument of a command, as its declaration says. */
 export interface Argument extends ArgumentSpec {
   form: string;
   name: string;
@@ -54,7 +54,7 @@ export interface Argument extends ArgumentSpec {
   rest: boolean;
 }
 
-/** An option, its form read. */
+/** An option, as its declaration says. */
 export interface Option extends OptionSpec {
   form: string;
   /** Without dashes; `--no-progress` is `progress`. */
@@ -63,7 +63,7 @@ export interface Option extends OptionSpec {
   long: string;
   /** `-f` */
   short?: string;
-  /** `<path>`; none for one that takes no value. */
+  /** `<path>`; absent where it takes no value. */
   takes?: string;
 }
 
@@ -97,11 +97,11 @@ function describedBy<T extends { describe: string }>(spec: string | T): T | { de
   return typeof spec === 'string' ? { describe: spec } : spec;
 }
 
-/** What to do about arguments that are wrong. */
+/** What to do about invalid arguments. */
 const hint =
   'ledgerlake --help lists the commands, ledgerlake <command> --help its options: they come after its name, and what only looks like one after --.';
 
-/** Arguments that are wrong, whichever command they are for. */
+/** An error about invalid arguments, of any command. */
 export function argumentError(message: string): UsageError {
   return new UsageError(message, hint);
 }
@@ -118,7 +118,7 @@ export function readPath(text: string, option: string): string {
   return text;
 }
 
-/** A number given to an option; what range it may have, the command says. @throws as readPath */
+/** A number given to an option; the command checks its range. @throws as readPath */
 export function readNumber(text: string, option: string): number {
   const value = text.trim() === '' ? Number.NaN : Number(text);
   if (Number.isNaN(value)) throw argumentError(`${option} takes a number, not "${text}"`);

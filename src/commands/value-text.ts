@@ -19,12 +19,12 @@ const {
 
 /**
  * A value of a query as JSON, exactly: u64, HUGEINT and decimals as numbers with all their digits, a JSON column as
- * the JSON it holds, times as ISO 8601 in UTC, what JSON has no word for (NaN, infinity, blobs) as text.
+ * the JSON it holds, times as ISO 8601 in UTC, and what JSON cannot express (NaN, infinity, blobs) as text.
  */
 export function jsonText(value: DuckDBValue, type: DuckDBType): string {
   if (value === null || value === undefined) return 'null';
   if (typeof value === 'string') {
-    // In valid JSON a raw line break stands between tokens only; one would end a line of ndjson.
+    // Valid JSON has raw line breaks only between tokens; one would end a line of ndjson.
     return type.alias === 'JSON' ? value.replace(/[\r\n]/g, ' ') : JSON.stringify(value);
   }
   if (typeof value === 'number') return numberText(value);
@@ -75,11 +75,11 @@ function plainText(value: DuckDBValue): string {
   return Object.is(value, -0) ? '-0.0' : String(value);
 }
 
-// 0001-01-01 to 9999-12-31; outside, DuckDB's own notation says more than ISO 8601 can.
+// 0001-01-01 to 9999-12-31: ISO 8601 has no other years, so DuckDB's notation is kept for those.
 const firstMicros = -62_135_596_800_000_000n;
 const lastMicros = 253_402_300_799_999_999n;
 
-/** `2026-01-01T00:00:00Z`, with as many decimals (0 to 6) as it takes. */
+/** `2026-01-01T00:00:00Z`, with 0 to 6 decimals as needed. */
 function utcText(value: DuckDBTimestampTZValue): string {
   const { micros } = value;
   if (micros < firstMicros || micros > lastMicros) return value.toString();
@@ -104,7 +104,7 @@ export async function rowValues({ columns, rows }: QueryResult): Promise<Record<
   return all;
 }
 
-/** What JavaScript has no exact value for (decimals, times, blobs) as text. */
+/** A value for JavaScript; decimals, times and blobs, which it cannot hold exactly, as text. */
 function plainValue(value: DuckDBValue, type: DuckDBType): Value {
   if (value === null || typeof value !== 'object') return value;
   if (

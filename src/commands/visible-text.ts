@@ -1,6 +1,6 @@
 import stringWidth from 'string-width';
 
-/** Control characters become visible: names in the data may hold escape sequences, which a terminal would obey. */
+/** Makes control characters visible: names in the data may hold escape sequences, which a terminal would obey. */
 export function oneLine(text: string): string {
   if (!/[\p{Cc}\p{Cf}\u2028\u2029]/u.test(text)) return text;
   return text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029\u200b\ufeff]/gu, (character) => {
@@ -10,17 +10,17 @@ export function oneLine(text: string): string {
   });
 }
 
-/** The same for a text of several lines. */
+/** As `oneLine`, for a text of several lines. */
 export function visibleLines(text: string): string {
   return text.split('\n').map(oneLine).join('\n');
 }
 
-/** A command stays on one line, so that it can be copied. */
-const unit = /(\s*)([(`]?ledgerlake [^)`]*[)`]?|\S+)/g;
+/** A word, or a command, which stays on one line so that it can be copied. */
+const wordOrCommand = /(\s*)([(`]?ledgerlake [^)`]*[)`]?|\S+)/g;
 
 /**
- * Breaks lines between words where they are wider than the terminal. What goes on stands `indent` columns behind the
- * beginning of its line. Pure. @param width null: no terminal, nothing is broken
+ * Breaks lines between words where they are wider than the terminal. Continuations are indented by `indent` columns
+ * more than their line. Pure. @param width null: no terminal, nothing is broken
  */
 export function wrapText(text: string, width: number | null, indent = 2): string {
   if (width === null) return text;
@@ -32,13 +32,13 @@ export function wrapText(text: string, width: number | null, indent = 2): string
 
 function wrapLine(line: string, width: number, indent: number): string {
   if (stringWidth(line) <= width) return line;
-  const begin = line.slice(0, line.length - line.trimStart().length);
+  const margin = line.slice(0, line.length - line.trimStart().length);
   const lines: string[] = [];
   let current = '';
-  for (const [, space, word] of line.matchAll(unit)) {
+  for (const [, space, word] of line.matchAll(wordOrCommand)) {
     if (current !== '' && stringWidth(`${current}${space}${word}`) > width) {
       lines.push(current);
-      current = begin + ' '.repeat(indent) + word;
+      current = margin + ' '.repeat(indent) + word;
     } else current += `${space}${word}`;
   }
   return [...lines, current].join('\n');

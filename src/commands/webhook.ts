@@ -21,7 +21,7 @@ interface WebhookArgs extends GlobalArgs {
 
 export const usage: Usage = {
   arguments: {
-    '<action>': { describe: 'What to do', choices: ['enable', 'disable'] },
+    '<action>': { describe: 'Whether it is to deliver', choices: ['enable', 'disable'] },
     '<id>': 'Id of the webhook, a UUIDv4',
   },
   examples: {
@@ -35,8 +35,8 @@ export const usage: Usage = {
 
 export async function execute(args: WebhookArgs): Promise<number> {
   const operation = findOperation('setWebhookActive') as Operation;
-  const asked = { webhookID: args.id, active: args.action === 'enable' };
-  const params = readCallParams(operation, JSON.stringify(asked));
+  const request = { webhookID: args.id, active: args.action === 'enable' };
+  const params = readCallParams(operation, JSON.stringify(request));
   const context = await openContext(args);
   const endpoints = await openEndpoints(context, { keepSlot: false });
   try {
@@ -53,7 +53,7 @@ export async function execute(args: WebhookArgs): Promise<number> {
   }
 }
 
-/** Before anything is sent: the snapshot says whose data the folder holds. The next run looks again. */
+/** Checks, before anything is sent, that the snapshot is bound to this origin. The next run checks again. */
 async function refuseOtherSource({ folder, config }: Context, webhook: string): Promise<void> {
   try {
     await access(folder.snapshot);
@@ -70,7 +70,7 @@ async function refuseOtherSource({ folder, config }: Context, webhook: string): 
   }
 }
 
-/** Keeps the record as one page of a crawl of its own. It is whole already: no run need ask for it. */
+/** Lands the record as the only page of a crawl, which is complete: no run requests it. */
 async function landRecord(
   { folder }: Context,
   operation: Operation,
@@ -119,5 +119,5 @@ function readRecord(result: Buffer): Record<string, unknown> {
   const record: unknown = JSON.parse(result.toString('utf8'));
   if (typeof record === 'object' && record !== null && !Array.isArray(record))
     return record as Record<string, unknown>;
-  throw new UsageError('the answer is no webhook record', 'Check LEDGERLAKE_WEBHOOK_URL.');
+  throw new UsageError('the answer is not a webhook record', 'Check LEDGERLAKE_WEBHOOK_URL.');
 }

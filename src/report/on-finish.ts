@@ -17,7 +17,7 @@ const commandMs = 60_000;
  * Sends the summary of a run. A failure goes to `warn` and changes nothing else.
  * @param env what the command sees: without the key
  */
-export async function tellFinished(
+export async function runFinishHooks(
   { webhook, command, when }: OnFinish,
   finished: FinishedRun,
   env: NodeJS.ProcessEnv,

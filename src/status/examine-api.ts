@@ -68,8 +68,8 @@ export function isMissing({ outcome, status, code, said }: Probe): boolean {
   );
 }
 
-/** What one answer shows to be wrong. Pure. @param keyMend the command that changes the key */
-export function judgeProbe(probe: Probe, config: Pick<Config, 'keyPlaces'>, keyMend: string): Finding[] {
+/** What one answer shows to be wrong. Pure. @param keyRepair the command that changes the key */
+export function listFaults(probe: Probe, config: Pick<Config, 'keyPlaces'>, keyRepair: string): Finding[] {
   const { transport, origin, outcome, said, aheadMs, operation } = probe;
   const find = (message: string, repair: string, exitCode: number, note?: string): Finding => {
     const told = `${transport} at ${origin}: ${message}${said === '' ? '' : `: ${said}`}`;
@@ -87,10 +87,10 @@ export function judgeProbe(probe: Probe, config: Pick<Config, 'keyPlaces'>, keyM
   if (outcome === 'key_refused') {
     const place = describeKeyPlace(config.keyPlaces[transport]);
     const note = `it is sent as ${place}; where the provider wants it elsewhere: api.auth.${transport} in ledgerlake.yaml`;
-    findings.push(find('the key is refused', keyMend, 77, note));
+    findings.push(find('the key is refused', keyRepair, 77, note));
   } else if (probe.status === 404 && config.keyPlaces[transport].in === 'path')
     findings.push(
-      find('nothing is at this path', keyMend, 77, 'a wrong key, or a wrong path of the URL, looks so'),
+      find('nothing is at this path', keyRepair, 77, 'a wrong key, or a wrong path of the URL, looks so'),
     );
   else if (isMissing(probe))
     findings.push(find(`${operation} is not there`, 'ledgerlake doctor --methods', 0));

@@ -34,7 +34,7 @@ export interface Prober {
   close(): Promise<void>;
 }
 
-export interface ProbePlace {
+export interface ProberOptions {
   endpoints: Partial<Record<Transport, string>>;
   key: ApiKey;
   config: Pick<Config, 'timeoutMs' | 'paramNames' | 'credits'>;
@@ -44,7 +44,7 @@ export interface ProbePlace {
 const judgedBytes = 64 * 1024;
 
 /** Asks without retries, limiter or budget: each operation is asked once, one after the other. */
-export function createProber({ endpoints, key, config, onAttempt }: ProbePlace): Prober {
+export function createProber({ endpoints, key, config, onAttempt }: ProberOptions): Prober {
   const { timeoutMs, paramNames } = config;
   const http = createHttp({ endpoints, key, timeoutMs, connections: 1, userAgent: 'ledgerlake' });
   return {

@@ -147,7 +147,7 @@ test('jobs with a mistake, and none at all', async () => {
   rmSync(join(folder, 'jobs'), { recursive: true });
   expect(await doctorAt(healthy)).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('there are none in jobs: ledgerlake init . makes some'),
+    stdout: expect.stringContaining('there are none in jobs: ledgerlake init . creates some'),
   });
 });
 
@@ -188,5 +188,5 @@ test('--methods: the credits first, then each method once, and what came of it',
 test('--methods without a URL has nobody to ask', async () => {
   const { code, stderr } = await runCli(['doctor', '--methods'], { cwd: folder });
   expect(code).toBe(2);
-  expect(stderr).toContain('no URL is set, so there is nobody to ask');
+  expect(stderr).toContain('no URL is set, and the embedded sandbox has every method');
 });

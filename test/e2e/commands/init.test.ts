@@ -97,7 +97,7 @@ test('a schedule for a project that is there: nothing is asked, no sample comes 
 });
 
 test.each([
-  [['p'], 'what is to be followed? Nobody is there to be asked'],
+  [['p'], 'there is no terminal to ask what to follow'],
   [['p', '--wallet', 'O0Il'], '--wallet takes base58 addresses of 32 to 44 characters, not "O0Il"'],
   [
     ['p', '--schedule', 'at'],

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { refusalLines } from '../../../src/commands/refusal-text.ts';
+import { refusalLines } from '../../../src/commands/run-report.ts';
 import { readText, root } from '../../support/documents.ts';
 import { openInstallation } from '../../support/nights.ts';
 import type { Script } from '../../support/scripted-api.ts';

@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { tellingAfter } from '../../../src/commands/after-run.ts';
+import { reportingAfter } from '../../../src/commands/after-run.ts';
 import type { Context } from '../../../src/commands/context.ts';
 import { dataFolder } from '../../../src/data-folder.ts';
 import { UsageError } from '../../../src/errors.ts';
@@ -21,9 +21,9 @@ test('an SDK of traces that cannot be loaded is said, and changes neither the ex
     log: pino({ level: 'warn' }, { write: (line: string) => void said.push(line) }),
   } as unknown as Context;
   const after = { verb: 'run', metricsFile: undefined };
-  expect(await tellingAfter(context, after, async () => 3)).toBe(3);
+  expect(await reportingAfter(context, after, async () => 3)).toBe(3);
   const failure = new UsageError('wrong', 'Right it.');
-  await expect(tellingAfter(context, after, () => Promise.reject(failure))).rejects.toBe(failure);
+  await expect(reportingAfter(context, after, () => Promise.reject(failure))).rejects.toBe(failure);
   expect(said.length).toBe(2);
   for (const line of said) expect(line).toContain('OpenTelemetry: the trace was not sent');
 });
