@@ -1,14 +1,13 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type AgedNight, type AgingOptions, type NightPlace, openAgedFolder } from '../../bench/aging.ts';
 import { bar, isNightly, showFigure } from '../bars.ts';
-import { aheadBy } from '../support/clock.ts';
-import { runHere } from '../support/command-line.ts';
+import { runProgram } from '../support/program.ts';
 
 vi.setConfig({ testTimeout: 7_200_000 });
 
 /** A night in this process: nothing is measured, which other tests beside it would disturb. */
 async function runNight(args: readonly string[], { cwd, env, aheadMs }: NightPlace) {
-  const { code, stderr } = await aheadBy(aheadMs, () => runHere(args, { cwd, env }));
+  const { code, stderr } = await runProgram(args, { cwd, env, aheadMs });
   expect(code, stderr).toBe(0);
   return { cpuSeconds: 0, peakMb: 0, seconds: 0 };
 }

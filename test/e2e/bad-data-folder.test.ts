@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { openDatabase } from '../../src/warehouse/database.ts';
 import { expectFailure, hashFile } from '../chaos/crash/failure.ts';
-import { environmentOf, makePlace, runProgram } from '../chaos/crash/program.ts';
+import { runProgram } from '../support/program.ts';
+import { environmentOf, makeProject } from '../support/project.ts';
 import { startTiny, writeListJob } from './tiny.ts';
 
 // Whole runs of the program: on a busy machine several of them take longer than the default.
@@ -13,8 +14,12 @@ vi.setConfig({ testTimeout: 180_000 });
 test.each(['load', 'publish', 'reload', 'rebuild', 'clean'])(
   '%s without a data folder: 2, and none is made',
   async (verb) => {
-    const place = await makePlace();
-    expectFailure(await runProgram([verb], { place }), 2, /there is no data folder [\s\S]*--data-dir/);
+    const place = await makeProject();
+    expectFailure(
+      await runProgram([verb], { cwd: place.root }),
+      2,
+      /there is no data folder [\s\S]*--data-dir/,
+    );
     expect(existsSync(place.data)).toBe(false);
   },
 );
@@ -22,14 +27,22 @@ test.each(['load', 'publish', 'reload', 'rebuild', 'clean'])(
 test('an answer of sql does not go into the data folder: 2, the snapshot stays', async () => {
   const { sandbox, place } = await startTiny();
   await writeListJob(place, sandbox);
-  expect((await runProgram(['run'], { place, env: environmentOf(sandbox) })).code).toBe(0);
+  expect((await runProgram(['run'], { cwd: place.root, env: environmentOf(sandbox) })).code).toBe(0);
   const snapshot = join(place.data, 'warehouse.duckdb');
   const before = hashFile(snapshot);
-  expectFailure(await runProgram(['sql', '-o', snapshot, 'select 1'], { place }), 2, /is in the data folder/);
+  expectFailure(
+    await runProgram(['sql', '-o', snapshot, 'select 1'], { cwd: place.root }),
+    2,
+    /is in the data folder/,
+  );
   // By another name of the folder, too.
   await symlink(place.data, join(place.root, 'elsewhere'));
   const other = join(place.root, 'elsewhere/warehouse.duckdb');
-  expectFailure(await runProgram(['sql', '-o', other, 'select 1'], { place }), 2, /is in the data folder/);
+  expectFailure(
+    await runProgram(['sql', '-o', other, 'select 1'], { cwd: place.root }),
+    2,
+    /is in the data folder/,
+  );
   expect(hashFile(snapshot)).toBe(before);
 });
 
@@ -39,7 +52,7 @@ describe('a data folder', () => {
     await writeListJob(place, sandbox);
     await writeFile(join(place.root, 'file'), '');
     const ended = await runProgram(['run', '--data-dir', 'file/data'], {
-      place,
+      cwd: place.root,
       env: environmentOf(sandbox),
     });
     expectFailure(ended, 74, /cannot write the data folder file\/data[\s\S]*--data-dir/);
@@ -52,7 +65,7 @@ describe('a data folder', () => {
       const { sandbox, place } = await startTiny();
       await writeListJob(place, sandbox);
       await mkdir(join(place.data, name), { recursive: true });
-      const ended = await runProgram(['run'], { place, env: environmentOf(sandbox) });
+      const ended = await runProgram(['run'], { cwd: place.root, env: environmentOf(sandbox) });
       expectFailure(ended, 74, new RegExp(name.replace('.', '\\.')));
       expect(sandbox.requests).toEqual([]);
     },
@@ -61,10 +74,10 @@ describe('a data folder', () => {
   test('of another user: 74 with the path, and no word of space', async () => {
     const { sandbox, place } = await startTiny();
     await writeListJob(place, sandbox);
-    expect((await runProgram(['run'], { place, env: environmentOf(sandbox) })).code).toBe(0);
+    expect((await runProgram(['run'], { cwd: place.root, env: environmentOf(sandbox) })).code).toBe(0);
     // Root may read everything: then somebody else asks.
     const isRoot = process.getuid?.() === 0;
-    const other = { place, ...(isRoot ? { uid: 65_534 } : {}) };
+    const other = { cwd: place.root, ...(isRoot ? { uid: 65_534 } : {}) };
     await chmod(place.root, 0o755);
     await chmod(place.data, 0o755);
     for (const name of ['landing', 'runs.ndjson', 'requests.ndjson', 'warehouse.duckdb'])
@@ -86,7 +99,7 @@ describe('a data folder', () => {
       const { sandbox, place } = await startTiny();
       await writeListJob(place, sandbox);
       const env = environmentOf(sandbox);
-      expect((await runProgram(['run'], { place, env })).code).toBe(0);
+      expect((await runProgram(['run'], { cwd: place.root, env })).code).toBe(0);
       const asked = sandbox.requests.length;
       await chmod(place.root, 0o755);
       const isRoot = process.getuid?.() === 0;
@@ -95,7 +108,7 @@ describe('a data folder', () => {
           await chown(join(place.data, path), 65_534, 65_534);
       if (isRoot) await chown(place.data, 65_534, 65_534);
       await chmod(join(place.data, name), 0o500);
-      const ended = await runProgram(['run'], { place, env, ...(isRoot ? { uid: 65_534 } : {}) });
+      const ended = await runProgram(['run'], { cwd: place.root, env, ...(isRoot ? { uid: 65_534 } : {}) });
       await chmod(join(place.data, name), 0o700);
       expectFailure(ended, 74, /cannot write the data folder \S+ \(EACCES\)/);
       expect(sandbox.requests).toHaveLength(asked);
@@ -105,11 +118,11 @@ describe('a data folder', () => {
   test('with a file in the place of a folder: 74 with the path', async () => {
     const { sandbox, place } = await startTiny();
     await writeListJob(place, sandbox);
-    expect((await runProgram(['run'], { place, env: environmentOf(sandbox) })).code).toBe(0);
+    expect((await runProgram(['run'], { cwd: place.root, env: environmentOf(sandbox) })).code).toBe(0);
     const landing = join(place.data, 'landing');
     await rm(landing, { recursive: true });
     await writeFile(landing, '');
-    const ended = await runProgram(['status'], { place });
+    const ended = await runProgram(['status'], { cwd: place.root });
     expectFailure(
       ended,
       74,
@@ -120,13 +133,13 @@ describe('a data folder', () => {
   test('with a damaged file in the archive: a rebuild ends with 74 and its name; moved away, the runs go on', async () => {
     const { sandbox, place } = await startTiny();
     await writeListJob(place, sandbox);
-    const run = () => runProgram(['run'], { place, env: environmentOf(sandbox) });
+    const run = () => runProgram(['run'], { cwd: place.root, env: environmentOf(sandbox) });
     expect((await run()).code).toBe(0);
     const archive = join(place.data, 'archive');
     const name = (await readdir(archive)).find((file) => file.endsWith('.pages.parquet'))!;
     await writeFile(join(archive, name), Buffer.alloc(5000));
     // A night does not read what is archived; what does, names the file.
-    const rebuilt = await runProgram(['rebuild', '--from-archive'], { place });
+    const rebuilt = await runProgram(['rebuild', '--from-archive'], { cwd: place.root });
     expectFailure(rebuilt, 74, new RegExp(`${name} is damaged: [\\s\\S]*move it away`));
     await rm(join(archive, name));
     expect((await run()).code).toBe(0);
@@ -135,15 +148,15 @@ describe('a data folder', () => {
   test('of another origin: 2, unchanged; without the environment too', async () => {
     const { sandbox, place } = await startTiny();
     await writeListJob(place, sandbox);
-    expect((await runProgram(['run'], { place, env: environmentOf(sandbox) })).code).toBe(0);
+    expect((await runProgram(['run'], { cwd: place.root, env: environmentOf(sandbox) })).code).toBe(0);
     const files = ['build.duckdb', 'warehouse.duckdb', 'runs.ndjson', 'requests.ndjson'];
     const hashes = () => files.map((name) => hashFile(join(place.data, name)));
     const before = hashes();
     const other = (await startTiny()).sandbox;
-    const ended = await runProgram(['run'], { place, env: environmentOf(other) });
+    const ended = await runProgram(['run'], { cwd: place.root, env: environmentOf(other) });
     expectFailure(ended, 2, new RegExp(`holds data of ${sandbox.url}, but the run would ask ${other.url}`));
     expect(other.requests).toEqual([]);
-    const lost = await runProgram(['run'], { place });
+    const lost = await runProgram(['run'], { cwd: place.root });
     expect(lost.code).toBe(2);
     expect(lost.stderr).toMatch(/SAMPLE DATA[\s\S]*holds data of/);
     expect(hashes()).toEqual(before);
@@ -152,7 +165,7 @@ describe('a data folder', () => {
   test('of a newer version: 2, unchanged', async () => {
     const { sandbox, place } = await startTiny();
     await writeListJob(place, sandbox);
-    expect((await runProgram(['run'], { place, env: environmentOf(sandbox) })).code).toBe(0);
+    expect((await runProgram(['run'], { cwd: place.root, env: environmentOf(sandbox) })).code).toBe(0);
     const build = join(place.data, 'build.duckdb');
     const database = await openDatabase(build, { memoryLimit: '64MB', threads: 1, tempDir: place.root });
     await database.run('insert into meta.schema_version (version) values (99)');
@@ -160,7 +173,11 @@ describe('a data folder', () => {
     const before = hashFile(build);
     const asked = sandbox.requests.length;
     for (const verb of ['run', 'load', 'publish'])
-      expectFailure(await runProgram([verb], { place, env: environmentOf(sandbox) }), 2, /schema 99/);
+      expectFailure(
+        await runProgram([verb], { cwd: place.root, env: environmentOf(sandbox) }),
+        2,
+        /schema 99/,
+      );
     expect(hashFile(build)).toBe(before);
     expect(sandbox.requests.length).toBe(asked);
   });
@@ -169,11 +186,11 @@ describe('a data folder', () => {
     const { sandbox, place } = await startTiny();
     await writeListJob(place, sandbox);
     const env = environmentOf(sandbox);
-    expect((await runProgram(['run'], { place, env })).code).toBe(0);
+    expect((await runProgram(['run'], { cwd: place.root, env })).code).toBe(0);
     await appendFile(join(place.data, 'requests.ndjson'), '\n\x02\x80 no line\n[1]\n');
-    const ended = await runProgram(['run'], { place, env });
+    const ended = await runProgram(['run'], { cwd: place.root, env });
     expect(ended.code, ended.stderr).toBe(0);
-    const { code, stderr } = await runProgram(['status'], { place, env });
+    const { code, stderr } = await runProgram(['status'], { cwd: place.root, env });
     expect(code, stderr).toBe(0);
   });
 
@@ -183,7 +200,8 @@ describe('a data folder', () => {
       const { sandbox, place } = await startTiny();
       await writeListJob(place, sandbox);
       const env = environmentOf(sandbox);
-      for (const verb of ['crawl', 'load']) expect((await runProgram([verb], { place, env })).code).toBe(0);
+      for (const verb of ['crawl', 'load'])
+        expect((await runProgram([verb], { cwd: place.root, env })).code).toBe(0);
       const landing = join(place.data, 'landing');
       const [name] = (await readdir(landing)).filter((file) => /^\d+\.ndjson$/.test(file));
       const bytes = await readFile(join(landing, name!));
@@ -193,14 +211,14 @@ describe('a data folder', () => {
       const message =
         /\d+\.pages\.ndjson, line \d+, is damaged: its page's records in \d+\.ndjson are not [\s\S]*doctor --repair/;
       for (let night = 0; night < 2; night += 1)
-        expectFailure(await runProgram(['publish'], { place, env }), 74, message);
-      expect((await runProgram(['doctor', '--repair'], { place, env })).code).toBe(0);
-      const ended = await runProgram(['run'], { place, env });
+        expectFailure(await runProgram(['publish'], { cwd: place.root, env }), 74, message);
+      expect((await runProgram(['doctor', '--repair'], { cwd: place.root, env })).code).toBe(0);
+      const ended = await runProgram(['run'], { cwd: place.root, env });
       expect(ended.code, ended.stderr).toBe(0);
       const counted = await runProgram(
         ['sql', '--format', 'csv', 'select count(*) > 100 as enough from assets'],
         {
-          place,
+          cwd: place.root,
           env,
         },
       );

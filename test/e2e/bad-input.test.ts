@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test, vi } from 'vitest';
 import { readCheckpoints } from '../chaos/crash/content.ts';
 import { expectFailure } from '../chaos/crash/failure.ts';
-import { environmentOf, makePlace, type Place, runProgram, writeFiles } from '../chaos/crash/program.ts';
+import { runProgram } from '../support/program.ts';
+import { environmentOf, makeProject, type Project, writeFiles } from '../support/project.ts';
 import { startTiny, writeListJob } from './tiny.ts';
 
 // Whole runs of the program: on a busy machine several of them take longer than the default.
@@ -18,8 +19,8 @@ const job = (fields: string) => `describe: test\nmethod: getAssetsByCreator\n${f
 const good = job(`for_each: { creatorAddress: { values: ['${address}'] } }`);
 
 /** A place whose only job file is this one. */
-async function placeOf(text: string, files: Record<string, string> = {}): Promise<Place> {
-  const place = await makePlace();
+async function placeOf(text: string, files: Record<string, string> = {}): Promise<Project> {
+  const place = await makeProject();
   await writeFiles(place.jobs, { 'list.yaml': text, ...files });
   return place;
 }
@@ -68,7 +69,7 @@ describe('what the user wrote: exit 2, and nothing is made', () => {
     ['no command', good, [], /Which command/],
   ])('%s', async (_, text, args, message) => {
     const place = await placeOf(text);
-    const ended = await runProgram(args, { place });
+    const ended = await runProgram(args, { cwd: place.root });
     expectFailure(ended, 2, message);
     expect(ended.stdout).toBe('');
     expect(existsSync(place.data)).toBe(false);
@@ -111,7 +112,7 @@ describe('what the user wrote: exit 2, and nothing is made', () => {
   ])('before anything is asked: %s', async (_, text, message) => {
     const { sandbox } = await startTiny();
     const place = await placeOf(text);
-    const ended = await runProgram(['run'], { place, env: environmentOf(sandbox) });
+    const ended = await runProgram(['run'], { cwd: place.root, env: environmentOf(sandbox) });
     expectFailure(ended, 2, message);
     expect(sandbox.requests).toEqual([]);
     expect(existsSync('/tmp/ledgerlake-no')).toBe(false);
@@ -121,7 +122,7 @@ describe('what the user wrote: exit 2, and nothing is made', () => {
     const text = job('for_each: { creatorAddress: { file: t.txt } }');
     const place = await placeOf(text, { 't.txt': '# none yet\n\n  \n' });
     const { sandbox } = await startTiny();
-    const ended = await runProgram(['run'], { place, env: environmentOf(sandbox) });
+    const ended = await runProgram(['run'], { cwd: place.root, env: environmentOf(sandbox) });
     expectFailure(ended, 2, /t\.txt holds no target/);
     expect(sandbox.requests).toEqual([]);
   });
@@ -129,7 +130,11 @@ describe('what the user wrote: exit 2, and nothing is made', () => {
   test('a URL without a key', async () => {
     const place = await placeOf(good);
     const env = { LEDGERLAKE_RPC_URL: 'http://127.0.0.1:9', LEDGERLAKE_API_KEY: ' ' };
-    expectFailure(await runProgram(['run'], { place, env }), 2, /no API key[\s\S]*LEDGERLAKE_API_KEY_FILE/);
+    expectFailure(
+      await runProgram(['run'], { cwd: place.root, env }),
+      2,
+      /no API key[\s\S]*LEDGERLAKE_API_KEY_FILE/,
+    );
     expect(existsSync(place.data)).toBe(false);
   });
 });
@@ -142,7 +147,7 @@ test('targets with spaces, quotes, comments and duplicates: each once, as writte
     'describe: t\nmethod: getAssetsByGroup\nparams: { groupKey: family }\nfor_each: { groupValue: { file: t.txt } }\n';
   const lines = ['\ufeff# ours', `  ${collection}\t`, ...odd, collection, `${odd[0]} # again`, ''];
   const place = await placeOf(text, { 't.txt': lines.join('\r\n') });
-  const ended = await runProgram(['run'], { place, env: environmentOf(sandbox) });
+  const ended = await runProgram(['run'], { cwd: place.root, env: environmentOf(sandbox) });
   expect(ended.code, ended.stderr).toBe(0);
   const checkpoints = await readCheckpoints(join(place.data, 'warehouse.duckdb'));
   expect(checkpoints.map(({ target, state }) => `${target} ${state}`).sort()).toEqual(
@@ -158,12 +163,12 @@ describe('the key', () => {
     const { sandbox, place } = await startTiny();
     await writeListJob(place, sandbox);
     const env = { ...environmentOf(sandbox), LEDGERLAKE_API_KEY: key };
-    const refused = await runProgram(['run'], { place, env });
+    const refused = await runProgram(['run'], { cwd: place.root, env });
     expectFailure(refused, 77, message);
     expect(refused.stderr + refused.stdout).not.toContain(key);
     expect(sandbox.requests.length).toBeLessThan(5);
     const before = sandbox.requests.length;
-    const ended = await runProgram(['run'], { place, env: environmentOf(sandbox) });
+    const ended = await runProgram(['run'], { cwd: place.root, env: environmentOf(sandbox) });
     expect(ended.code, ended.stderr).toBe(0);
     expect(sandbox.requests.length).toBeGreaterThan(before + 3);
   });
@@ -191,8 +196,8 @@ test('SQL of a job that runs after another is looked at before anything is asked
   ] as const) {
     const late = `describe: test\nmethod: getTokenAccounts\nafter: [list]\nfor_each: { owner: { sql: "${query}" } }\n`;
     await writeFiles(place.jobs, { 'late.yaml': late });
-    expectFailure(await runProgram(['run'], { place, env }), 2, said);
-    expectFailure(await runProgram(['jobs', 'check'], { place }), 2, said);
+    expectFailure(await runProgram(['run'], { cwd: place.root, env }), 2, said);
+    expectFailure(await runProgram(['jobs', 'check'], { cwd: place.root }), 2, said);
   }
   expect(sandbox.requests.length).toBe(0);
 });
@@ -209,7 +214,7 @@ test('a job whose SQL gives a row that is no target, or fails at one, is left ou
     'overflow.yaml': late('select (1::ubigint - 2::ubigint + leaf_id)::varchar from assets'),
     'sound.yaml': late(sound),
   });
-  const ended = await runProgram(['run', '--json'], { place, env });
+  const ended = await runProgram(['run', '--json'], { cwd: place.root, env });
   expect(ended.code, ended.stderr).toBe(3);
   expect(JSON.parse(ended.stdout).jobs).toMatchObject({
     list: { failed: 0, leftOut: null },
@@ -224,11 +229,11 @@ test('a job whose SQL gives a row that is no target, or fails at one, is left ou
   const checkpoints = await readCheckpoints(join(place.data, 'warehouse.duckdb'));
   expect(new Set(checkpoints.map(({ job: name }) => name))).toEqual(new Set(['list', 'sound']));
   // What is left out is said to a person too, and comes back when its SQL is right.
-  expect((await runProgram(['run', 'null'], { place, env })).stdout).toMatch(
+  expect((await runProgram(['run', 'null'], { cwd: place.root, env })).stdout).toMatch(
     /null: left out of this run: .*row \d+/,
   );
   await writeFiles(place.jobs, { 'null.yaml': late(sound), 'overflow.yaml': late(sound) });
-  const repaired = await runProgram(['run'], { place, env });
+  const repaired = await runProgram(['run'], { cwd: place.root, env });
   expect(repaired.code, repaired.stderr).toBe(0);
 });
 
@@ -238,7 +243,11 @@ test('a target file of a later job is read before anything is asked', async () =
   const files = { 'late.txt': `"${address}"\n` };
   const late = job('after: [list]\nfor_each: { creatorAddress: { file: late.txt } }');
   await writeFiles(place.jobs, { 'late.yaml': late, ...files });
-  expectFailure(await runProgram(['run'], { place, env: environmentOf(sandbox) }), 2, /late\.txt:1: /);
+  expectFailure(
+    await runProgram(['run'], { cwd: place.root, env: environmentOf(sandbox) }),
+    2,
+    /late\.txt:1: /,
+  );
   expect(sandbox.requests.length).toBe(0);
 });
 
@@ -249,7 +258,7 @@ test.each(['run', 'plan'])(
     await writeListJob(place, sandbox);
     const wallets = `describe: test\nmethod: walletBalances\nafter: [list]\nfor_each: { wallet: { sql: select owner from assets } }\n`;
     await writeFiles(place.jobs, { 'wallets.yaml': wallets });
-    const ended = await runProgram([verb], { place, env: environmentOf(sandbox) });
+    const ended = await runProgram([verb], { cwd: place.root, env: environmentOf(sandbox) });
     expectFailure(
       ended,
       2,
@@ -277,7 +286,7 @@ test.each(['jobs/pipe.yaml', 'jobs/t.txt', 'ledgerlake.yaml'])(
     await rm(join(place.root, name), { force: true });
     execFileSync('mkfifo', [join(place.root, name)]);
     expectFailure(
-      await runProgram(['run'], { place }),
+      await runProgram(['run'], { cwd: place.root }),
       2,
       new RegExp(`${basename(name)} \\(no regular file`),
     );
@@ -290,20 +299,20 @@ test('more targets than a call has arguments', async () => {
     address.slice(4) + [3, 2, 1, 0].map((power) => letters[Math.floor(n / 58 ** power) % 58]).join('');
   const targets = Array.from({ length: 150_000 }, (_, n) => name(n)).join('\n');
   const place = await placeOf(job('for_each: { creatorAddress: { file: t.txt } }'), { 't.txt': targets });
-  const ended = await runProgram(['run', '--max-requests', '3'], { place });
+  const ended = await runProgram(['run', '--max-requests', '3'], { cwd: place.root });
   expect(ended.code, ended.stderr).toBe(75);
 });
 
 test('jobs check reads the values of a job', async () => {
   const place = await placeOf(job(`for_each: { creatorAddress: { values: ['0xdeadbeef', '${address}'] } }`));
   const said = /list\.yaml:3: for_each\.creatorAddress\.values\[0\]: /;
-  expectFailure(await runProgram(['jobs', 'check'], { place }), 2, said);
+  expectFailure(await runProgram(['jobs', 'check'], { cwd: place.root }), 2, said);
 });
 
 test('jobs check reads the target files', async () => {
   const files = { 't.txt': `${address}\n"${address}"\n${address} ${address}\n` };
   const place = await placeOf(job('for_each: { creatorAddress: { file: t.txt } }'), files);
-  const ended = await runProgram(['jobs', 'check'], { place });
+  const ended = await runProgram(['jobs', 'check'], { cwd: place.root });
   expectFailure(ended, 2, /t\.txt:2: [\s\S]*t\.txt:3: /);
 });
 
@@ -317,7 +326,11 @@ test('a table or a column that is not there, in the config: 2 with its line, bef
   });
   for (const verb of ['plan', 'run']) {
     const refused = async (message: RegExp, ...args: string[]) =>
-      expectFailure(await runProgram([verb, ...args], { place, env: environmentOf(sandbox) }), 2, message);
+      expectFailure(
+        await runProgram([verb, ...args], { cwd: place.root, env: environmentOf(sandbox) }),
+        2,
+        message,
+      );
     await refused(/ledgerlake\.yaml:3: lake\.partition_by: assets_history has no column "nope"/);
     await refused(
       /a\.yaml:2: lake\.tables: there is no table "asset"\n {2}The tables are /,
@@ -335,11 +348,11 @@ test('a ledgerlake.yml, which would not be read: 2, unless --config or a ledgerl
   await writeFiles(place.root, { 'ledgerlake.yml': 'api: {monthly_credits: 1}\n' });
   for (const verb of ['run', 'status'])
     expectFailure(
-      await runProgram([verb], { place }),
+      await runProgram([verb], { cwd: place.root }),
       2,
       /ledgerlake\.yml is not read[\s\S]*Rename it to ledgerlake\.yaml, or name it with --config/,
     );
-  const check = (...args: string[]) => runProgram(['plan', ...args], { place });
+  const check = (...args: string[]) => runProgram(['plan', ...args], { cwd: place.root });
   expect(await check('--config', 'ledgerlake.yml')).toMatchObject({ code: 0 });
   await writeFiles(place.root, { 'ledgerlake.yaml': '' });
   expect(await check()).toMatchObject({ code: 0 });
@@ -362,9 +375,9 @@ test('an unreachable host: 69, and the same command goes on when it is there', a
   await writeListJob(place, sandbox);
   const { port } = new URL(sandbox.url);
   await sandbox.close();
-  const ended = await runProgram(['run'], { place, env: environmentOf(sandbox) });
+  const ended = await runProgram(['run'], { cwd: place.root, env: environmentOf(sandbox) });
   expectFailure(ended, 69, /unreachable[\s\S]*Check the network/);
   const again = await startTiny({ port: Number(port) });
-  const { code, stderr } = await runProgram(['run'], { place, env: environmentOf(again.sandbox) });
+  const { code, stderr } = await runProgram(['run'], { cwd: place.root, env: environmentOf(again.sandbox) });
   expect(code, stderr).toBe(0);
 });

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
 import { expectFailure } from '../chaos/crash/failure.ts';
-import { environmentOf, runProgram } from '../chaos/crash/program.ts';
+import { runProgram } from '../support/program.ts';
+import { environmentOf } from '../support/project.ts';
 import { makeProgram } from './other-mapping.ts';
 import { startTiny, writeListJob } from './tiny.ts';
 
@@ -19,11 +20,11 @@ test('a mapping that DuckDB cannot read: 2 with its line, before anything is ask
   await writeListJob(place, sandbox);
   const env = environmentOf(sandbox);
   const program = await makeProgram([['shapes/asset/assets.sql', 'from typed', 'form typed']]);
-  const ended = await runProgram(['run'], { place, env, program });
+  const ended = await runProgram(['run'], { cwd: place.root, env, program });
   expectFailure(ended, 2, /sql\/shapes\/asset\/assets\.sql:\d+: Parser Error: [\s\S]*Correct the mapping/);
   expect(sandbox.requests).toEqual([]);
-  expect((await runProgram(['run'], { place, env })).code).toBe(0);
-  const reloaded = await runProgram(['reload', 'assets'], { place, env, program });
+  expect((await runProgram(['run'], { cwd: place.root, env })).code).toBe(0);
+  const reloaded = await runProgram(['reload', 'assets'], { cwd: place.root, env, program });
   expectFailure(reloaded, 2, /sql\/shapes\/asset\/assets\.sql:\d+: Parser Error: /);
 });
 
@@ -34,7 +35,7 @@ test.each([
   const { sandbox, place } = await startTiny();
   await writeListJob(place, sandbox);
   const program = await makeProgram([[table, name, wrong]]);
-  const ended = await runProgram(['run'], { place, env: environmentOf(sandbox), program });
+  const ended = await runProgram(['run'], { cwd: place.root, env: environmentOf(sandbox), program });
   expectFailure(ended, 2, new RegExp(`${at}${error}`));
   expect(sandbox.requests).toEqual([]);
 });
@@ -43,7 +44,7 @@ test('macros that DuckDB cannot read: 2, before anything is asked', async () => 
   const { sandbox, place } = await startTiny();
   await writeListJob(place, sandbox);
   const program = await makeProgram([['macros.sql', 'create', 'crate']]);
-  const ended = await runProgram(['run'], { place, env: environmentOf(sandbox), program });
+  const ended = await runProgram(['run'], { cwd: place.root, env: environmentOf(sandbox), program });
   expectFailure(ended, 2, /sql\/macros\.sql:\d+: Parser Error: /);
   expect(sandbox.requests).toEqual([]);
 });
@@ -54,12 +55,12 @@ test('a column that the mapping does not have: 2, and with it the night goes on 
   const env = environmentOf(sandbox);
   const program = await makeProgram([[table, name, '= no_such_column ']]);
   expectFailure(
-    await runProgram(['run'], { place, env, program }),
+    await runProgram(['run'], { cwd: place.root, env, program }),
     2,
     new RegExp(`${at}Binder Error: [\\s\\S]*nothing received is lost`),
   );
   const asked = sandbox.requests.length;
-  const ended = await runProgram(['run'], { place, env });
+  const ended = await runProgram(['run'], { cwd: place.root, env });
   expect(ended.code, ended.stderr).toBe(0);
   expect(sandbox.requests.length - asked).toBe(0);
 });

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { expectFailure } from '../chaos/crash/failure.ts';
-import { makePlace, runProgram, startProgram, writeFiles } from '../chaos/crash/program.ts';
+import { runProgram, startProgram } from '../support/program.ts';
+import { makeProject, writeFiles } from '../support/project.ts';
 import { type Call, RpcError, type Script, startScriptedApi } from '../support/scripted-api.ts';
 
 // Whole runs of the program: on a busy machine several of them take longer than the default.
@@ -29,7 +30,7 @@ const list =
 async function openPlace() {
   const api = await startScriptedApi();
   onTestFinished(() => api.close());
-  const place = await makePlace();
+  const place = await makeProject();
   await writeFiles(place.root, {
     'jobs/list.yaml': `describe: Two collections
 method: getAssetsByGroup
@@ -38,7 +39,7 @@ for_each: { groupValue: { values: [${collections}] } }
 `,
     'ledgerlake.yaml': 'lake: { tables: [webhooks] }\n',
   });
-  const options = { place, env: { LEDGERLAKE_RPC_URL: api.url, LEDGERLAKE_API_KEY: 'key' } };
+  const options = { cwd: place.root, env: { LEDGERLAKE_RPC_URL: api.url, LEDGERLAKE_API_KEY: 'key' } };
   const run = (...args: string[]) => runProgram(args, options);
   const check = async (...args: string[]) => {
     const { code, stdout, stderr } = await run('check', '--json', ...args);

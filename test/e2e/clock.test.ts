@@ -1,7 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { openWorkplace, startCli } from './night.ts';
+import { runProgram } from '../support/program.ts';
+import { openWorkplace } from './night.ts';
 
 const ids = Array.from(
   { length: 40 },
@@ -43,9 +44,9 @@ test('a clock that goes back between runs: every id of a batch is answered once'
   onTestFinished(() => place.remove());
   const run = (aheadMs: number, ...options: string[]) => {
     const shift = encodeURIComponent(`const now = Date.now; Date.now = () => now() + ${aheadMs};`);
-    const env = { PATH: process.env.PATH, LEDGERLAKE_RPC_URL: api.url, LEDGERLAKE_API_KEY: 'sandbox' };
+    const env = { LEDGERLAKE_RPC_URL: api.url, LEDGERLAKE_API_KEY: 'sandbox' };
     const shifted = { ...env, NODE_OPTIONS: `--import=data:text/javascript,${shift}` };
-    return startCli(['run', ...options], place.root, shifted).then(({ code }) => code);
+    return runProgram(['run', ...options], { cwd: place.root, env: shifted }).then(({ code }) => code);
   };
   // An hour ahead the whole slice is cut once; then it is cut further, and parts of it land.
   expect(await run(3_600_000, '--max-requests', '1')).toBe(75);

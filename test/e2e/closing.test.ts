@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { compareTables, type Installation, openInstallation } from '../support/nights.ts';
-import { runCli } from '../support/run-cli.ts';
+import { runProgram } from '../support/program.ts';
 import { type Call, RawReply, RpcError } from '../support/scripted-api.ts';
 import { answerList } from '../support/scripted-list.ts';
 
@@ -238,7 +238,7 @@ test('… and token accounts close when two such crawls, hours apart, missed the
   await place.night(ledger(110, [account('Kept'), odd]));
   await place.night(ledger(120, [account('Kept'), odd]), { hoursLater: 0.1 });
   expect(await accounts()).toEqual(['Gone', 'Kept', 'Winks']);
-  const status = await runCli(['status'], { cwd: dirname(place.data) });
+  const status = await runProgram(['status'], { cwd: dirname(place.data) });
   expect(status.stdout).toContain('records without a key in 1 target,');
   expect(status.stdout).toContain('2 rows missing from the lists once');
   await place.night(ledger(130, [account('Kept'), account('Winks'), odd]));

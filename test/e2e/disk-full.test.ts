@@ -6,9 +6,10 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { bar, showFigure } from '../bars.ts';
 import { expectFailure } from '../chaos/crash/failure.ts';
-import { environmentOf, type Place, runProcess } from '../chaos/crash/program.ts';
 import { exportOnly } from '../chaos/crash/small-world.ts';
 import { readSeen } from '../chaos/crash/steps.ts';
+import { runProcess } from '../support/program.ts';
+import { environmentOf, type Project } from '../support/project.ts';
 import { startTiny, writeListJob } from './tiny.ts';
 
 // Whole runs of the program: on a busy machine several of them take longer than the default.
@@ -40,7 +41,7 @@ function fill(folder: string, left: number): () => void {
 }
 
 /** Gives a folder of the data folder a small file system of its own, full up to so many bytes. */
-function limitFolder({ data }: Place, name: string, left: number): () => void {
+function limitFolder({ data }: Project, name: string, left: number): () => void {
   const folder = join(data, name);
   mkdirSync(folder, { recursive: true });
   const kept = mkdtempSync(join(tmpdir(), 'ledgerlake-kept-'));
@@ -52,7 +53,7 @@ function limitFolder({ data }: Place, name: string, left: number): () => void {
 }
 
 /** Puts one file on a full file system, where it cannot grow. */
-function limitFile({ root, data }: Place, name: string): () => void {
+function limitFile({ root, data }: Project, name: string): () => void {
   const small = join(root, 'small');
   mkdirSync(small);
   mount('-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', small);
@@ -63,15 +64,15 @@ function limitFile({ root, data }: Place, name: string): () => void {
 
 /** Puts the whole data folder on one file system, full up to so many bytes. */
 const limitAll =
-  (left: (place: Place) => number) =>
-  (place: Place): (() => void) =>
+  (left: (place: Project) => number) =>
+  (place: Project): (() => void) =>
     limitFolder(place, '.', left(place));
 
 /** What is written where there is no room, by the run of a night that is crawled, or crawled and loaded, before. */
 interface Target {
   name: string;
   before: string[][];
-  limit(place: Place): () => void;
+  limit(place: Project): () => void;
 }
 
 const targets: Target[] = [
@@ -109,7 +110,7 @@ test.skipIf(!mayMount()).for(chosen)(
     await exportOnly(place, 'assets', 'assets_history');
     const env = environmentOf(sandbox);
     await writeListJob(place, sandbox);
-    const run = (...args: string[]) => runProcess([...args, '--no-progress'], { place, env });
+    const run = (...args: string[]) => runProcess([...args, '--no-progress'], { cwd: place.root, env });
     expect((await run('run')).code).toBe(0);
     const earlier = await readSeen(place.data);
     sandbox.tick(20);

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/server.ts';
 import { expectFailure, hashFile } from '../chaos/crash/failure.ts';
-import { environmentOf, type Place, runProgram } from '../chaos/crash/program.ts';
+import { runProgram } from '../support/program.ts';
+import { environmentOf, type Project } from '../support/project.ts';
 import { startTiny, writeListJob } from './tiny.ts';
 
 // Whole runs of the program: on a busy machine several of them take longer than the default.
@@ -17,7 +18,7 @@ async function openLanded(verbs: readonly string[] = ['crawl']) {
   const { sandbox, place } = await startTiny({ quirks: false });
   await writeListJob(place, sandbox, 20);
   const env = environmentOf(sandbox);
-  const cli = (...args: string[]) => runProgram(args, { place, env });
+  const cli = (...args: string[]) => runProgram(args, { cwd: place.root, env });
   for (const verb of verbs)
     expect((await cli(...verb.split(' '))).code).toBe(verb.includes('--max-requests') ? 75 : 0);
   const landing = join(place.data, 'landing');
@@ -48,7 +49,7 @@ function countOpen(lines: readonly string[]): number {
   return new Set(pages.map(({ task }) => task).filter((task) => !ended.has(task))).size;
 }
 
-const listFiles = async ({ data }: Place, dir: string) => (await readdir(join(data, dir))).sort();
+const listFiles = async ({ data }: Project, dir: string) => (await readdir(join(data, dir))).sort();
 
 type Landed = Awaited<ReturnType<typeof openLanded>>;
 
@@ -193,7 +194,7 @@ test('config, rights and databases: each finding with what repairs it', async ()
   await writeFile(join(place.root, 'ledgerlake.yaml'), 'apy: {}\n');
   await chmod(join(place.data, 'landing'), 0o755);
   await writeFile(join(place.data, 'warehouse.duckdb.new'), Buffer.alloc(100_000, 1));
-  await runProgram(['doctor'], { place });
+  await runProgram(['doctor'], { cwd: place.root });
   const { code, stdout } = await cli('doctor');
   expect(code).toBe(2);
   expect(stdout).toMatch(
@@ -214,7 +215,7 @@ test('a damaged build: named, and publish repairs it', async () => {
 test('without a data folder: 0, and none is made', async () => {
   const { place } = await startTiny();
   await mkdir(join(place.root, 'other'));
-  const ended = await runProgram(['doctor', '--repair', '--data-dir', 'other/none'], { place });
+  const ended = await runProgram(['doctor', '--repair', '--data-dir', 'other/none'], { cwd: place.root });
   expect(ended).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('there is no data folder other/none yet'),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { bar, showFigure } from '../bars.ts';
-import { readSeed } from '../chaos/crash/random.ts';
+import { readSeed } from '../support/random.ts';
 import { openCannedPlace, readRows } from './night.ts';
 
 const mint = 'Mint111111111111111111111111111111111111111';

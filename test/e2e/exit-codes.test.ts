@@ -3,15 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { expectFailure } from '../chaos/crash/failure.ts';
-import {
-  type Ended,
-  makePlace,
-  type Place,
-  runProgram,
-  type Started,
-  startProgram,
-  writeFiles,
-} from '../chaos/crash/program.ts';
+import { type Ended, runProgram, type Started, startProgram } from '../support/program.ts';
+import { makeProject, type Project, writeFiles } from '../support/project.ts';
 import { RawReply, RpcError, type Script, startScriptedApi } from '../support/scripted-api.ts';
 
 // Whole runs of the program: on a busy machine several of them take longer than the default.
@@ -19,7 +12,7 @@ vi.setConfig({ testTimeout: 180_000 });
 
 /** A place whose job `list` asks a scripted API for these collections. */
 interface Ending {
-  place: Place;
+  place: Project;
   env: Record<string, string>;
   url: string;
   answer(script: Script): void;
@@ -54,7 +47,7 @@ async function openEnding(targets = 1): Promise<Ending> {
   const api = await startScriptedApi();
   onTestFinished(() => api.close());
   api.setScript(() => page([]));
-  const place = await makePlace();
+  const place = await makeProject();
   await writeFiles(place.root, {
     'jobs/list.yaml': `describe: Some collections
 method: getAssetsByGroup
@@ -64,7 +57,7 @@ for_each: { groupValue: { values: [${collections.slice(0, targets)}] } }
     'ledgerlake.yaml': 'lake: { tables: [webhooks] }\n',
   });
   const env = { LEDGERLAKE_RPC_URL: api.url, LEDGERLAKE_API_KEY: 'key' };
-  const start = (...args: string[]) => startProgram(args, { place, env });
+  const start = (...args: string[]) => startProgram(args, { cwd: place.root, env });
   return {
     ...{ place, env, url: api.url, start },
     answer: api.setScript,
@@ -138,7 +131,10 @@ const kinds: readonly Kind[] = [
     message: /holds data of http:\/\/127\.0\.0\.1:\d+, but the run would ask http:\/\/127\.0\.0\.1:1/,
     end: async ({ run, place, env }) => {
       await run('run');
-      return runProgram(['run'], { place, env: { ...env, LEDGERLAKE_RPC_URL: 'http://127.0.0.1:1' } });
+      return runProgram(['run'], {
+        cwd: place.root,
+        env: { ...env, LEDGERLAKE_RPC_URL: 'http://127.0.0.1:1' },
+      });
     },
   },
   {
@@ -180,7 +176,7 @@ const kinds: readonly Kind[] = [
     name: 'a mistyped host',
     message: /unreachable[\s\S]*Check the network and the URL/,
     end: ({ place, env }) =>
-      runProgram(['run'], { place, env: { ...env, LEDGERLAKE_RPC_URL: 'http://127.0.0.1:1' } }),
+      runProgram(['run'], { cwd: place.root, env: { ...env, LEDGERLAKE_RPC_URL: 'http://127.0.0.1:1' } }),
   },
   {
     code: 69,

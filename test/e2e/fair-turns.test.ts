@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { environmentOf, runProgram, writeFiles } from '../chaos/crash/program.ts';
+import { runProgram } from '../support/program.ts';
+import { environmentOf, writeFiles } from '../support/project.ts';
 import { startTiny } from './tiny.ts';
 
 test('a small job beside a giant one takes turns with it, and does not wait for its end', async () => {
@@ -25,7 +26,10 @@ for_each: { groupValue: { values: [${collection}] } }
 page_size: ${Math.ceil(truth.idsInCollection(collection!).length / 2) + 10}
 `,
   });
-  const ended = await runProgram(['crawl', '--max-requests', '60'], { place, env: environmentOf(sandbox) });
+  const ended = await runProgram(['crawl', '--max-requests', '60'], {
+    cwd: place.root,
+    env: environmentOf(sandbox),
+  });
   expect(ended.code, ended.stderr).toBe(75);
   const methods = sandbox.requests.map(({ method }) => method);
   expect(methods.filter((method) => method === 'getAssetsByGroup')).toHaveLength(3);

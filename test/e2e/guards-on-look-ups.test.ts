@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { openInstallation } from '../support/nights.ts';
-import { runCli } from '../support/run-cli.ts';
+import { runProgram } from '../support/program.ts';
 import { type Call, RawReply, type Script } from '../support/scripted-api.ts';
 import { answerList } from '../support/scripted-list.ts';
 
@@ -60,7 +60,7 @@ test('all lists empty and every look-up null, night after night: nothing is clos
   expect(second.report?.published.refused).toMatchObject([
     { job: '_confirm', guard: 'vanished', accept: 'list', rows: 100, total: 100 },
   ]);
-  const check = await runCli(['check', '--json', '--max-age', '9000d'], { cwd: dirname(one.data) });
+  const check = await runProgram(['check', '--json', '--max-age', '9000d'], { cwd: dirname(one.data) });
   expect([check.code, JSON.parse(check.stdout).findings]).toEqual([
     5,
     [

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
-import { startProgram } from '../chaos/crash/program.ts';
+import { startProgram } from '../support/program.ts';
 import { listedDifferences } from './listed-rows.ts';
 import { openWorkplace, type Workplace } from './night.ts';
 import { readQuarantine } from './table-rows.ts';
@@ -16,7 +16,7 @@ interface Collection {
   sandbox: Sandbox;
   place: Workplace;
   /** Runs the job and tells what the sandbox was asked meanwhile. */
-  night(...args: string[]): Promise<{ code: number; asked: Params[]; saved: number }>;
+  night(...args: string[]): Promise<{ code: number | null; asked: Params[]; saved: number }>;
   /** Writes the job's file. */
   writeJob(fields?: Partial<JobFields>): Promise<void>;
 }
@@ -195,7 +195,7 @@ test('killed between pages: the next run goes on there', async () => {
   const before = sandbox.requests.length;
   const env = { LEDGERLAKE_RPC_URL: sandbox.url, LEDGERLAKE_API_KEY: 'sandbox' };
   for (const count of [2, 4]) {
-    const run = startProgram(['run'], { place: { ...place, jobs: join(place.root, 'jobs') }, env });
+    const run = startProgram(['run'], { cwd: place.root, env });
     while (sandbox.requests.length - before < count) await sleep(2);
     run.child.kill('SIGKILL');
     await run.ended;

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openSnapshot, plan, run, StoppedEarly, UsageError } from '../../src/library.ts';
-import { writeFiles } from '../chaos/crash/program.ts';
 import { withoutLimits } from '../support/limits.ts';
+import { writeFiles } from '../support/project.ts';
 import { type Script, type ScriptedApi, startScriptedApi } from '../support/scripted-api.ts';
 import { answerList } from '../support/scripted-list.ts';
 

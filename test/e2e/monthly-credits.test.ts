@@ -2,7 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { askedTwice, expectFailure } from '../chaos/crash/failure.ts';
-import { environmentOf, runProgram, writeFiles } from '../chaos/crash/program.ts';
+import { runProgram } from '../support/program.ts';
+import { environmentOf, writeFiles } from '../support/project.ts';
 import { startTiny, writeListJob } from './tiny.ts';
 
 test('monthly credits hold across runs, and start anew with the billing month', async () => {
@@ -10,7 +11,7 @@ test('monthly credits hold across runs, and start anew with the billing month', 
   await writeListJob(place, sandbox, 10);
   await writeFiles(place.root, { 'ledgerlake.yaml': 'api: {monthly_credits: 105}\n' });
   const env = environmentOf(sandbox);
-  const run = () => runProgram(['crawl'], { place, env });
+  const run = () => runProgram(['crawl'], { cwd: place.root, env });
   const spent = /the monthly credits \(api\.monthly_credits\) are spent[\s\S]*next billing period/;
 
   // A list's page costs 10 credits: ten pages, and none that would pass the limit.
@@ -18,7 +19,7 @@ test('monthly credits hold across runs, and start anew with the billing month', 
   expect(sandbox.requests).toHaveLength(10);
   expectFailure(await run(), 75, spent);
   expect(sandbox.requests, 'nothing is asked in what is left of the month').toHaveLength(10);
-  const told = async (command: string) => (await runProgram([command], { place, env })).stdout;
+  const told = async (command: string) => (await runProgram([command], { cwd: place.root, env })).stdout;
   await told('publish');
   expect(await told('plan')).toMatch(
     /^left of api\.monthly_credits in this billing month: 5 credits: the run stops/m,
@@ -44,7 +45,7 @@ test('an API that cannot be reached costs no credits', async () => {
   await writeFiles(place.root, { 'ledgerlake.yaml': 'api: {monthly_credits: 105}\n' });
   // A port that is free: nobody listens at it.
   const env = { LEDGERLAKE_RPC_URL: 'http://127.0.0.1:9', LEDGERLAKE_API_KEY: 'sandbox' };
-  const { code, stdout } = await runProgram(['crawl', '--json'], { place, env });
+  const { code, stdout } = await runProgram(['crawl', '--json'], { cwd: place.root, env });
   expect([code, JSON.parse(stdout)]).toEqual([69, expect.objectContaining({ credits: 0 })]);
   const lines = (await readFile(join(place.data, 'requests.ndjson'), 'utf8')).trim().split('\n');
   expect(lines.map((line) => JSON.parse(line))).toEqual(

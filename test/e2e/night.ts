@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -6,8 +5,8 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { onTestFinished } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
 import type { WorldOptions } from '../../src/sandbox/world.ts';
-import { isForNode, runHere } from '../support/command-line.ts';
 import { withoutLimits } from '../support/limits.ts';
+import { type Ended, runProgram } from '../support/program.ts';
 import { type Answer, type Recorder, startCannedApi, startRecorder } from './recorder.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
@@ -28,7 +27,7 @@ export interface Report {
 }
 
 export interface RunResult {
-  code: number;
+  code: number | null;
   stderr: string;
   /** Of a run that printed one. */
   report: Report;
@@ -39,7 +38,7 @@ export interface Workplace {
   root: string;
   data: string;
   /** The program with these arguments, in this process. */
-  cli(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
+  cli(...args: string[]): Promise<Ended>;
   /** `ledgerlake run`, likewise. */
   run(...jobs: string[]): Promise<RunResult>;
   /** A run, for those that must be complete. @throws what it says on stderr, warnings included */
@@ -63,12 +62,10 @@ export async function openWorkplace(rpcUrl: string, files: Record<string, string
     await mkdir(dirname(join(place, path)), { recursive: true });
     await writeFile(join(place, path), path === 'ledgerlake.yaml' ? withoutLimits(text) : text);
   }
-  const env = { PATH: process.env.PATH, LEDGERLAKE_RPC_URL: rpcUrl, LEDGERLAKE_API_KEY: 'sandbox' };
+  const env = { LEDGERLAKE_RPC_URL: rpcUrl, LEDGERLAKE_API_KEY: 'sandbox' };
   let hoursAhead = 0;
   const cli = (...args: string[]) =>
-    hoursAhead === 0
-      ? startCli(args, place, env)
-      : runHere(args, { cwd: place, env, aheadMs: hoursAhead * 3_600_000 });
+    runProgram(args, { cwd: place, env, ...(hoursAhead > 0 && { aheadMs: hoursAhead * 3_600_000 }) });
   const run = async (...jobs: string[]): Promise<RunResult> => {
     const { code, stdout, stderr } = await cli('run', ...jobs, '--json', '--log-level', 'warn');
     return { code, stderr, report: stdout === '' ? ({} as Report) : JSON.parse(stdout) };
@@ -89,22 +86,6 @@ export async function openWorkplace(rpcUrl: string, files: Record<string, string
     rows: (sql) => readRows(join(data, 'warehouse.duckdb'), sql),
     remove: () => rm(place, { recursive: true, force: true }),
   };
-}
-
-/** Runs the program to its end: in this process, unless Node itself is told something. */
-export function startCli(
-  args: string[],
-  cwd: string,
-  env: NodeJS.ProcessEnv,
-): Promise<{ code: number; stdout: string; stderr: string }> {
-  if (!isForNode(env)) return runHere(args, { cwd, env });
-  return new Promise((resolve) => {
-    const cli = join(root, 'dist/cli.js');
-    execFile(process.execPath, [cli, ...args], { cwd, env, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
-      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
-      resolve({ code, stdout, stderr });
-    });
-  });
 }
 
 /** Rows of a database file, or with `:memory:` of files the statement names. */

@@ -2,7 +2,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { makePlace, runProgram, writeFiles } from '../chaos/crash/program.ts';
+import { runProgram } from '../support/program.ts';
+import { makeProject, writeFiles } from '../support/project.ts';
 import { openCannedPlace, readRows } from './night.ts';
 import { CannedError } from './recorder.ts';
 
@@ -95,14 +96,14 @@ test('a transfer that cannot be read, or has no signature, costs none of the oth
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
-  const place = await makePlace();
+  const place = await makeProject();
   await writeFiles(place.jobs, {
     'transfers.yaml': `describe: test\nmethod: walletTransfers\nfor_each: {wallet: {values: [${wallet}]}}\n`,
   });
   const { port } = server.address() as AddressInfo;
   const env = { LEDGERLAKE_WALLET_URL: `http://127.0.0.1:${port}`, LEDGERLAKE_API_KEY: 'sandbox' };
   const night = async () => {
-    const ended = await runProgram(['run'], { place, env });
+    const ended = await runProgram(['run'], { cwd: place.root, env });
     expect(ended.code, ended.stderr).toBe(0);
     const rows = await readRows<{ said: string }>(
       join(place.data, 'warehouse.duckdb'),

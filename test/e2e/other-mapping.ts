@@ -2,7 +2,7 @@ import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
-import { makePlace } from '../chaos/crash/program.ts';
+import { makeProject } from '../support/project.ts';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -11,7 +11,7 @@ export type Change = readonly [string, string, string];
 
 /** The program with another mapping: a copy of it beside its own `sql/`. */
 export async function makeProgram(changes: readonly Change[]): Promise<string> {
-  const { root } = await makePlace();
+  const { root } = await makeProject();
   for (const name of ['dist', 'sql', 'package.json'])
     await cp(join(repository, name), join(root, name), { recursive: true });
   await symlink(join(repository, 'node_modules'), join(root, 'node_modules'));

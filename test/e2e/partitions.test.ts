@@ -74,7 +74,7 @@ describe('a job in ranges of ids', () => {
     await once.mustRun();
     const needed = sandbox.requests.length - before;
     const states: unknown[] = [];
-    let code: number;
+    let code: number | null;
     do {
       ({ code } = await split.cli('run', '--max-requests', '11', '--log-level', 'error'));
       const { job } = await readJobs(split);
@@ -166,7 +166,7 @@ describe('a provider without the id sort', () => {
     async (budget) => {
       const provider = await startProvider(without);
       const place = await openPlace(8, provider.url);
-      const codes: number[] = [];
+      const codes: (number | null)[] = [];
       do codes.push((await place.cli('run', '--max-requests', `${budget}`, '--log-level', 'error')).code);
       while (codes.at(-1) === 75);
       expect(codes.at(-1)).toBe(0);

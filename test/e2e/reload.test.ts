@@ -2,37 +2,35 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { compareEverything } from '../chaos/crash/content.ts';
-import {
-  copyPlace,
-  type Ended,
-  environmentOf,
-  makeLastingPlace,
-  makePlace,
-  type Place,
-  removePlace,
-  runProgram,
-  startProgram,
-  writeFiles,
-} from '../chaos/crash/program.ts';
 import { exportOnly, startSmallWorld, writeJobs } from '../chaos/crash/small-world.ts';
+import { type Ended, runProgram, startProgram } from '../support/program.ts';
+import {
+  copyProject,
+  environmentOf,
+  makeLastingProject,
+  makeProject,
+  type Project,
+  removeProject,
+  writeFiles,
+} from '../support/project.ts';
 import { readRows } from './night.ts';
 import { type Change, makeProgram } from './other-mapping.ts';
 import { startTiny, writeListJob } from './tiny.ts';
 
 vi.setConfig({ testTimeout: 400_000, hookTimeout: 120_000 });
 
-const snapshotOf = ({ data }: Place) => join(data, 'warehouse.duckdb');
+const snapshotOf = ({ data }: Project) => join(data, 'warehouse.duckdb');
 
 /** Three nights by the program as it is: tests copy them. */
-let nights: Place;
+let nights: Project;
 beforeAll(async () => {
-  nights = await makeLastingPlace();
+  nights = await makeLastingProject();
   await makeNights(nights);
-  return () => removePlace(nights);
+  return () => removeProject(nights);
 });
 
 /** Three nights by a program. @returns exit codes */
-async function makeNights(place: Place, program?: string): Promise<(number | null)[]> {
+async function makeNights(place: Project, program?: string): Promise<(number | null)[]> {
   const sandbox = await startSmallWorld(5, { assets: 160, owners: 16, latencyMs: 0 });
   await writeJobs(place, sandbox, 1);
   await exportOnly(place, 'webhooks');
@@ -47,11 +45,11 @@ async function makeNights(place: Place, program?: string): Promise<(number | nul
   return codes;
 }
 
-function run(args: string[], place: Place, program?: string, env = {}): Promise<Ended> {
-  return runProgram(args, { place, env, ...(program === undefined ? {} : { program }) });
+function run(args: string[], place: Project, program?: string, env = {}): Promise<Ended> {
+  return runProgram(args, { cwd: place.root, env, ...(program === undefined ? {} : { program }) });
 }
 
-async function mustReload(place: Place, program?: string, ...tables: string[]) {
+async function mustReload(place: Project, program?: string, ...tables: string[]) {
   const ended = await run(['reload', ...tables, '--json', '--log-level', 'warn'], place, program);
   expect(ended.code, ended.stderr).toBe(0);
   return JSON.parse(ended.stdout) as {
@@ -73,7 +71,7 @@ const writtenAt = ['meta.segments.published_at'];
 const mapping = 'meta.mappings.digest';
 
 test('rows change in place, former versions too, and back again; a second reload changes nothing', async () => {
-  const place = await copyPlace(nights);
+  const place = await copyProject(nights);
   const before = nights;
   const versions = await readRows<{ n: string }>(snapshotOf(place), 'select count(*) as n from past.assets');
   expect(Number(versions[0]?.n)).toBeGreaterThan(10);
@@ -114,7 +112,7 @@ test('what a mapping refused comes in with the next: rows, versions, and crawls 
     ['tables/assets.sql', '-- usable: is_address(r.id)', "-- usable: is_address(r.id) and r.id < 'A'"],
     ['tables/token_accounts.sql', '<- owner ', '= lower(r.owner) '],
   ]);
-  const place = await makePlace();
+  const place = await makeProject();
   const codes = await makeNights(place, strict);
   expect(codes).toContain(4);
   const count = async () => {
@@ -137,8 +135,8 @@ test('what a mapping refused comes in with the next: rows, versions, and crawls 
 
   // The archive says the same of what is current when everything in it is applied anew; versions that the former
   // mapping made, or did not see, stay as they are.
-  const rebuilt = await copyPlace(place);
-  const ended = await runProgram(['rebuild', '--from-archive'], { place: rebuilt });
+  const rebuilt = await copyProject(place);
+  const ended = await runProgram(['rebuild', '--from-archive'], { cwd: rebuilt.root });
   expect(ended.code, ended.stderr).toBe(0);
   const versions = ['first_seen_slot', 'changed_slot', 'changed_at', 'run_id'];
   const changes = ['assets', 'token_accounts'].flatMap((table) =>
@@ -152,7 +150,7 @@ test('what a mapping refused comes in with the next: rows, versions, and crawls 
 });
 
 test('a run with another mapping makes what is there again first: a version is a change of the ledger', async () => {
-  const place = await makePlace();
+  const place = await makeProject();
   const sandbox = await startSmallWorld(6, { assets: 60, owners: 10, latencyMs: 0 });
   onTestFinished(() => sandbox.close());
   await writeJobs(place, sandbox, 1);
@@ -235,11 +233,11 @@ test('a build that is rebuilt with another mapping: what it begins with is rebui
 });
 
 test('a reload that was killed is run again', async () => {
-  const place = await copyPlace(nights);
+  const place = await copyProject(nights);
   const before = nights;
   const other = await makeProgram(loud);
   for (const msg of ['"msg":"reloaded"', '"reason"']) {
-    const started = startProgram(['reload'], { place, program: other });
+    const started = startProgram(['reload'], { cwd: place.root, program: other });
     started.child.stderr?.on('data', () => started.stderr().includes(msg) && started.child.kill('SIGKILL'));
     await started.ended;
   }
@@ -248,8 +246,8 @@ test('a reload that was killed is run again', async () => {
 });
 
 test('a table there is none of is refused', async () => {
-  const place = await makePlace();
+  const place = await makeProject();
   await mkdir(place.data);
-  const ended = await runProgram(['reload', 'asets'], { place });
+  const ended = await runProgram(['reload', 'asets'], { cwd: place.root });
   expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no table asets') });
 });

@@ -2,7 +2,8 @@ import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { expectFailure } from '../chaos/crash/failure.ts';
-import { makePlace, runProgram, writeFiles } from '../chaos/crash/program.ts';
+import { runProgram } from '../support/program.ts';
+import { makeProject, writeFiles } from '../support/project.ts';
 import { type Call, type Script, type ScriptedApi, startScriptedApi } from '../support/scripted-api.ts';
 
 // Whole runs of the program: on a busy machine several of them take longer than the default.
@@ -54,7 +55,7 @@ async function startProvider(name: string): Promise<ScriptedApi> {
 
 async function openPlace() {
   const [one, two] = [await startProvider('one'), await startProvider('two')];
-  const place = await makePlace();
+  const place = await makeProject();
   await writeFiles(place.root, {
     'jobs/list.yaml': `describe: Two collections
 method: getAssetsByGroup
@@ -69,7 +70,7 @@ page_size: 2
   const at =
     (api: ScriptedApi) =>
     (...args: string[]) =>
-      runProgram(args, { place, env: { LEDGERLAKE_RPC_URL: api.url, LEDGERLAKE_API_KEY: 'key' } });
+      runProgram(args, { cwd: place.root, env: { LEDGERLAKE_RPC_URL: api.url, LEDGERLAKE_API_KEY: 'key' } });
   return { one, two, place, atOne: at(one), atTwo: at(two) };
 }
 
@@ -168,7 +169,7 @@ test('a rebuild from nothing knows the move', async () => {
 test('sample data are nobody’s ledger, and a folder that nothing was run in is bound to no API: 2', async () => {
   const { two, place, atTwo } = await openPlace();
   expectFailure(await atTwo('source', 'show'), 2, /bound to no API/);
-  await runProgram(['run', '--max-requests', '3'], { place });
+  await runProgram(['run', '--max-requests', '3'], { cwd: place.root });
   expectFailure(await atTwo('source', 'move', two.url, '--yes'), 2, /sample data of the sandbox/);
   expect(await readFile(join(place.data, 'runs.ndjson'), 'utf8')).not.toContain('"moved"');
 });

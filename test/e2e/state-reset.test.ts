@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { openInstallation } from '../support/nights.ts';
-import { runCli } from '../support/run-cli.ts';
+import { runProgram } from '../support/program.ts';
 import type { Call } from '../support/scripted-api.ts';
 import { answerList } from '../support/scripted-list.ts';
 
@@ -42,7 +42,7 @@ const ledger = (slot: number) => (call: Call) =>
 
 test('state reset begins a job, or one target, anew, and leaves its rows', async () => {
   const place = await openInstallation(files);
-  const reset = (...args: string[]) => runCli(['state', 'reset', ...args], { cwd: dirname(place.data) });
+  const reset = (...args: string[]) => runProgram(['state', 'reset', ...args], { cwd: dirname(place.data) });
   const pages = async (...hours: number[]) => {
     const { code, calls } = await place.night(ledger(100), { hoursLater: hours[0] ?? 24 });
     expect(code).toBe(0);
@@ -78,7 +78,9 @@ test('state reset begins a job, or one target, anew, and leaves its rows', async
 test('state reset ends open crawls: their targets begin with the first page', async () => {
   const place = await openInstallation(files);
   expect((await place.night(ledger(100), { jobs: ['tokens'], maxRequests: 3 })).code).toBe(75);
-  const reset = await runCli(['state', 'reset', 'tokens', '--yes', '--json'], { cwd: dirname(place.data) });
+  const reset = await runProgram(['state', 'reset', 'tokens', '--yes', '--json'], {
+    cwd: dirname(place.data),
+  });
   expect(JSON.parse(reset.stdout)).toMatchObject({ reset: 'tokens', open: expect.any(Number) });
   const next = await place.night(ledger(100), { jobs: ['tokens'] });
   expect(next.code).toBe(0);

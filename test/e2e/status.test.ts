@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/server.ts';
 import type { JobStatus, Status } from '../../src/status/read-status.ts';
-import { environmentOf, type Place, runProgram, writeFiles } from '../chaos/crash/program.ts';
 import { readText } from '../support/documents.ts';
+import { runProgram } from '../support/program.ts';
+import { environmentOf, type Project, writeFiles } from '../support/project.ts';
 import { startTiny, writeListJob } from './tiny.ts';
 
 const batchJob = `
@@ -17,7 +18,7 @@ test('status counts what the job files name, not only what was received', async 
   const { sandbox, place } = await startTiny();
   await writeListJob(place, sandbox);
   const env = environmentOf(sandbox);
-  expect((await runProgram(['run'], { place, env })).code).toBe(0);
+  expect((await runProgram(['run'], { cwd: place.root, env })).code).toBe(0);
   const job = (forEach: string) =>
     `describe: test\nmethod: getAssetsByCreator\nfor_each: { creatorAddress: ${forEach} }\n`;
   const address = (letter: string) => letter.repeat(32);
@@ -26,7 +27,7 @@ test('status counts what the job files name, not only what was received', async 
     'owners.yaml': `after: [list]\n${job('{ sql: "select owner as creatorAddress from assets where owner is not null order by owner limit 3" }')}`,
     'broken.yaml': job('{ sql: "select nothing from nowhere" }'),
   });
-  const { stdout, stderr } = await runProgram(['status'], { place, env });
+  const { stdout, stderr } = await runProgram(['status'], { cwd: place.root, env });
   const lines = stdout.split('\n');
   expect(lines, stderr).toContain('later: 0/2 targets complete, 2 never complete');
   expect(lines.find((line) => line.startsWith('owners:'))).toMatch(
@@ -34,21 +35,21 @@ test('status counts what the job files name, not only what was received', async 
   );
   expect(lines).toContain('broken: its targets are not known yet');
   expect(lines.find((line) => line.startsWith('list:'))).toMatch(/^list: 3\/3 targets complete/);
-  const { jobs } = JSON.parse((await runProgram(['status', '--json'], { place, env })).stdout);
+  const { jobs } = JSON.parse((await runProgram(['status', '--json'], { cwd: place.root, env })).stdout);
   expect(jobs.find(({ job }: { job: string }) => job === 'later')).toMatchObject({
     ...{ targets: 2, complete: 0, never_complete: 2, complete_as_of: null },
   });
   // Asked for one by one, every job that is listed is known.
   await writeFiles(place.jobs, { 'ids.yaml': batchJob });
-  const listed = JSON.parse((await runProgram(['status', '--json'], { place, env })).stdout).jobs;
+  const listed = JSON.parse((await runProgram(['status', '--json'], { cwd: place.root, env })).stdout).jobs;
   const names = listed.map(({ job }: { job: string }) => job);
   expect(names).toEqual(['list', 'broken', 'ids', 'later', 'owners']);
   for (const [n, name] of names.entries()) {
-    const one = await runProgram(['status', name, '--json'], { place, env });
+    const one = await runProgram(['status', name, '--json'], { cwd: place.root, env });
     expect(one.code, one.stderr).toBe(0);
     expect(JSON.parse(one.stdout).jobs).toEqual([listed[n]]);
   }
-  const unknown = await runProgram(['status', 'latr'], { place, env });
+  const unknown = await runProgram(['status', 'latr'], { cwd: place.root, env });
   expect(unknown).toMatchObject({ code: 2, stdout: '' });
   expect(unknown.stderr).toContain('no job is called "latr", did you mean "later"?');
 }, 120_000);
@@ -58,7 +59,7 @@ test('every field of run --json and status --json is in the reference, a failure
   await writeListJob(place, sandbox);
   const env = environmentOf(sandbox);
   const json = async (...args: string[]) =>
-    JSON.parse((await runProgram([...args, '--json'], { place, env })).stdout);
+    JSON.parse((await runProgram([...args, '--json'], { cwd: place.root, env })).stdout);
   const run = await json('run', '--max-requests', '4');
   const status = await json('status', 'list');
   const [job] = Object.values(run.jobs);
@@ -68,7 +69,7 @@ test('every field of run --json and status --json is in the reference, a failure
   const page = readText('docs/reference/commands.md');
   const fields = new Set(documents.flatMap((document) => Object.keys(document as object)));
   expect([...fields].filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
-  const refused = await runProgram(['run', 'nope', '--json'], { place, env });
+  const refused = await runProgram(['run', 'nope', '--json'], { cwd: place.root, env });
   expect(refused.code).toBe(2);
   expect(JSON.parse(refused.stdout)).toMatchObject({ exitCode: 2, error: { message: expect.any(String) } });
 }, 120_000);
@@ -77,9 +78,9 @@ test('every field of run --json and status --json is in the reference, a failure
 type Told<T> = { [K in keyof T]: T[K] extends bigint | null ? number | null : T[K] };
 
 /** The program at one place, and what `status` says there. */
-function openPlace(place: Place, sandbox: Sandbox) {
+function openPlace(place: Project, sandbox: Sandbox) {
   const env = environmentOf(sandbox);
-  const run = (...args: string[]) => runProgram(args, { place, env });
+  const run = (...args: string[]) => runProgram(args, { cwd: place.root, env });
   const lineOf = async (job: string) => {
     const { stdout, stderr } = await run('status');
     const line = stdout.split('\n').find((line) => line.startsWith(`${job}:`));
@@ -317,8 +318,9 @@ for_each: { groupValue: { values: [${collection}, ${'1'.repeat(43)}A] } }
 `,
   });
   const env = environmentOf(sandbox);
-  expect((await runProgram(['run'], { place, env })).code).toBe(0);
-  const tell = async (...args: string[]) => (await runProgram(['status', ...args], { place, env })).stdout;
+  expect((await runProgram(['run'], { cwd: place.root, env })).code).toBe(0);
+  const tell = async (...args: string[]) =>
+    (await runProgram(['status', ...args], { cwd: place.root, env })).stdout;
   expect(await tell()).toMatch(/^list: 2\/2 targets complete, 1 without any record, /m);
   expect(JSON.parse(await tell('--json'))).toMatchObject({
     jobs: [{ job: 'list', complete: 2, empty: 1 }],

@@ -8,16 +8,9 @@ import { openDatabase } from '../../src/warehouse/database.ts';
 import { bar, showFigure } from '../bars.ts';
 import { readCounts } from '../chaos/crash/content.ts';
 import { askedTwice, expectFailure, hashFile } from '../chaos/crash/failure.ts';
-import {
-  environmentOf,
-  makePlace,
-  runProcess,
-  runProgram,
-  type Started,
-  startProgram,
-  writeFiles,
-} from '../chaos/crash/program.ts';
 import { writeJobs } from '../chaos/crash/small-world.ts';
+import { runProcess, runProgram, type Started, startProgram } from '../support/program.ts';
+import { environmentOf, makeProject, writeFiles } from '../support/project.ts';
 import { startTiny, writeListJob } from './tiny.ts';
 
 // Whole runs of the program: on a busy machine several of them take longer than the default.
@@ -32,12 +25,12 @@ test('--max-requests stops at exactly so many attempts; runs after it pay for no
   const env = environmentOf(sandbox);
   let asked = 0;
   for (const most of [0, 1, 7, 25]) {
-    const ended = await runProgram(['run', '--max-requests', `${most}`], { place, env });
+    const ended = await runProgram(['run', '--max-requests', `${most}`], { cwd: place.root, env });
     expectFailure(ended, 75, new RegExp(`--max-requests ${most} is reached`));
     asked += most;
     expect(sandbox.requests.length, `of at most ${most}`).toBe(asked);
   }
-  const ended = await runProgram(['run', '--json'], { place, env });
+  const ended = await runProgram(['run', '--json'], { cwd: place.root, env });
   expect(ended.code, ended.stderr).toBe(0);
   expect(askedTwice(sandbox)).toEqual([]);
   const { rows, twice } = await readCounts(join(place.data, 'warehouse.duckdb'));
@@ -55,7 +48,7 @@ const signals = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const;
 test.each(signals)('%s while the API keeps it waiting: 75 at once', async (name) => {
   const { sandbox, place } = await startTiny({ rps: 0.002, burst: 5 });
   await writeListJob(place, sandbox, 5);
-  const run = startProgram(['crawl'], { place, env: environmentOf(sandbox) });
+  const run = startProgram(['crawl'], { cwd: place.root, env: environmentOf(sandbox) });
   while (!sandbox.requests.some(({ status }) => status === 429)) await sleep(5);
   // It is told to come back in eight minutes.
   const stoppedAt = Date.now();
@@ -65,10 +58,10 @@ test.each(signals)('%s while the API keeps it waiting: 75 at once', async (name)
 });
 
 test.each(signals)('%s before the run began: 75, and nothing is made', async (name) => {
-  const place = await makePlace();
+  const place = await makeProject();
   const config = join(place.root, 'config.fifo');
   expect(spawnSync('mkfifo', [config]).status).toBe(0);
-  const run = startProgram(['run', '--json', '--config', config], { place });
+  const run = startProgram(['run', '--json', '--config', config], { cwd: place.root });
   // Opens when the program reads its config, which then waits for us.
   const writer = await open(config, 'w');
   run.child.kill(name);
@@ -93,7 +86,7 @@ test(
       for (let ended = false; !ended; ) {
         const isLast = stopped >= stops;
         const asked = sandbox.requests.length;
-        const run = startProgram(['run'], { place, env });
+        const run = startProgram(['run'], { cwd: place.root, env });
         while (!isLast && run.child.exitCode === null && sandbox.requests.length < asked + 20) await sleep(5);
         const stoppedAt = Date.now();
         if (!isLast) run.child.kill('SIGTERM');
@@ -122,7 +115,7 @@ test(
     await writeListJob(place, sandbox);
     for (let n = 0; n < Math.ceil(stops / 5); n += 1) {
       const asked = sandbox.requests.length;
-      const run = startProgram(['run'], { place, env: environmentOf(sandbox) });
+      const run = startProgram(['run'], { cwd: place.root, env: environmentOf(sandbox) });
       while (sandbox.requests.length === asked) await sleep(5);
       run.child.kill('SIGTERM');
       await sleep(100);
@@ -157,19 +150,19 @@ for_each: { owner: { sql: "${busy} select distinct owner from assets, n where ow
     expect(Date.now() - stoppedAt).toBeLessThan(mostMs);
     return (await ended).stdout;
   };
-  const run = startProgram(['run'], { place, env });
+  const run = startProgram(['run'], { cwd: place.root, env });
   while (!run.stderr().includes('published')) await sleep(5);
   // What was done is told.
   expect(await expectStops(run, 11_000)).toMatch(/^run .* requests[^\n]*\n {2}list: /);
   const asked = sandbox.requests.length;
   await rm(join(place.jobs, 'busy.yaml'));
-  const next = await runProgram(['run'], { place, env });
+  const next = await runProgram(['run'], { cwd: place.root, env });
   expect(next.code, next.stderr).toBe(0);
   expect(sandbox.requests.length).toBe(asked);
   await writeFiles(place.jobs, busyJob);
   // Verbs that ask for no page have nothing to wait for.
   for (const verb of ['plan', 'status']) {
-    const asking = startProgram([verb], { place, env });
+    const asking = startProgram([verb], { cwd: place.root, env });
     while (cpuSeconds(asking.child.pid!) < 4) await sleep(20);
     await expectStops(asking, 3_000);
   }
@@ -190,7 +183,7 @@ test(
     // An asset a page: it goes on for minutes.
     await writeListJob(place, sandbox, 1);
     const env = environmentOf(sandbox);
-    const first = startProgram(['run'], { place, env });
+    const first = startProgram(['run'], { cwd: place.root, env });
     while (sandbox.requests.length < 5) await sleep(5);
     const names = () => readdirSync(place.data).filter((name) => !name.endsWith('.tmp'));
     const before = { runs: await runLines(place.data), build: hashFile(join(place.data, 'build.duckdb')) };
@@ -198,7 +191,7 @@ test(
     const [segments, files] = [landing(), names()];
     const timed = async (...args: string[]) => {
       const startedAt = Date.now();
-      return { ended: await runProcess(args, { place, env }), ms: Date.now() - startedAt };
+      return { ended: await runProcess(args, { cwd: place.root, env }), ms: Date.now() - startedAt };
     };
     // What it takes on this machine to start the program and say no: the lock may add a second to that at most.
     const { ms: refusalMs } = await timed('run', 'nope');
@@ -228,28 +221,28 @@ test('the build open in another program: 75, and what to do', async () => {
   const { sandbox, place } = await startTiny();
   await writeListJob(place, sandbox);
   const env = environmentOf(sandbox);
-  expect((await runProgram(['run'], { place, env })).code).toBe(0);
+  expect((await runProgram(['run'], { cwd: place.root, env })).code).toBe(0);
   const options = { memoryLimit: '64MB', threads: 1, tempDir: place.root };
   const asked = sandbox.requests.length;
   const database = await openDatabase(join(place.data, 'build.duckdb'), options);
   expectFailure(
-    await runProcess(['run'], { place, env }),
+    await runProcess(['run'], { cwd: place.root, env }),
     75,
     /another program has data\/build\.duckdb open/,
   );
   database.close();
   expect(sandbox.requests.length).toBe(asked);
-  expect((await runProgram(['run'], { place, env })).code).toBe(0);
+  expect((await runProgram(['run'], { cwd: place.root, env })).code).toBe(0);
 });
 
 test('with nothing landed since, load and publish have nothing to do and succeed', async () => {
   const { sandbox, place } = await startTiny();
   await writeListJob(place, sandbox);
   const env = environmentOf(sandbox);
-  expect((await runProgram(['run'], { place, env })).code).toBe(0);
+  expect((await runProgram(['run'], { cwd: place.root, env })).code).toBe(0);
   const before = await readCounts(join(place.data, 'warehouse.duckdb'));
   for (const verb of ['load', 'publish', 'publish']) {
-    const ended = await runProgram([verb], { place, env });
+    const ended = await runProgram([verb], { cwd: place.root, env });
     expect(ended.code, ended.stderr).toBe(0);
   }
   expect(await readCounts(join(place.data, 'warehouse.duckdb'))).toEqual(before);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { environmentOf, runProgram, writeFiles } from '../chaos/crash/program.ts';
+import { runProgram } from '../support/program.ts';
+import { environmentOf, writeFiles } from '../support/project.ts';
 import { readRows } from './night.ts';
 import { startTiny } from './tiny.ts';
 
@@ -17,13 +18,13 @@ test('one line of a target file that is no target: it is left out and named, the
   });
   const line = `${'jobs/list.txt'}:2: expected a base58 address of 32 to 44 characters`;
 
-  const plan = await runProgram(['plan'], { place });
+  const plan = await runProgram(['plan'], { cwd: place.root });
   expect(plan).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/^list: 1 line of its target file is no target: ledgerlake jobs check$/m),
   });
 
-  const ended = await runProgram(['run', '--json'], { place, env });
+  const ended = await runProgram(['run', '--json'], { cwd: place.root, env });
   expect(ended.code, ended.stderr).toBe(3);
   expect(JSON.parse(ended.stdout).jobs).toMatchObject({
     list: { tasks: 1, done: 1, failed: 0, targetsLeftOut: [line] },
@@ -35,15 +36,15 @@ test('one line of a target file that is no target: it is left out and named, the
   );
   expect(checkpoints).toEqual(['list', 'other'].map((job) => ({ job, target: good, state: 'complete' })));
 
-  const text = await runProgram(['run', 'list'], { place, env });
+  const text = await runProgram(['run', 'list'], { cwd: place.root, env });
   expect(text).toMatchObject({ code: 3, stdout: expect.stringContaining(`list: left out: ${line}`) });
   expect(ended.stderr + ended.stdout + text.stderr + text.stdout).not.toContain('maybe-a-key');
 
   // Who checks the files is told, and a file of the wrong kind holds no target at all.
-  expect(await runProgram(['jobs', 'check'], { place })).toMatchObject({
+  expect(await runProgram(['jobs', 'check'], { cwd: place.root })).toMatchObject({
     code: 2,
     stderr: expect.stringContaining(line),
   });
   await writeFiles(place.jobs, { 'list.txt': 'a\nb\n' });
-  expect(await runProgram(['run'], { place, env })).toMatchObject({ code: 2 });
+  expect(await runProgram(['run'], { cwd: place.root, env })).toMatchObject({ code: 2 });
 }, 120_000);

@@ -7,8 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import stringWidth from 'string-width';
 import { expect, onTestFinished, test } from 'vitest';
 import { createTerminalScreen } from '../../scripts/terminal-screen.ts';
-import { environmentOf, makePlace, runProgram, writeFiles } from '../chaos/crash/program.ts';
 import { exportOnly } from '../chaos/crash/small-world.ts';
+import { runProgram } from '../support/program.ts';
+import { environmentOf, makeProject, writeFiles } from '../support/project.ts';
 import { hasTerminals, openTerminal, type Terminal } from '../support/terminal.ts';
 import { startTiny, writeListJob } from './tiny.ts';
 
@@ -90,7 +91,7 @@ async function startWaiting() {
 /** A run of 40 targets on a terminal, with seven requests in flight at a server that does not answer them. */
 async function openStuckRun() {
   const api = await startWaiting();
-  const place = await makePlace();
+  const place = await makeProject();
   await exportOnly(place, 'webhooks');
   await writeFiles(place.root, {
     'ledgerlake.yaml':
@@ -119,7 +120,8 @@ test.skipIf(!hasTerminals)(
   async () => {
     const { api, place, terminal } = await openStuckRun();
     // Another terminal sees the same, a few seconds late at most.
-    const status = async () => (await runProgram(['status'], { place, env: environmentOf(api) })).stdout;
+    const status = async () =>
+      (await runProgram(['status'], { cwd: place.root, env: environmentOf(api) })).stdout;
     const seen =
       /\nrunning now: \S+, for [^\n]+\n {2}list: 1 of 40 targets, 0 records in 1 page, 10 credits, [\d.]+ of 1,000\/s\n/;
     for (let n = 0; n < 50 && !seen.test(await status()); n += 1) await sleep(100);

@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type Printed, runHere } from './command-line.ts';
 import { withoutLimits } from './limits.ts';
 import { readRows } from './nights.ts';
+import { type Ended, runProgram } from './program.ts';
 import { type Call, type Script, startScriptedApi } from './scripted-api.ts';
 
 /** A folder with jobs and a config, whose program asks an API of the test's own. */
@@ -12,7 +12,7 @@ export interface CliPlace {
   root: string;
   data: string;
   /** The program, `hoursLater` than the last time: 24 for verbs that ask the API, else 0. */
-  cli(args: readonly string[], hoursLater?: number): Promise<Printed>;
+  cli(args: readonly string[], hoursLater?: number): Promise<Ended>;
   /** What the API answers from now on. */
   answer(script: Script): void;
   /** What it was asked since. */
@@ -35,7 +35,7 @@ export async function openCliPlace(files: Readonly<Record<string, string>>): Pro
   });
   const { url } = api;
   const env = {
-    ...{ PATH: process.env.PATH, LEDGERLAKE_API_KEY: 'sandbox' },
+    ...{ LEDGERLAKE_API_KEY: 'sandbox' },
     ...{ LEDGERLAKE_RPC_URL: url, LEDGERLAKE_WALLET_URL: url },
   };
   let hours = 0;
@@ -44,7 +44,7 @@ export async function openCliPlace(files: Readonly<Record<string, string>>): Pro
     data: join(root, 'data'),
     cli(args, hoursLater = ['run', 'crawl'].includes(args[0] ?? '') ? 24 : 0) {
       hours += hoursLater;
-      return runHere(args, { cwd: root, env, aheadMs: hours * 3_600_000 });
+      return runProgram(args, { cwd: root, env, aheadMs: hours * 3_600_000 });
     },
     answer: api.setScript,
     calls: () => api.calls,

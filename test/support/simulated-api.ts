@@ -1,7 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { readApiKey } from '../../src/api/api-key.ts';
-import type { ApiClient } from '../../src/api/client.ts';
-import { createClient } from '../../src/api/client.ts';
+import { type ApiClient, createClient } from '../../src/api/client.ts';
 import type { AttemptEntry, ClientOptions } from '../../src/api/client-state.ts';
 import type { Http, HttpAnswer } from '../../src/api/http.ts';
 import { operation, readJson } from './local-server.ts';

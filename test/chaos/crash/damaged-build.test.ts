@@ -11,18 +11,18 @@ import { openSession } from '../../../src/run/open-session.ts';
 import { publishLoaded } from '../../../src/run/publish-stage.ts';
 import type { Sandbox } from '../../../src/sandbox/server.ts';
 import { bar, showFigure } from '../../bars.ts';
+import { runProgram } from '../../support/program.ts';
+import {
+  copyProject,
+  environmentOf,
+  makeLastingProject,
+  type Project,
+  removeProject,
+} from '../../support/project.ts';
+import { createRandom, readSeed } from '../../support/random.ts';
 import { compareEverything } from './content.ts';
 import { damages } from './damage.ts';
 import { expectFailure, hashFile } from './failure.ts';
-import {
-  copyPlace,
-  environmentOf,
-  makeLastingPlace,
-  type Place,
-  removePlace,
-  runProgram,
-} from './program.ts';
-import { createRandom, readSeed } from './random.ts';
 import { exportOnly, startSmallWorld, writeJobs } from './small-world.ts';
 
 const seed = readSeed();
@@ -31,7 +31,7 @@ const rounds = bar('damages');
 vi.setConfig({ testTimeout: 400_000 + rounds * 10_000, hookTimeout: 120_000 });
 
 /** `ledgerlake publish`, in this process. @returns what it logged @throws what it would end with */
-async function publish({ data }: Place): Promise<string> {
+async function publish({ data }: Project): Promise<string> {
   const lines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => lines.push(line) });
   const config = await readConfig({ env: {}, cwd: data });
@@ -46,30 +46,30 @@ async function publish({ data }: Place): Promise<string> {
 }
 
 /** Two nights that were published and archived, and a third that has only landed: tests copy them. */
-let nights: Place;
+let nights: Project;
 /** The same with the third one's rows staged, which is less to do in each round that begins with it. */
-let loaded: Place;
+let loaded: Project;
 beforeAll(async () => {
-  nights = await makeLastingPlace();
-  loaded = await makeLastingPlace();
+  nights = await makeLastingProject();
+  loaded = await makeLastingProject();
   const sandbox = await startSmallWorld(11, { assets: 160, owners: 16, latencyMs: 0 });
   await makeNights(nights, sandbox);
   await sandbox.close();
   await cp(nights.root, loaded.root, { recursive: true, verbatimSymlinks: true });
-  const ended = await runProgram(['load'], { place: loaded });
+  const ended = await runProgram(['load'], { cwd: loaded.root });
   expect(ended.code, ended.stderr).toBe(0);
   return async () => {
-    for (const place of [nights, loaded]) await removePlace(place);
+    for (const place of [nights, loaded]) await removeProject(place);
   };
 });
 
-async function makeNights(place: Place, sandbox: Sandbox): Promise<void> {
+async function makeNights(place: Project, sandbox: Sandbox): Promise<void> {
   await writeJobs(place, sandbox, 1);
   await exportOnly(place, 'webhooks');
   const env = environmentOf(sandbox);
   for (let night = 0; night < 3; night += 1) {
     const verb = night < 2 ? 'run' : 'crawl';
-    const ended = await runProgram([verb, '--log-level', 'warn'], { place, env });
+    const ended = await runProgram([verb, '--log-level', 'warn'], { cwd: place.root, env });
     expect(ended.code, ended.stderr).toBe(0);
     sandbox.tick(5);
   }
@@ -83,11 +83,11 @@ const afterReplay = [
   ...['meta.jobs', 'meta.targets', 'meta.followed', 'main.assets.followed', 'main.token_accounts.followed'],
 ];
 
-const snapshotOf = ({ data }: Place) => join(data, 'warehouse.duckdb');
-const setAside = ({ data }: Place) => readdirSync(data).filter((name) => name.includes('.set-aside-'));
+const snapshotOf = ({ data }: Project) => join(data, 'warehouse.duckdb');
+const setAside = ({ data }: Project) => readdirSync(data).filter((name) => name.includes('.set-aside-'));
 
 test(`the build damaged in ${rounds} ways (seed ${seed}): publishing heals it, and the content is that of an undamaged one`, async () => {
-  const whole = await copyPlace(nights);
+  const whole = await copyProject(nights);
   await publish(whole);
   const undamaged = snapshotOf(whole);
   const random = createRandom(seed);
@@ -96,7 +96,7 @@ test(`the build damaged in ${rounds} ways (seed ${seed}): publishing heals it, a
   for (let round = 0; round < rounds; round += 1) {
     const name = names[round % names.length] as string;
     const both = round % 4 === 3;
-    const place = await copyPlace(round % 5 < 2 ? nights : loaded);
+    const place = await copyProject(round % 5 < 2 ? nights : loaded);
     damages[name]?.(join(place.data, 'build.duckdb'), random);
     if (both) {
       await chmod(snapshotOf(place), 0o600);
@@ -119,10 +119,10 @@ test(`the build damaged in ${rounds} ways (seed ${seed}): publishing heals it, a
 });
 
 test('a rebuild from the archive makes the same tables and history; it refuses where the archive is too short', async () => {
-  const place = await copyPlace(nights);
+  const place = await copyProject(nights);
   await publish(place);
-  const before = await copyPlace(place);
-  const rebuilt = await runProgram(['rebuild', '--from-archive', '--json'], { place });
+  const before = await copyProject(place);
+  const rebuilt = await runProgram(['rebuild', '--from-archive', '--json'], { cwd: place.root });
   expect(rebuilt.stdout).toMatch(/"seconds": \d+(\.\d{1,3})?,/);
   expect(rebuilt.code, rebuilt.stderr).toBe(0);
   expect(JSON.parse(rebuilt.stdout)).toMatchObject({
@@ -134,17 +134,21 @@ test('a rebuild from the archive makes the same tables and history; it refuses w
   const [first] = await listArchived(join(place.data, 'archive'));
   rmSync(join(place.data, 'archive', `${first}.pages.parquet`));
   const hash = hashFile(join(place.data, 'build.duckdb'));
-  expectFailure(await runProgram(['rebuild', '--from-archive'], { place }), 2, /does not reach back/);
+  expectFailure(
+    await runProgram(['rebuild', '--from-archive'], { cwd: place.root }),
+    2,
+    /does not reach back/,
+  );
   expect(hashFile(join(place.data, 'build.duckdb'))).toBe(hash);
-  const again = await runProgram(['rebuild'], { place });
+  const again = await runProgram(['rebuild'], { cwd: place.root });
   expect(again.code, again.stderr).toBe(0);
   expect(await compareEverything(snapshotOf(before), snapshotOf(place), whenWritten)).toEqual([]);
 });
 
 test('staged files that were damaged, or that have no checksums, are rebuilt', async () => {
-  const place = await copyPlace(loaded);
+  const place = await copyProject(loaded);
   const folder = dataFolder(place.data);
-  const whole = await copyPlace(place);
+  const whole = await copyProject(place);
   await publish(whole);
   const random = createRandom(seed);
   const files = (await listStaged(folder)).map((segment) => join(folder.staging, String(segment)));

@@ -2,7 +2,8 @@ import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { bar, isNightly, showFigure } from '../../bars.ts';
-import { runProgram, writeFiles } from './program.ts';
+import { runProgram } from '../../support/program.ts';
+import { writeFiles } from '../../support/project.ts';
 import { openShortList } from './small-world.ts';
 import { dieAt, type Image, type Loss, readSeen, recordSteps, type Seen, traceSteps } from './steps.ts';
 
@@ -81,7 +82,7 @@ function move({ sandbox }: Scene, [verb]: readonly string[]): void {
 
 async function mustRun({ place, env }: Scene, args: readonly string[], folder?: string): Promise<void> {
   const where = folder === undefined ? [] : ['--data-dir', folder];
-  const ended = await runProgram([...args, '--no-progress', ...where], { place, env });
+  const ended = await runProgram([...args, '--no-progress', ...where], { cwd: place.root, env });
   expect(ended.code, `${args} ${folder ?? ''}\n${ended.stderr}`).toBe(0);
 }
 

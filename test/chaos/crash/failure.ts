@@ -2,18 +2,18 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import type { Sandbox } from '../../../src/sandbox/server.ts';
-import type { Ended } from './program.ts';
+import type { Ended } from '../../support/program.ts';
 
 /** The program ended with this code and one message of two lines: what is wrong, and what to do about it. */
-export function expectFailure(ended: Ended, code: number, message: RegExp): void {
+export function expectFailure(ended: Ended, code: number, expected: RegExp): void {
   expect({ code: ended.code, stderr: ended.stderr }).toMatchObject({ code });
   const lines = ended.stderr.split('\n').filter((line) => !line.startsWith('{"level":'));
-  const said = lines.join('\n');
-  expect(said).toMatch(message);
-  expect(said.match(/^ledgerlake: (?!no LEDGERLAKE_RPC_URL)/gm)?.length, said).toBe(1);
+  const message = lines.join('\n');
+  expect(message).toMatch(expected);
+  expect(message.match(/^ledgerlake: (?!no LEDGERLAKE_RPC_URL)/gm)?.length, message).toBe(1);
   // The last line is the hint: indented, a sentence.
-  expect(said, said).toMatch(/\n {2}[A-Za-z`][^\n]+[.a-z0-9]\n$/);
-  expect(said).not.toMatch(/unexpected|This is a bug|\n\s+at /);
+  expect(message, message).toMatch(/\n {2}[A-Za-z`][^\n]+[.a-z0-9]\n$/);
+  expect(message).not.toMatch(/unexpected|This is a bug|\n\s+at /);
 }
 
 /** Contents of a file as a hash; null when there is none. */

@@ -4,17 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Sandbox } from '../../../src/sandbox/server.ts';
 import { bar, showFigure } from '../../bars.ts';
+import { type Ended, runProcess, type Started, startProgram } from '../../support/program.ts';
+import { environmentOf, makeProject, type Project } from '../../support/project.ts';
+import { createRandom, readSeed } from '../../support/random.ts';
 import { compareContent, readCheckpoints, readCounts, readCoverage } from './content.ts';
-import {
-  type Ended,
-  environmentOf,
-  makePlace,
-  type Place,
-  runProcess,
-  type Started,
-  startProgram,
-} from './program.ts';
-import { createRandom, readSeed } from './random.ts';
 import { exportOnly, startSmallWorld, writeJobs } from './small-world.ts';
 
 const kills = bar('kills');
@@ -30,24 +23,24 @@ const wavesOf = (worldSeed: number) => (worldSeed % worlds === 0 ? 3 : 1);
 
 /** An uninterrupted run: what the others must equal. */
 interface Uninterrupted {
-  place: Place;
+  place: Project;
   ms: number;
   requests: number;
   waves: number;
 }
 
 /** Every step of an export has its death in every-step.test.ts: here two tables are enough to be killed in. */
-async function writeKilledJobs(place: Place, sandbox: Sandbox, worldSeed: number): Promise<void> {
+async function writeKilledJobs(place: Project, sandbox: Sandbox, worldSeed: number): Promise<void> {
   await writeJobs(place, sandbox, wavesOf(worldSeed));
   await exportOnly(place, 'assets', 'token_accounts');
 }
 
 async function runUninterrupted(worldSeed: number): Promise<Uninterrupted> {
-  const place = await makePlace();
+  const place = await makeProject();
   const sandbox = await startSmallWorld(worldSeed, size);
   await writeKilledJobs(place, sandbox, worldSeed);
   const startedAt = Date.now();
-  const ended = await runProcess(['run'], { place, env: environmentOf(sandbox) });
+  const ended = await runProcess(['run'], { cwd: place.root, env: environmentOf(sandbox) });
   const ms = Date.now() - startedAt;
   await sandbox.close();
   expect(ended.code, ended.stderr).toBe(0);
@@ -98,7 +91,7 @@ async function waitForMoment(
   return ended ? run.ended : what;
 }
 
-const snapshotOf = ({ data }: Place) => join(data, 'warehouse.duckdb');
+const snapshotOf = ({ data }: Project) => join(data, 'warehouse.duckdb');
 const inodeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.ino;
 
 /** What a killed run was at. @param asked requests before it @param former inode of the snapshot before it */
@@ -106,7 +99,7 @@ function nameStage(
   run: Started,
   { requests }: Sandbox,
   asked: number,
-  place: Place,
+  place: Project,
   former?: number,
 ): string {
   if (inodeOf(snapshotOf(place)) !== former) return 'archive and export';
@@ -138,7 +131,7 @@ function countAskedAgain(sandbox: Sandbox, starts: readonly number[]): number[] 
   return again;
 }
 
-async function expectOpens(place: Place, history: string): Promise<void> {
+async function expectOpens(place: Project, history: string): Promise<void> {
   const snapshot = snapshotOf(place);
   if (!existsSync(snapshot)) return;
   const { twice } = await readCounts(snapshot);
@@ -146,7 +139,7 @@ async function expectOpens(place: Place, history: string): Promise<void> {
 }
 
 /** Whether the last run had noted its success before it was killed: the next one would begin a new night. */
-function hasCompleted({ data }: Place): boolean {
+function hasCompleted({ data }: Project): boolean {
   const log = join(data, 'runs.ndjson');
   return existsSync(log) && readFileSync(log, 'utf8').trimEnd().split('\n').at(-1)!.includes('"exit_code":0');
 }
@@ -165,7 +158,7 @@ async function killUntilComplete(
   whole: Uninterrupted,
   most: number,
 ): Promise<Killed> {
-  const place = await makePlace();
+  const place = await makeProject();
   const sandbox = await startSmallWorld(worldSeed, size);
   await writeKilledJobs(place, sandbox, worldSeed);
   const starts: number[] = [];
@@ -175,7 +168,7 @@ async function killUntilComplete(
     const asked = sandbox.requests.length;
     starts.push(asked);
     const former = inodeOf(snapshotOf(place));
-    const run = startProgram(['run'], { place, env: environmentOf(sandbox) });
+    const run = startProgram(['run'], { cwd: place.root, env: environmentOf(sandbox) });
     const isLast = moments.length >= most;
     const first = isLast ? await run.ended : await waitForMoment(random, sandbox, run, whole);
     if (typeof first !== 'string') {
@@ -197,7 +190,7 @@ async function killUntilComplete(
   return { stages, again };
 }
 
-async function expectEqual(place: Place, whole: Place, history: string): Promise<void> {
+async function expectEqual(place: Project, whole: Project, history: string): Promise<void> {
   const snapshot = snapshotOf(place);
   const expected = snapshotOf(whole);
   expect(await compareContent(snapshot, expected), history).toEqual([]);

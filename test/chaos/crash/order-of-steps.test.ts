@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { writeFiles } from './program.ts';
+import { writeFiles } from '../../support/project.ts';
 import { openShortList } from './small-world.ts';
 import { traceSteps } from './steps.ts';
 

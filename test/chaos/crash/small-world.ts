@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/server.ts';
-import { environmentOf, makePlace, type Place, writeFiles } from './program.ts';
+import { environmentOf, makeProject, type Project, writeFiles } from '../../support/project.ts';
 
 /** A sandbox of this process over a small ledger whose content stands still. The caller closes it. */
 export function startSmallWorld(seed: number, options: SandboxOptions = {}): Promise<Sandbox> {
@@ -9,11 +9,11 @@ export function startSmallWorld(seed: number, options: SandboxOptions = {}): Pro
 
 /** A place with one job, a list of a few pages, and its sandbox, which is closed when the test ends. */
 export async function openShortList(): Promise<{
-  place: Place;
+  place: Project;
   sandbox: Sandbox;
   env: Record<string, string>;
 }> {
-  const place = await makePlace();
+  const place = await makeProject();
   const sandbox = await startSmallWorld(1, { assets: 24, owners: 4, latencyMs: 0 });
   onTestFinished(() => sandbox.close());
   const [collection] = sandbox.world.truth().collections();
@@ -29,7 +29,7 @@ page_size: 10
 }
 
 /** Runs export these tables only: for tests that do not look at the lake, or at these. */
-export async function exportOnly({ root }: Place, ...tables: readonly string[]): Promise<void> {
+export async function exportOnly({ root }: Project, ...tables: readonly string[]): Promise<void> {
   await writeFiles(root, { 'ledgerlake.yaml': `lake: { tables: [${tables.join(', ')}] }\n` });
 }
 
@@ -38,7 +38,7 @@ export async function exportOnly({ root }: Place, ...tables: readonly string[]):
  * @param waves 3: targets are asked of the tables, after the jobs that bring them; 1: they are written down, so that
  *   all is crawled and published at once, for a third less time
  */
-export async function writeJobs({ jobs }: Place, { world }: Sandbox, waves: 1 | 3 = 3): Promise<void> {
+export async function writeJobs({ jobs }: Project, { world }: Sandbox, waves: 1 | 3 = 3): Promise<void> {
   const truth = world.truth();
   const targets = {
     1: { content: '{ file: targets/content.txt }', owners: '{ file: targets/owners.txt }' },

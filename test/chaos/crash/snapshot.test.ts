@@ -6,17 +6,16 @@ import { beforeAll, expect, test, vi } from 'vitest';
 import type { Sandbox } from '../../../src/sandbox/server.ts';
 import { readTableSpecs } from '../../../src/warehouse/table-spec.ts';
 import { bar, showFigure } from '../../bars.ts';
-import { readCounts } from './content.ts';
+import { runProgram, startProgram } from '../../support/program.ts';
 import {
-  copyPlace,
+  copyProject,
   environmentOf,
-  makeLastingPlace,
-  type Place,
-  removePlace,
-  runProgram,
-  startProgram,
-} from './program.ts';
-import { createRandom, readSeed } from './random.ts';
+  makeLastingProject,
+  type Project,
+  removeProject,
+} from '../../support/project.ts';
+import { createRandom, readSeed } from '../../support/random.ts';
+import { readCounts } from './content.ts';
 import { startReader } from './reader.ts';
 import { exportOnly, startSmallWorld, writeJobs } from './small-world.ts';
 
@@ -25,26 +24,26 @@ vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 let sandbox: Sandbox;
 /** What one run has filled: tests copy it. */
-let filled: Place;
+let filled: Project;
 beforeAll(async () => {
   sandbox = await startSmallWorld(3, { assets: 300, owners: 30, latencyMs: 1 });
-  filled = await makeLastingPlace();
+  filled = await makeLastingProject();
   await writeJobs(filled, sandbox, 1);
   await exportOnly(filled, 'assets', 'token_accounts');
-  const first = await runProgram(['run'], { place: filled, env: environmentOf(sandbox) });
+  const first = await runProgram(['run'], { cwd: filled.root, env: environmentOf(sandbox) });
   expect(first.code, first.stderr).toBe(0);
   return async () => {
     await sandbox.close();
-    await removePlace(filled);
+    await removeProject(filled);
   };
 });
 
-const snapshotOf = ({ data }: Place) => join(data, 'warehouse.duckdb');
+const snapshotOf = ({ data }: Project) => join(data, 'warehouse.duckdb');
 
 /** A place that one run has filled. */
 async function makeFilled() {
-  const place = await copyPlace(filled);
-  const run = () => runProgram(['run'], { place, env: environmentOf(sandbox) });
+  const place = await copyProject(filled);
+  const run = () => runProgram(['run'], { cwd: place.root, env: environmentOf(sandbox) });
   return { place, run, snapshot: snapshotOf(place) };
 }
 
@@ -130,7 +129,7 @@ test(
     const wholeMs = Date.now() - startedAt;
     for (let n = 0; n < kills; n += 1) {
       sandbox.tick();
-      const night = startProgram(['run'], { place, env: environmentOf(sandbox) });
+      const night = startProgram(['run'], { cwd: place.root, env: environmentOf(sandbox) });
       // From the crawl's end on, mostly: what readers see is replaced then.
       await Promise.race([sleep((0.2 + random()) * wholeMs), night.ended]);
       night.child.kill('SIGKILL');
@@ -194,7 +193,7 @@ test('a draft of the snapshot that a kill left is not in the way', async () => {
   await expectNoDrafts(place);
 });
 
-async function expectNoDrafts({ data }: Place): Promise<void> {
+async function expectNoDrafts({ data }: Project): Promise<void> {
   expect(
     readdirSync(data).filter((name) => name.startsWith('warehouse') && name !== 'warehouse.duckdb'),
   ).toEqual([]);

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Manifest } from '../../../src/export/lake-manifest.ts';
 import { type Database, openDatabase } from '../../../src/warehouse/database.ts';
+import { type Ended, runProcess } from '../../support/program.ts';
+import type { Project } from '../../support/project.ts';
 import { timed } from './content.ts';
-import { type Ended, type Place, runProcess } from './program.ts';
 
 const preload = fileURLToPath(new URL('crash-points.mjs', import.meta.url));
 
@@ -29,7 +30,7 @@ export interface Image {
 }
 
 interface Command {
-  place: Place;
+  place: Project;
   env: Readonly<Record<string, string>>;
   args: readonly string[];
 }
@@ -41,10 +42,14 @@ function watch(command: Command, plan: object): Promise<Ended> {
   for (const path of [shadows, trace]) rmSync(path, { recursive: true, force: true });
   const root = place.data;
   const points = { root, trace, shadows, at: 0, images: null, losses: ['kill'], ...plan };
-  return runProcess(args, { place, preload, env: { ...env, CRASH_POINTS: JSON.stringify(points) } });
+  return runProcess(args, {
+    cwd: place.root,
+    preload,
+    env: { ...env, CRASH_POINTS: JSON.stringify(points) },
+  });
 }
 
-function readTrace({ root }: Place): Point[] {
+function readTrace({ root }: Project): Point[] {
   const lines = readFileSync(join(root, 'trace.ndjson'), 'utf8').split('\n');
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Point);
 }

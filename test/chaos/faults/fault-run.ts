@@ -4,7 +4,8 @@ import type { Sandbox } from '../../../src/sandbox/server.ts';
 import { type ExpectedTables, expectTables } from '../../e2e/ledger-oracle.ts';
 import { readRows } from '../../e2e/night.ts';
 import { differences, readQuarantine, readTable } from '../../e2e/table-rows.ts';
-import { type Ended, makePlace, type Place, startProgram, writeFiles } from '../crash/program.ts';
+import { type Ended, startProgram } from '../../support/program.ts';
+import { makeProject, type Project, writeFiles } from '../../support/project.ts';
 import { startFaultProxy } from './proxy.ts';
 import { scanText } from './scan.ts';
 import { type Cell, planCell, readScript, type Script } from './stages.ts';
@@ -91,14 +92,14 @@ export async function runCell(cell: Cell, { sandbox, script, expected }: Ledger)
   }
 }
 
-async function runAgain(place: Place, url: string, expected: ExpectedTables): Promise<string[]> {
+async function runAgain(place: Project, url: string, expected: ExpectedTables): Promise<string[]> {
   const { code, stderr } = await startRun(place, url, 'patient.yaml').ended;
   const wrong = code === 0 ? await compareWithLedger(place, expected) : [`it ended with ${code}: ${stderr}`];
   return wrong.map((line) => `the next run: ${line}`);
 }
 
-async function makeLedgerPlace({ world }: Sandbox): Promise<Place> {
-  const place = await makePlace();
+async function makeLedgerPlace({ world }: Sandbox): Promise<Project> {
+  const place = await makeProject();
   const config = (seconds: number) => `
 api: {timeout_s: ${seconds}, limits: {das: {rps: 5000, burst: 200}, compression: {rps: 5000, burst: 200}}}
 warehouse: {threads: 1}
@@ -113,9 +114,9 @@ lake: {tables: [assets, compression_signatures]}
   return place;
 }
 
-function startRun(place: Place, url: string, config: string) {
+function startRun(place: Project, url: string, config: string) {
   const env = { LEDGERLAKE_RPC_URL: url, LEDGERLAKE_API_KEY: canary };
-  const run = startProgram(['run', '--config', config, '--log-level', 'warn'], { place, env });
+  const run = startProgram(['run', '--config', config, '--log-level', 'warn'], { cwd: place.root, env });
   const timer = setTimeout(() => run.child.kill('SIGKILL'), hangsAfterMs);
   void run.ended.finally(() => clearTimeout(timer));
   return run;
@@ -139,7 +140,7 @@ function judgeEnd({ code, stdout, stderr }: Ended, { fault, stage, passes }: Cel
 }
 
 /** Every way in which the tables and the lake are not what the ledger says. */
-async function compareWithLedger({ data }: Place, expected: ExpectedTables): Promise<string[]> {
+async function compareWithLedger({ data }: Project, expected: ExpectedTables): Promise<string[]> {
   const rows = <T>(sql: string) => readRows<T>(join(data, 'warehouse.duckdb'), sql);
   const wrong = [
     ...differences(expected.assets, await readTable({ rows }, 'assets', 'id')),

@@ -6,16 +6,10 @@ import { describe, expect, test, vi } from 'vitest';
 import { openDatabase } from '../../../src/warehouse/database.ts';
 import { startTiny, writeListJob } from '../../e2e/tiny.ts';
 import { readText } from '../../support/documents.ts';
+import { runProgram, startProgram } from '../../support/program.ts';
+import { environmentOf, makeProject, type Project, writeFiles } from '../../support/project.ts';
 import { readCheckpoints } from '../crash/content.ts';
 import { expectFailure } from '../crash/failure.ts';
-import {
-  environmentOf,
-  makePlace,
-  type Place,
-  runProgram,
-  startProgram,
-  writeFiles,
-} from '../crash/program.ts';
 import { hostileArguments, hostileNames } from './hostile-names.ts';
 
 // Whole runs of the program: on a busy machine several of them take longer than the default.
@@ -43,7 +37,7 @@ async function listTables(path: string): Promise<string[]> {
 }
 
 /** Files of a place that no run should have made: outside the data folder, or in it and not of its own kinds. */
-function strayFiles({ root, data }: Place): string[] {
+function strayFiles({ root, data }: Project): string[] {
   const own =
     /^(landing|staging|archive|temp|incoming|replay)(\/[a-z0-9_.=-]+)*$|^lake(\/[a-z0-9_.=-]+)*$|^[a-z.]+\.(duckdb|json|ndjson|lock)$/i;
   const outside = readdirSync(root).filter((name) => !['data', 'jobs', 'ledgerlake.yaml'].includes(name));
@@ -56,7 +50,7 @@ function strayFiles({ root, data }: Place): string[] {
   ];
 }
 
-async function writeHostileJob({ jobs }: Place, names: readonly string[]): Promise<void> {
+async function writeHostileJob({ jobs }: Project, names: readonly string[]): Promise<void> {
   const values = names.map((name) => JSON.stringify(name)).join(',\n  ');
   const text = `describe: t\nmethod: getAssetsByGroup\nparams: { groupKey: family }\nfor_each: { groupValue: { values: [${values}] } }\n`;
   await writeFiles(jobs, { 'hostile.yaml': text });
@@ -66,14 +60,14 @@ test('500 hostile target names: each a target, none anything else', async () => 
   const { sandbox, place } = await startTiny();
   await writeListJob(place, sandbox, 100);
   const env = environmentOf(sandbox);
-  expect((await runProgram(['run'], { place, env })).code).toBe(0);
+  expect((await runProgram(['run'], { cwd: place.root, env })).code).toBe(0);
   const tables = await listTables(join(place.data, 'warehouse.duckdb'));
 
   const all = hostileNames();
   expect(all.length).toBe(500);
   const asked = sandbox.requests.length;
   await writeHostileJob(place, all);
-  const refused = await runProgram(['run', 'hostile'], { place, env });
+  const refused = await runProgram(['run', 'hostile'], { cwd: place.root, env });
   expectFailure(refused, 2, /expected the bare value, without quotes/);
   expect(hasControls(refused.stderr)).toBe(false);
   expect(sandbox.requests.length).toBe(asked);
@@ -82,7 +76,7 @@ test('500 hostile target names: each a target, none anything else', async () => 
   const names = all.filter((name) => name === name.trim() && !/^["'`[{]|["'`,]$/.test(name));
   expect(names.length).toBeGreaterThan(300);
   await writeHostileJob(place, names);
-  const ended = await runProgram(['run', 'hostile'], { place, env });
+  const ended = await runProgram(['run', 'hostile'], { cwd: place.root, env });
   expect(ended.code, ended.stderr).toBe(0);
   const checkpoints = await readCheckpoints(join(place.data, 'warehouse.duckdb'));
   const targets = checkpoints.filter(({ job }) => job === 'hostile').map(({ target }) => target as string);
@@ -95,7 +89,7 @@ test('500 hostile target names: each a target, none anything else', async () => 
     ['export'],
     ['sql', '--format', 'table', 'select target from meta.checkpoints'],
   ]) {
-    const { code, stdout, stderr } = await runProgram(args, { place, env });
+    const { code, stdout, stderr } = await runProgram(args, { cwd: place.root, env });
     expect(code, stderr).toBe(0);
     expect([args[0], hasControls(stdout), hasControls(stderr)]).toEqual([args[0], false, false]);
   }
@@ -106,14 +100,14 @@ test('hostile names of tables and jobs on the command line: refused with a hint,
   const { sandbox, place } = await startTiny();
   await writeListJob(place, sandbox, 100);
   const env = environmentOf(sandbox);
-  expect((await runProgram(['run'], { place, env })).code).toBe(0);
+  expect((await runProgram(['run'], { cwd: place.root, env })).code).toBe(0);
   const tables = await listTables(join(place.data, 'warehouse.duckdb'));
   const verbs = [['export'], ['tables'], ['run'], ['status']];
   const asked = hostileArguments
     .filter((text) => !text.startsWith('-'))
     .map((text, n) => [...verbs[n % 4]!, text]);
   for (const args of asked) {
-    const ended = await runProgram(args, { place, env });
+    const ended = await runProgram(args, { cwd: place.root, env });
     expectFailure({ ...ended, stderr: ended.stderr.replace(/^\{"level.*\n/gm, '') }, 2, /./);
     expect([args, hasControls(ended.stderr)]).toEqual([args, false]);
     expect(ended.stdout).toBe('');
@@ -134,10 +128,10 @@ describe('job files', () => {
     '-rf',
   ];
   const check = async (checked: readonly string[]) => {
-    const place = await makePlace();
+    const place = await makeProject();
     const text = 'describe: t\nmethod: getLatestCompressionSignatures\n';
     for (const name of checked) await writeFile(join(place.jobs, `${name}.yaml`), text);
-    const ended = await runProgram(['jobs', 'check'], { place });
+    const ended = await runProgram(['jobs', 'check'], { cwd: place.root });
     expect(hasControls(ended.stderr + ended.stdout)).toBe(false);
     expect(existsSync(place.data)).toBe(false);
     return ended;
@@ -161,7 +155,7 @@ describe('job files', () => {
 });
 
 /** Modes of everything in a data folder that is not snapshot or lake, `mode name` where others may read it. */
-function openToOthers({ data }: Place): string[] {
+function openToOthers({ data }: Project): string[] {
   const shared = /^(lake(\/|$)|warehouse\.duckdb(\.tmp)?$)/;
   return listModes(data)
     .filter(([mode, name]) => !shared.test(name) && !mode.endsWith('00'))
@@ -189,7 +183,7 @@ test('data are the owner’s alone, while a run is at work too; only snapshot an
   const { sandbox, place } = await startTiny();
   await writeListJob(place, sandbox, 20);
   const env = environmentOf(sandbox);
-  const { child, ended } = startProgram(['run'], { place, env });
+  const { child, ended } = startProgram(['run'], { cwd: place.root, env });
   const open = new Set<string>();
   const seen = new Set<string>();
   while (child.exitCode === null) {
@@ -202,7 +196,7 @@ test('data are the owner’s alone, while a run is at work too; only snapshot an
   expect((await ended).code).toBe(0);
   expect([...open]).toEqual([]);
   expect(seen).toContain('build.duckdb.wal');
-  expect((await runProgram(['crawl'], { place, env })).code).toBe(0);
+  expect((await runProgram(['crawl'], { cwd: place.root, env })).code).toBe(0);
   expect(openToOthers(place)).toEqual([]);
   const shared = listModes(place.data).filter(([, name]) => /^lake(\/|$)|^warehouse\.duckdb$/.test(name));
   const modes = shared.map(

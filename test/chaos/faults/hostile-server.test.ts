@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { echoesOf } from '../../support/key-echoes.ts';
+import { runProcess } from '../../support/program.ts';
+import { makeProject, type Project, writeFiles } from '../../support/project.ts';
 import { expectFailure } from '../crash/failure.ts';
-import { makePlace, type Place, runProcess, writeFiles } from '../crash/program.ts';
 
 /** What a server may send to do harm, against the program as users run it. */
 
@@ -47,10 +48,10 @@ const tellMemory = `data:text/javascript,${encodeURIComponent(
 )}`;
 
 /** Runs the program; gives the peak of its memory in bytes besides, and how long the run took. */
-async function run(place: Place, url: string, ...args: string[]) {
+async function run(place: Project, url: string, ...args: string[]) {
   const env = { LEDGERLAKE_RPC_URL: url, LEDGERLAKE_API_KEY: key, NODE_OPTIONS: `--import=${tellMemory}` };
   const startedAt = performance.now();
-  const ended = await runProcess(args, { place, env });
+  const ended = await runProcess(args, { cwd: place.root, env });
   const ms = performance.now() - startedAt;
   const [line = '', kilobytes = ''] = /peak memory (\d+)\n/.exec(ended.stderr) ?? [];
   return { ...ended, stderr: ended.stderr.replace(line, ''), peak: Number(kilobytes) * 1024, ms };
@@ -60,7 +61,7 @@ const key = 'hostile-4f7a-91';
 const callOne = ['call', 'getAsset', '{"id":"11111111111111111111111111111111"}'] as const;
 
 /** What one small answer takes: the program's own share of memory and time. */
-async function measureSmall(place: Place) {
+async function measureSmall(place: Project) {
   const { url } = await startHostile(({ id }, response) => {
     response.end(JSON.stringify({ jsonrpc: '2.0', id, result: {} }));
   });
@@ -103,7 +104,7 @@ test.each<[string, (response: ServerResponse) => void]>([
     },
   ],
 ])('%s: refused within a second, with less than 100 MB', async (_, send) => {
-  const place = await makePlace();
+  const place = await makeProject();
   const small = await measureSmall(place);
   const { url, asked } = await startHostile((_asked, response) => send(response));
   const ended = await run(place, url, ...callOne);
@@ -119,7 +120,7 @@ test.each([
   ['backslashes', '\\', 60e6],
   ['backslashes in pairs', '\\\\x', 20e6],
 ])('a 400 of 60 MB of %s behind the key: told in seconds, with little memory', async (_, unit, times) => {
-  const place = await makePlace();
+  const place = await makeProject();
   const small = await measureSmall(place);
   // The key is escaped, too, or it would be found before any escape is read.
   const echo = echoesOf(key)['every character percent-encoded'];
@@ -137,7 +138,7 @@ test.each([
 });
 
 test('a list whose page would be 100 MB comes in halves', async () => {
-  const place = await makePlace();
+  const place = await makeProject();
   const filler = 'x'.repeat(100_000);
   const idOf = (n: number) => `${'1'.repeat(28)}${String(1000 + n).replaceAll('0', 'z')}`;
   const { url, asked } = await startHostile(
@@ -174,7 +175,7 @@ params: { groupKey: collection, groupValue: v }
 });
 
 test('redirects lead nowhere: neither request nor key follows', async () => {
-  const place = await makePlace();
+  const place = await makeProject();
   const elsewhere = await startHostile((_, response) => void response.end('{}'));
   const statuses = [301, 302, 303, 307, 308];
   const { url, asked } = await startHostile((_, response) => {
@@ -187,7 +188,7 @@ test('redirects lead nowhere: neither request nor key follows', async () => {
 });
 
 test.each(['headers', 'body', 'packed body'])('%s that drip: the deadline ends it', async (part) => {
-  const place = await makePlace();
+  const place = await makeProject();
   await writeFiles(place.root, { 'ledgerlake.yaml': 'api: {timeout_s: 0.3}\n' });
   const packed = packZeros(MB);
   const { url, asked } = await startHostile((_, response) => {

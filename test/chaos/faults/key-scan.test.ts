@@ -4,7 +4,8 @@ import { inspect } from 'node:util';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { echoesOf } from '../../support/key-echoes.ts';
 import { canary, clientOf, errorOf, operation, readJson, startServer } from '../../support/local-server.ts';
-import { makePlace, type Place, startProgram } from '../crash/program.ts';
+import { startProgram } from '../../support/program.ts';
+import { makeProject, type Project } from '../../support/project.ts';
 import { startSmallWorld, writeJobs } from '../crash/small-world.ts';
 import {
   type EchoFault,
@@ -36,14 +37,14 @@ describe.each(Object.entries({ ...passingFaults, ...finalFaults }))('the key %s'
 });
 
 /** Runs the program and adds what it says, and what others see of it, to `said`. */
-async function runAndListen(args: readonly string[], place: Place, server: EchoServer, said: string[]) {
+async function runAndListen(args: readonly string[], place: Project, server: EchoServer, said: string[]) {
   const env = {
     LEDGERLAKE_RPC_URL: server.url,
     LEDGERLAKE_WALLET_URL: server.url,
     LEDGERLAKE_WEBHOOK_URL: server.url,
     LEDGERLAKE_API_KEY: canary,
   };
-  const { child, ended } = startProgram(args, { place, env });
+  const { child, ended } = startProgram(args, { cwd: place.root, env });
   server.onRequest = () => said.push(readFileSync(`/proc/${child.pid}/cmdline`, 'utf8'));
   const { code, stdout, stderr } = await ended;
   said.push(stdout, stderr);
@@ -62,7 +63,7 @@ test('whole runs against a server that gives the key back leave it nowhere', asy
   const sandbox = await startSmallWorld(11, { assets: 300, owners: 30, latencyMs: 0, apiKey: canary });
   onTestFinished(() => sandbox.close());
   const server = await startEchoServer(sandbox.url);
-  const place = await makePlace();
+  const place = await makeProject();
   await writeJobs(place, sandbox);
   const said: string[] = [];
   const run = async (...args: string[]) => (await runAndListen(args, place, server, said)).code;
@@ -96,7 +97,7 @@ test('whole runs against a server that gives the key back leave it nowhere', asy
 });
 
 /** The scan sees what is there: an address of the ledger, in archive, snapshot and exports. */
-async function expectScanToFind(place: Place, address: string): Promise<void> {
+async function expectScanToFind(place: Project, address: string): Promise<void> {
   const found = (await scanFolder(place.data, [address])).join('\n');
   for (const where of [
     /^archive\/.*parquet, read_parquet/m,

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { bar, showFigure } from '../../bars.ts';
-import { createRandom, readSeed } from '../crash/random.ts';
+import { createRandom, readSeed } from '../../support/random.ts';
 import { startSmallWorld } from '../crash/small-world.ts';
 import { canary, readLedger, runCell } from './fault-run.ts';
 import { faults } from './faults.ts';

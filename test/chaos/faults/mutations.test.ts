@@ -16,8 +16,8 @@ import { publish } from '../../../src/publish/publish.ts';
 import { openBuild } from '../../../src/warehouse/build.ts';
 import { openDatabase } from '../../../src/warehouse/database.ts';
 import { bar, showFigure } from '../../bars.ts';
+import { createRandom, readSeed } from '../../support/random.ts';
 import { readCounts } from '../crash/content.ts';
-import { createRandom, readSeed } from '../crash/random.ts';
 
 const fixtures = new URL('../../fixtures/shapes', import.meta.url).pathname;
 const seed = readSeed();

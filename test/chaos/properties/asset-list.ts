@@ -1,6 +1,6 @@
+import { createDraw, type Draw, drawAddress } from '../../support/random.ts';
 import { type AssetTruth, createAssetTruth, type Version } from './asset-truth.ts';
 import { createCursors } from './cursors.ts';
-import { createDraw, type Draw, drawAddress } from './draw.ts';
 import { Refused } from './refused.ts';
 import { createReplicas } from './replicas.ts';
 

@@ -1,4 +1,4 @@
-import { type Draw, drawAddress } from './draw.ts';
+import { type Draw, drawAddress } from '../../support/random.ts';
 
 /** Where an asset is: in the list, in another collection, burnt, or unknown to everybody. */
 export type Whereabouts = 'listed' | 'elsewhere' | 'burnt' | 'gone';

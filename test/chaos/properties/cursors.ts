@@ -1,4 +1,4 @@
-import type { Draw } from './draw.ts';
+import type { Draw } from '../../support/random.ts';
 import { Refused } from './refused.ts';
 import type { Replicas } from './replicas.ts';
 

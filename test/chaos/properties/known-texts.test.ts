@@ -8,8 +8,7 @@ import { openBuild } from '../../../src/warehouse/build.ts';
 import { openDatabase } from '../../../src/warehouse/database.ts';
 import { newPage, newRecords, openLandingLog } from '../../support/pages.ts';
 import { makeFolder, publishLoaded } from '../../support/publish-landed.ts';
-import { readSeed } from '../crash/random.ts';
-import { createDraw, type Draw } from './draw.ts';
+import { createDraw, type Draw, readSeed } from '../../support/random.ts';
 
 const options = { memoryLimit: '256MB', threads: 1, tempDir: tmpdir() };
 

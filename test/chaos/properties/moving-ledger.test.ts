@@ -1,6 +1,6 @@
 import { expect, onTestFinished, type TestContext, test } from 'vitest';
 import { bar, showFigure } from '../../bars.ts';
-import { readSeed } from '../crash/random.ts';
+import { readSeed } from '../../support/random.ts';
 import { checkAskedAgain, checkComplete, checkEnd, checkNight, type Violation } from './check-night.ts';
 import { drawNights, type MovingPlace, type NightEnded, openMovingPlace } from './moving-place.ts';
 import type { AssetRow, CoverageRow, SignatureRow, Tables } from './warehouse-rows.ts';

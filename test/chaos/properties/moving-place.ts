@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { movedClock, startCli } from '../../support/run-cli.ts';
+import { movedClock, startProgram } from '../../support/program.ts';
+import { createDraw, type Draw } from '../../support/random.ts';
 import { type AssetList, createAssetList, type Walks } from './asset-list.ts';
-import { createDraw, type Draw } from './draw.ts';
 import { type MovingServer, startMovingServer, type World } from './moving-server.ts';
 import { createSignatureFeed, feedStart, type SignatureFeed } from './signature-feed.ts';
 import { readTables, type Tables } from './warehouse-rows.ts';
@@ -154,7 +154,7 @@ async function runNight(
   server.beginNight((count) => {
     if (night.kind === 'kill' && count === night.atRequest) kill();
   });
-  const { child, ended } = startCli(['run', ...budget, '--json', '--log-level', 'warn'], {
+  const { child, ended } = startProgram(['run', ...budget, '--json', '--log-level', 'warn'], {
     cwd: root,
     env: { LEDGERLAKE_RPC_URL: server.url, LEDGERLAKE_API_KEY: 'sandbox', ...movedClock(hours / 24) },
   });

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createDraw, type Draw } from '../../support/random.ts';
 import type { AssetList, ListParams } from './asset-list.ts';
-import { createDraw, type Draw } from './draw.ts';
 import { Refused } from './refused.ts';
 import type { FeedParams, SignatureFeed } from './signature-feed.ts';
 

@@ -1,4 +1,4 @@
-import type { Draw } from './draw.ts';
+import type { Draw } from '../../support/random.ts';
 
 /** The clock of one ledger, and which of its slots an answer comes from. */
 export interface Replicas {

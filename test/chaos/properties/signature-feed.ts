@@ -1,5 +1,5 @@
+import { createDraw, drawAddress } from '../../support/random.ts';
 import { createCursors } from './cursors.ts';
-import { createDraw, drawAddress } from './draw.ts';
 import { createReplicas } from './replicas.ts';
 
 export interface FeedParams {

@@ -3,16 +3,9 @@ import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { runHere } from '../../support/command-line.ts';
-import {
-  type Ended,
-  environmentOf,
-  makePlace,
-  type Started,
-  startProgram,
-  writeFiles,
-} from '../crash/program.ts';
-import { createDraw } from '../properties/draw.ts';
+import { type Ended, runProgram, type Started, startProgram } from '../../support/program.ts';
+import { environmentOf, makeProject, writeFiles } from '../../support/project.ts';
+import { createDraw } from '../../support/random.ts';
 import { allowedCodes, type Facts } from './exit-codes.ts';
 import { installationFiles, type JobSettings } from './job-settings.ts';
 import type { Ledger } from './ledger.ts';
@@ -48,7 +41,7 @@ export async function openInstallation(
   server: LedgerServer,
   manner: Manner,
 ): Promise<Installation> {
-  const place = await makePlace();
+  const place = await makeProject();
   const watch = createRoundWatch();
   /** Where neither cursors nor ids lead back to a place of a list, it is begun again. */
   const keepsPlaces = manner.cursors === 'for ever' || manner.bounds === 'kept';
@@ -61,10 +54,10 @@ export async function openInstallation(
   const run = async (step: CommandStep): Promise<{ ended: Ended; inTime: boolean }> => {
     if (step.stop === null) {
       const here = { cwd: place.root, env, aheadMs: daysAhead * 86_400_000 };
-      return { ended: { ...(await runHere(argumentsOf(step), here)), signal: null }, inTime: true };
+      return { ended: await runProgram(argumentsOf(step), here), inTime: true };
     }
     const moved = { ...env, TEST_DAYS_AHEAD: String(daysAhead) };
-    const started = startProgram(argumentsOf(step), { place, preload: clock, env: moved });
+    const started = startProgram(argumentsOf(step), { cwd: place.root, preload: clock, env: moved });
     return stopAndWait(started, step.stop, server);
   };
   return {

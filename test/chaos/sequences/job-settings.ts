@@ -1,4 +1,4 @@
-import type { Draw } from '../properties/draw.ts';
+import type { Draw } from '../../support/random.ts';
 import type { Ledger } from './ledger.ts';
 
 /** What the jobs of a sequence are at one time. */

@@ -1,4 +1,4 @@
-import type { Draw } from '../properties/draw.ts';
+import type { Draw } from '../../support/random.ts';
 import { Refused } from '../properties/refused.ts';
 import type { Asset, LedgerState, Signature, TokenAccount } from './ledger.ts';
 

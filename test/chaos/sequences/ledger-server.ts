@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createDraw, type Draw } from '../properties/draw.ts';
+import { createDraw, type Draw } from '../../support/random.ts';
 import { Refused } from '../properties/refused.ts';
 import type { Ledger } from './ledger.ts';
 import { answer, type Manner, type Params } from './ledger-answers.ts';

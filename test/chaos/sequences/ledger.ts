@@ -1,4 +1,4 @@
-import { type Draw, drawAddress } from '../properties/draw.ts';
+import { type Draw, drawAddress } from '../../support/random.ts';
 
 export interface TokenAccount {
   address: string;

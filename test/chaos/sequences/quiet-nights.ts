@@ -1,8 +1,8 @@
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readRows } from '../../e2e/night.ts';
+import { createDraw } from '../../support/random.ts';
 import { compareEverything } from '../crash/content.ts';
-import { createDraw } from '../properties/draw.ts';
 import { checkEnd } from './check-tables.ts';
 import type { CommandEnded, Installation } from './installation.ts';
 import { accountJobs, lakeTables, lastSettings } from './job-settings.ts';

@@ -1,4 +1,4 @@
-import { createDraw } from '../properties/draw.ts';
+import { createDraw } from '../../support/random.ts';
 import { editSettings, type JobSettings } from './job-settings.ts';
 import { endQuietly } from './quiet-nights.ts';
 import { describeStep, type Step } from './steps.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { bar, showFigure } from '../../bars.ts';
-import { readSeed } from '../crash/random.ts';
+import { readSeed } from '../../support/random.ts';
 import { playSequence } from './sequence.ts';
 import { drawSteps } from './steps.ts';
 

@@ -1,4 +1,4 @@
-import { createDraw, type Draw } from '../properties/draw.ts';
+import { createDraw, type Draw } from '../../support/random.ts';
 import { type Edit, editNames } from './job-settings.ts';
 import { calm, isCalm, type Weather } from './ledger-server.ts';
 

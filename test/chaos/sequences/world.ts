@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { readRows } from '../../e2e/night.ts';
-import { createDraw } from '../properties/draw.ts';
+import { createDraw } from '../../support/random.ts';
 import { checkAlways, checkProgress } from './check-tables.ts';
 import { type CommandEnded, type Installation, openInstallation } from './installation.ts';
 import { firstSettings, type JobSettings, lakeTables } from './job-settings.ts';

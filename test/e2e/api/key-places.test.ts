@@ -23,7 +23,7 @@ import {
   type Seen,
   startServer,
 } from '../../support/local-server.ts';
-import { runCli } from '../../support/run-cli.ts';
+import { runProgram } from '../../support/program.ts';
 
 const encoded = encodeURIComponent(canary);
 
@@ -138,7 +138,7 @@ describe.each(Object.entries(modes))('the key as %s', (mode, keyOf) => {
       );
       const said = [];
       for (const args of [['run'], ['call', 'getLatestCompressionSignatures'], ['status', '--json']])
-        said.push(await runCli([...args, '--log-level', 'debug'], { cwd: folder }));
+        said.push(await runProgram([...args, '--log-level', 'debug'], { cwd: folder }));
       expect(said.map(({ code }) => code)).toEqual([0, 77, 0]);
       expect(seen.map(keyOf)).toEqual(seen.map(() => canary));
       expect(seen).toHaveLength(4);

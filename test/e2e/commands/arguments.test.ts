@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { guards } from '../../../src/publish/accepted.ts';
-import { runCli } from '../../support/run-cli.ts';
+import { runProgram } from '../../support/program.ts';
 
 let root: string;
 
@@ -14,7 +14,7 @@ beforeEach(async () => {
   onTestFinished(() => rm(root, { recursive: true, force: true }));
 });
 
-const cli = (...args: string[]) => runCli(args, { cwd: root, env: { SHELL: '/bin/bash' } });
+const cli = (...args: string[]) => runProgram(args, { cwd: root, env: { SHELL: '/bin/bash' } });
 
 /** `jobs check` of the folder `good` is one job; there is no folder `none`. */
 async function writeJob(): Promise<void> {
@@ -115,7 +115,7 @@ test.each<[string[], string]>([
 
 test('--help and --version go to stdout; what is special to a command comes before what all have', async () => {
   const version = await cli('--version');
-  expect(version).toEqual({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/), stderr: '' });
+  expect(version).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/), stderr: '' });
   expect(await cli('run', '--version')).toEqual(version);
   const { code, stdout, stderr } = await cli('run', '--help', '--no-such');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

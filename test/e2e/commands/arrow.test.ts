@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { type Table, tableFromIPC } from 'apache-arrow';
 import { beforeAll, expect, test } from 'vitest';
 import { createDataFolder, type TestFolder } from '../../support/data-folder-fixture.ts';
-import { runCli } from '../../support/run-cli.ts';
+import { runProgram } from '../../support/program.ts';
 
 let folder: TestFolder;
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
 /** Runs a query into a file, and reads that. */
 async function read(query: string, name = 'out.arrow'): Promise<Table> {
   const file = join(folder.root, name);
-  const ended = await runCli(['sql', query, '-o', file], { cwd: folder.root });
+  const ended = await runProgram(['sql', query, '-o', file], { cwd: folder.root });
   expect(ended).toMatchObject({ code: 0, stderr: '' });
   return tableFromIPC(await readFile(file));
 }
@@ -109,7 +109,7 @@ test('rows come in batches, of which a few are in memory; none are a stream with
 test('a HUGEINT of 39 digits is refused, and an error leaves no file', async () => {
   const file = join(folder.root, 'never.arrow');
   const query = 'select 170141183460469231731687303715884105727::hugeint as n';
-  const ended = await runCli(['sql', query, '--format', 'arrow', '-o', file], { cwd: folder.root });
+  const ended = await runProgram(['sql', query, '--format', 'arrow', '-o', file], { cwd: folder.root });
   expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('more digits than a decimal') });
   await expect(readFile(file)).rejects.toThrow('ENOENT');
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { reply, startServer } from '../../support/local-server.ts';
-import { runCli, startCli } from '../../support/run-cli.ts';
+import { runProgram, startProgram } from '../../support/program.ts';
 
 let root: string;
 
@@ -20,7 +20,7 @@ test('the result is printed byte for byte, and the request is what was asked', a
     reply(response, 200, `{"jsonrpc":"2.0", "result": ${result} ,"id":"${request.id}"}`),
   );
   const env = { LEDGERLAKE_RPC_URL: url, LEDGERLAKE_API_KEY: 'canary-key-17' };
-  const { code, stdout, stderr } = await runCli(['call', 'getAssetsByGroup', group], { cwd: root, env });
+  const { code, stdout, stderr } = await runProgram(['call', 'getAssetsByGroup', group], { cwd: root, env });
   expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: `${result}\n`, stderr: '' });
   expect(JSON.parse(seen[0]!.body)).toMatchObject({ method: 'getAssetsByGroup', params: JSON.parse(group) });
   expect(await readdir(root)).toEqual([]);
@@ -33,7 +33,7 @@ test.each(['undici', 'fetch', 'UNDICI,websocket', '*'])(
       reply(response, 200, { jsonrpc: '2.0', id, error: { code: -32602, message: 'no such group' } }),
     );
     const env = { LEDGERLAKE_RPC_URL: url, LEDGERLAKE_API_KEY: 'canary-key-17', NODE_DEBUG: words };
-    const { code, stderr } = await runCli(['call', 'getAssetsByGroup', group], { cwd: root, env });
+    const { code, stderr } = await runProgram(['call', 'getAssetsByGroup', group], { cwd: root, env });
     expect(code).toBe(1);
     expect(stderr).toContain('no such group');
     expect(stderr).not.toContain('canary-key');
@@ -48,7 +48,7 @@ test('a JSON-RPC error goes to stderr, exit 1, and the data folder counts the cr
   );
   await mkdir(join(root, 'data'));
   const env = { LEDGERLAKE_RPC_URL: url, LEDGERLAKE_API_KEY: 'canary-key-17' };
-  const { code, stdout, stderr } = await runCli(['call', 'getAssetsByGroup', group], { cwd: root, env });
+  const { code, stdout, stderr } = await runProgram(['call', 'getAssetsByGroup', group], { cwd: root, env });
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toContain('-32602');
   expect(stderr).toContain('no such group');
@@ -57,9 +57,12 @@ test('a JSON-RPC error goes to stderr, exit 1, and the data folder counts the cr
 });
 
 test('without a URL the sandbox answers, says so, and leaves no file', async () => {
-  const { code, stdout, stderr } = await runCli(['call', 'getLatestCompressionSignatures', '{"limit": 3}'], {
-    cwd: root,
-  });
+  const { code, stdout, stderr } = await runProgram(
+    ['call', 'getLatestCompressionSignatures', '{"limit": 3}'],
+    {
+      cwd: root,
+    },
+  );
   expect(code).toBe(0);
   expect(stderr).toContain('SAMPLE DATA');
   expect(JSON.parse(stdout).value.items).toHaveLength(3);
@@ -70,7 +73,7 @@ test('every problem of the parameters is told before anything is sent', async ()
   const { url, seen } = await startServer((_, response) => reply(response, 500, {}));
   const env = { LEDGERLAKE_RPC_URL: url, LEDGERLAKE_API_KEY: 'canary-key-17' };
   const call = async (...args: string[]) => {
-    const { code, stdout, stderr } = await runCli(['call', ...args], { cwd: root, env });
+    const { code, stdout, stderr } = await runProgram(['call', ...args], { cwd: root, env });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     return stderr;
   };
@@ -86,22 +89,22 @@ test('every problem of the parameters is told before anything is sent', async ()
 });
 
 test('a sandbox of its own serves the pipeline until it is told to stop', async () => {
-  const started = startCli(
+  const started = startProgram(
     ['sandbox', '--port', '0', '--assets', '500', '--owners', '50', '--slot', '400000000'],
     {
       cwd: root,
     },
   );
-  const text = await started.said('LEDGERLAKE_API_KEY');
+  const text = await started.stdoutWith('LEDGERLAKE_API_KEY');
   const env = Object.fromEntries(
     [...text.matchAll(/^export (\w+)=(.*)$/gm)].map(([, name, value]) => [name!, value!]),
   );
   const args = ['call', 'getAssetsByGroup', group];
-  const { code, stdout, stderr } = await runCli(args, { cwd: root, env });
+  const { code, stdout, stderr } = await runProgram(args, { cwd: root, env });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(JSON.parse(stdout).last_indexed_slot).toBeGreaterThan(400_000_000);
   const port = new URL(env.LEDGERLAKE_RPC_URL!).port;
-  expect(await runCli(['sandbox', '--port', port], { cwd: root })).toMatchObject({
+  expect(await runProgram(['sandbox', '--port', port], { cwd: root })).toMatchObject({
     code: 2,
     stderr: expect.stringContaining(`port ${port} is in use`),
   });
@@ -116,7 +119,7 @@ test('invalid sandbox options are refused', async () => {
     ['--rps', '-1'],
     ['--assets', '1.5'],
   ]) {
-    const { code, stdout } = await runCli(['sandbox', ...args], { cwd: root });
+    const { code, stdout } = await runProgram(['sandbox', ...args], { cwd: root });
     expect({ args, code, stdout }).toEqual({ args, code: 2, stdout: '' });
   }
 });

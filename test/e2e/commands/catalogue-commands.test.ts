@@ -7,7 +7,7 @@ import { fullCommandHelp, programHelp } from '../../../src/commands/help.ts';
 import { formatEntries } from '../../../src/commands/text-table.ts';
 import { listOperations } from '../../../src/operations/catalogue.ts';
 import { type TableDescription, withEmptyTables } from '../../../src/warehouse/model.ts';
-import { runCli } from '../../support/run-cli.ts';
+import { runProgram } from '../../support/program.ts';
 
 let root: string;
 
@@ -16,7 +16,7 @@ beforeEach(async () => {
   onTestFinished(() => rm(root, { recursive: true, force: true }));
 });
 
-const cli = (...args: string[]) => runCli(args, { cwd: root });
+const cli = (...args: string[]) => runProgram(args, { cwd: root });
 
 test('methods lists every operation with the fields scripts rely on', async () => {
   const { code, stdout } = await cli('methods', '--json');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { echoesOf } from '../../support/key-echoes.ts';
 import { canary, type Respond, reply, replyResult, startServer } from '../../support/local-server.ts';
-import { runCli } from '../../support/run-cli.ts';
+import { runProgram } from '../../support/program.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -24,7 +24,7 @@ async function doctorAt(respond: Respond, args: string[] = [], config = '') {
   const { url, seen } = await startServer(respond);
   writeFileSync(join(folder, 'ledgerlake.yaml'), `api:\n  limits: { ${fast.join(', ')} }\n${config}`);
   const env = { LEDGERLAKE_RPC_URL: url, LEDGERLAKE_WALLET_URL: url, LEDGERLAKE_API_KEY: canary };
-  const ended = await runCli(['doctor', ...args], { cwd: folder, env });
+  const ended = await runProgram(['doctor', ...args], { cwd: folder, env });
   for (const echo of Object.values(echoesOf(canary))) expect(ended.stdout + ended.stderr).not.toContain(echo);
   return { ...ended, seen, url };
 }
@@ -118,7 +118,7 @@ test.each<[string, Respond, number, string]>([
 });
 
 test('nobody there, a clock that is wrong, and a budget that does not last', async () => {
-  const ended = await runCli(['doctor'], {
+  const ended = await runProgram(['doctor'], {
     cwd: folder,
     env: { LEDGERLAKE_RPC_URL: 'http://127.0.0.1:9', LEDGERLAKE_API_KEY: canary },
   });
@@ -186,7 +186,7 @@ test('--methods: the credits first, then each method once, and what came of it',
 });
 
 test('--methods without a URL has nobody to ask', async () => {
-  const { code, stderr } = await runCli(['doctor', '--methods'], { cwd: folder });
+  const { code, stderr } = await runProgram(['doctor', '--methods'], { cwd: folder });
   expect(code).toBe(2);
   expect(stderr).toContain('no URL is set, and the embedded sandbox has every method');
 });

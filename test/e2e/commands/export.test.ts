@@ -7,7 +7,7 @@ import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { ExportResult } from '../../../src/export/export.ts';
 import { takeRunLock } from '../../../src/warehouse/run-lock.ts';
 import { createDataFolder, type TestFolder } from '../../support/data-folder-fixture.ts';
-import { runCli, startCli } from '../../support/run-cli.ts';
+import { runProgram, startProgram } from '../../support/program.ts';
 
 let folder: TestFolder;
 
@@ -16,7 +16,7 @@ beforeEach(async () => {
   onTestFinished(() => folder.remove());
 });
 
-const exportCli = (...args: string[]) => runCli(['export', ...args], { cwd: folder.root });
+const exportCli = (...args: string[]) => runProgram(['export', ...args], { cwd: folder.root });
 
 test('export writes what changed and says where', async () => {
   const { code, stdout, stderr } = await exportCli('assets', 'token_accounts');
@@ -65,7 +65,7 @@ test('while a run is at work, export waits for nobody: exit 75, nothing written'
   const lock = await takeRunLock(join(folder.root, 'data', 'run.lock'), join(folder.root, 'temp'));
   onTestFinished(() => lock.release());
   // A process: this one may open what it has open already.
-  expect(await startCli(['export'], { cwd: folder.root }).ended).toMatchObject({
+  expect(await startProgram(['export'], { cwd: folder.root }).ended).toMatchObject({
     code: 75,
     stderr: expect.stringContaining('another run is using this data folder'),
   });

@@ -7,7 +7,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { readConfig } from '../../../src/config/config.ts';
 import { schedules } from '../../../src/project/project.ts';
 import { scheduleFiles } from '../../../src/project/schedules.ts';
-import { runCli } from '../../support/run-cli.ts';
+import { runProgram } from '../../support/program.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -16,7 +16,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 const address = (letter: string) => letter.repeat(40);
-const init = (...args: string[]) => runCli(['init', ...args], { cwd: folder });
+const init = (...args: string[]) => runProgram(['init', ...args], { cwd: folder });
 const listFiles = (of = 'p') =>
   readdirSync(join(folder, of), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -45,7 +45,7 @@ test('everything that can be followed: the jobs pass their check as they are wri
     'jobs/wallet-transfers.yaml',
     'ledgerlake.yaml',
   ]);
-  const checked = await runCli(['jobs', 'check'], { cwd: join(folder, 'p') });
+  const checked = await runProgram(['jobs', 'check'], { cwd: join(folder, 'p') });
   expect(checked.stderr).toBe('');
   expect(checked.stdout).toContain('6 jobs, no problems');
   expect(readFileSync(join(folder, 'p/jobs/targets/collections.txt'), 'utf8')).toBe(
@@ -56,7 +56,7 @@ test('everything that can be followed: the jobs pass their check as they are wri
 
 test('nothing said: the sample collections, which the sandbox answers', async () => {
   expect((await init('p', '--yes')).code).toBe(0);
-  const { code, stdout } = await runCli(['run', 'collections', '--max-requests', '3', '--json'], {
+  const { code, stdout } = await runProgram(['run', 'collections', '--max-requests', '3', '--json'], {
     cwd: join(folder, 'p'),
   });
   expect(code).toBe(75);

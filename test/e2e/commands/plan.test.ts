@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { describeExcess } from '../../../src/commands/confirm-spending.ts';
 import { renderPlan } from '../../../src/commands/plan.ts';
 import type { JobPlan } from '../../../src/run/plan-jobs.ts';
-import { environmentOf, runProgram, writeFiles } from '../../chaos/crash/program.ts';
+import { runProgram } from '../../support/program.ts';
+import { environmentOf, writeFiles } from '../../support/project.ts';
 import { startTiny, writeListJob } from '../tiny.ts';
 
 test('a job whose SQL reads what a job before it brings asks for at least what is known now', async () => {
@@ -16,9 +17,9 @@ after: [list]
 for_each: { owner: { sql: select owner from assets where owner is not null group by 1 order by 1 limit 3 } }
 `,
   });
-  const plan = async (...args: string[]) => (await runProgram(['plan', ...args], { place })).stdout;
+  const plan = async (...args: string[]) => (await runProgram(['plan', ...args], { cwd: place.root })).stdout;
   expect(await plan()).toMatch(/owners: its targets are known once list has been published/);
-  const ended = await runProgram(['run'], { place, env: environmentOf(sandbox) });
+  const ended = await runProgram(['run'], { cwd: place.root, env: environmentOf(sandbox) });
   expect(ended.code, ended.stderr).toBe(0);
   const text = await plan();
   expect(text).toMatch(/^list +\d+ +\d+ +\d+ /m);
@@ -35,7 +36,10 @@ for_each: { owner: { sql: select owner from assets where owner is not null group
   expect(await plan('list')).toMatch(/^total +\d+ +\d+ +\d+ /m);
   // `run --dry-run` is the same, and asks nothing.
   const asked = sandbox.requests.length;
-  const dry = await runProgram(['run', 'list', '--dry-run'], { place, env: environmentOf(sandbox) });
+  const dry = await runProgram(['run', 'list', '--dry-run'], {
+    cwd: place.root,
+    env: environmentOf(sandbox),
+  });
   expect(dry).toMatchObject({ code: 0, stdout: await plan('list') });
   expect(sandbox.requests.length).toBe(asked);
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createDataFolder, type TestFolder } from '../../support/data-folder-fixture.ts';
-import { runCli, startCli } from '../../support/run-cli.ts';
+import { runProgram, startProgram } from '../../support/program.ts';
 
 let folder: TestFolder;
 
@@ -12,7 +12,7 @@ beforeAll(async () => {
   return () => folder.remove();
 });
 
-const sql = (...args: string[]) => runCli(['sql', ...args], { cwd: folder.root });
+const sql = (...args: string[]) => runProgram(['sql', ...args], { cwd: folder.root });
 
 const oddRow = `select
   18446744073709551615::ubigint as u64,
@@ -37,7 +37,7 @@ test('json and ndjson are exact', async () => {
     '"big":9007199254740993,"nan":"NaN","text":"say \\"hi\\", ☃\\n","empty":"","none":null,' +
     '"nested":{"a":[1,null],"b":18446744073709551615},"pairs":{"k":1.50},"doc":{"x": 1.0, "y": 18446744073709551615},' +
     '"at":"2026-01-01T00:00:00.123456Z","early":"1969-12-31T23:59:59Z","day":"2026-02-03","yes":true}';
-  expect(await sql('--format', 'ndjson', oddRow)).toEqual({ code: 0, stdout: `${row}\n`, stderr: '' });
+  expect(await sql('--format', 'ndjson', oddRow)).toMatchObject({ code: 0, stdout: `${row}\n`, stderr: '' });
   expect((await sql('--json', oddRow)).stdout).toBe(`[\n${row}\n]\n`);
   expect((await sql('--format', 'json', 'select 1 where false')).stdout).toBe('[]\n');
 });
@@ -67,7 +67,7 @@ test('a query comes from a file or stdin, and only the last of its results is sh
     'create temp table t as select max(amount) m from token_accounts; select 1; from t; -- end',
   );
   expect((await sql('-f', 'report.sql')).stdout).toBe('m\n18446744073709551615\n');
-  const piped = await runCli(['sql'], {
+  const piped = await runProgram(['sql'], {
     cwd: folder.root,
     input: 'select count(*) as n from token_accounts',
   });
@@ -161,16 +161,16 @@ test('invalid arguments are refused', async () => {
 const long = 'select i, repeat(md5(i::varchar), 8) as text from range(2000000) r(i)';
 
 test('whoever reads only the beginning of a long result gets it, without an error', async () => {
-  const cli = startCli(['sql', '--format', 'ndjson', long], { cwd: folder.root });
-  await cli.said('\n');
+  const cli = startProgram(['sql', '--format', 'ndjson', long], { cwd: folder.root });
+  await cli.stdoutWith('\n');
   cli.child.stdout!.destroy();
   expect(await cli.ended).toMatchObject({ code: 0, stderr: '' });
 });
 
 test('Ctrl-C ends a query at work, and one that is being written; neither looks complete', async () => {
   for (const format of ['csv', 'json']) {
-    const cli = startCli(['sql', '--format', format, long], { cwd: folder.root });
-    await cli.said('\n');
+    const cli = startProgram(['sql', '--format', format, long], { cwd: folder.root });
+    await cli.stdoutWith('\n');
     cli.child.kill('SIGINT');
     const { code, stderr } = await cli.ended;
     expect({ code, stderr }).toEqual({ code: 75, stderr: expect.stringContaining('stopped by SIGINT') });
@@ -203,9 +203,9 @@ test("in a folder's first run there is nothing to publish yet: sql says to wait"
   const run = '20260101T000000000Z-000000';
   const line = { run, verb: 'run', jobs: ['a'], started_at: '2026-01-01T00:00:00.000Z' };
   await writeFile(join(data, 'runs.ndjson'), `${JSON.stringify(line)}\n`);
-  const ask = () => runCli(['sql', 'select 1'], { cwd: root });
+  const ask = () => runProgram(['sql', 'select 1'], { cwd: root });
   await writeFile(join(data, 'run.json'), JSON.stringify({ run, pid: process.pid }));
-  expect(await ask()).toEqual({
+  expect(await ask()).toMatchObject({
     code: 2,
     stdout: '',
     stderr:

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { reply, startServer } from '../../support/local-server.ts';
-import { runCli } from '../../support/run-cli.ts';
+import { runProgram } from '../../support/program.ts';
 
 const id = '6f1f3a52-0d1b-4c8e-8a57-0d2f4b6c8e77';
 
@@ -13,7 +13,7 @@ async function enable(record: string) {
   const cwd = await mkdtemp(join(tmpdir(), 'ledgerlake-webhook-'));
   onTestFinished(() => rm(cwd, { recursive: true, force: true }));
   const env = { LEDGERLAKE_WEBHOOK_URL: url, LEDGERLAKE_API_KEY: 'k-3f1d9c77' };
-  const { code, stderr } = await runCli(['webhook', 'enable', id], { cwd, env });
+  const { code, stderr } = await runProgram(['webhook', 'enable', id], { cwd, env });
   const incoming = join(cwd, 'data/incoming');
   const [folder = ''] = await readdir(incoming).catch(() => []);
   const texts: Record<string, string> = {};

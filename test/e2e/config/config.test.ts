@@ -8,7 +8,7 @@ import { configSchemaText } from '../../../src/config/config-schema.ts';
 import { UsageError } from '../../../src/errors.ts';
 import { listOperations } from '../../../src/operations/catalogue.ts';
 import { defaultThresholds } from '../../../src/thresholds.ts';
-import { runCli } from '../../support/run-cli.ts';
+import { runProgram } from '../../support/program.ts';
 
 let dir: string;
 
@@ -223,7 +223,7 @@ environments:
 
   test('each has a data folder of its own', async () => {
     writeFileSync(join(dir, 'ledgerlake.yaml'), 'environments: { prod: {}, dev: {} }');
-    const show = (args: string[], env = {}) => runCli(['source', 'show', ...args], { cwd: dir, env });
+    const show = (args: string[], env = {}) => runProgram(['source', 'show', ...args], { cwd: dir, env });
     expect((await show(['--env', 'prod'])).stderr).toContain('nothing was run in data/prod yet');
     expect((await show([], { LEDGERLAKE_ENV: 'dev' })).stderr).toContain('nothing was run in data/dev yet');
     expect((await show(['--env', 'dev', '--data-dir', 'x'])).stderr).toContain('nothing was run in x yet');

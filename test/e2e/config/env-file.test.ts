@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { findKeyVariable, readApiKey } from '../../../src/api/api-key.ts';
 import { readSurroundings } from '../../../src/config/env-file.ts';
 import { UsageError } from '../../../src/errors.ts';
-import { runCli } from '../../support/run-cli.ts';
+import { runProgram } from '../../support/program.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -110,7 +110,7 @@ test('a command takes its URL from .env, and warns of one that others can read',
     join(folder, 'jobs/a.yaml'),
     'describe: x\nmethod: walletIdentity\nparams: { wallet: "11111111111111111111111111111111" }\n',
   );
-  const { code, stderr } = await runCli(['run'], { cwd: folder });
+  const { code, stderr } = await runProgram(['run'], { cwd: folder });
   expect(code).toBe(2);
   expect(stderr).toBe(`ledgerlake: warning: other users may read ${path} (mode 644): chmod 600 ${path}
 ledgerlake: jobs/a.yaml: walletIdentity asks the wallet interface, which has no URL

@@ -3,15 +3,15 @@ import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Printed, runHere } from '../../support/command-line.ts';
 import { root } from '../../support/documents.ts';
 import { withoutLimits } from '../../support/limits.ts';
+import { type Ended, runProgram } from '../../support/program.ts';
 
 /** A copy of the repository in which blocks of a document are run by bash, and ledgerlake by this process. */
 export interface Shell {
   folder: string;
   /** Runs one block, as a shell would that stops at the first failure. */
-  run(block: string): Promise<Printed>;
+  run(block: string): Promise<Ended>;
   remove(): Promise<void>;
 }
 
@@ -76,13 +76,13 @@ async function serveCommands(folder: string, socket: string): Promise<Server> {
   return server;
 }
 
-function runSent([count = '0', cwd = '', ...rest]: string[]): Promise<Printed> {
+function runSent([count = '0', cwd = '', ...rest]: string[]): Promise<Ended> {
   const pairs = rest.slice(Number(count)).map((pair) => [pair.split('=', 1)[0]!, pair] as const);
   const env = Object.fromEntries(pairs.map(([name, pair]) => [name, pair.slice(name.length + 1)]));
-  return runHere(rest.slice(0, Number(count)), { cwd, env });
+  return runProgram(rest.slice(0, Number(count)), { cwd, env });
 }
 
-function runBash(block: string, cwd: string, env: NodeJS.ProcessEnv): Promise<Printed> {
+function runBash(block: string, cwd: string, env: NodeJS.ProcessEnv): Promise<Ended> {
   const child = spawn('bash', ['-euo', 'pipefail', '-c', block], {
     ...{ cwd, env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -94,6 +94,6 @@ function runBash(block: string, cwd: string, env: NodeJS.ProcessEnv): Promise<Pr
     });
   return new Promise((resolve, reject) => {
     child.on('error', reject);
-    child.on('close', (code) => resolve({ code: code ?? -1, ...texts }));
+    child.on('close', (code, signal) => resolve({ code, signal, ...texts }));
   });
 }

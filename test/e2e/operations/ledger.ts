@@ -4,8 +4,9 @@ import { type Sandbox, startSandbox } from '../../../src/sandbox/server.ts';
 import type { CompressedAccountTruth } from '../../../src/sandbox/truth-compression.ts';
 import type { WorldOptions } from '../../../src/sandbox/world.ts';
 import type { Truth } from '../../../src/sandbox/world-truth.ts';
+import { type Ended, runProgram } from '../../support/program.ts';
 import { at, canonical, parseExact, textOf } from '../exact-json.ts';
-import { openWorkplace, startCli, type Workplace } from '../night.ts';
+import { openWorkplace, type Workplace } from '../night.ts';
 import { startRecorder } from '../recorder.ts';
 import type { Row } from '../table-rows.ts';
 
@@ -15,11 +16,8 @@ export interface Ledger extends Workplace {
   truth: Truth;
   /** The `result` of every answer to a method so far, as it came over the wire. */
   results(method: string): string[];
-  /** `ledgerlake call`, as a process of its own; the result as it came stands beside what was printed. */
-  call(
-    method: string,
-    params: object,
-  ): Promise<{ code: number; stdout: string; stderr: string; result?: string }>;
+  /** `ledgerlake call`: how it ended, and the result as it came over the wire. */
+  call(method: string, params: object): Promise<Ended & { result?: string }>;
 }
 
 /** @param jobs by name: the text of a job file without its description */
@@ -47,14 +45,14 @@ export async function openLedger(
         const result = at(parseExact(body), 'result');
         return result === undefined ? [] : textOf(result);
       });
-  const env = { PATH: process.env.PATH, LEDGERLAKE_RPC_URL: wire.url, LEDGERLAKE_API_KEY: 'sandbox' };
+  const env = { LEDGERLAKE_RPC_URL: wire.url, LEDGERLAKE_API_KEY: 'sandbox' };
   return {
     ...place,
     sandbox,
     truth,
     results,
     async call(method, params) {
-      const ended = await startCli(['call', method, JSON.stringify(params)], place.root, env);
+      const ended = await runProgram(['call', method, JSON.stringify(params)], { cwd: place.root, env });
       const result = results(method).at(-1);
       return result === undefined ? ended : { ...ended, result };
     },
@@ -63,7 +61,7 @@ export async function openLedger(
 
 /** What a call that worked must have given. */
 export function printed(result: string | undefined) {
-  return { code: 0, stdout: `${result}\n`, stderr: '', result };
+  return { code: 0, signal: null, stdout: `${result}\n`, stderr: '', result };
 }
 
 /** Columns that every table has, which say when a row was seen. */

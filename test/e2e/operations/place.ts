@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/server.ts';
-import { type CliEnded, runCli } from '../../support/run-cli.ts';
+import { type Ended, runProgram } from '../../support/program.ts';
 import { readRows } from '../night.ts';
 
 /** A sandbox, and an installation whose three URLs lead to it. */
@@ -13,7 +13,7 @@ export interface Place {
   sandbox: Sandbox;
   /** Everything the program has said so far, on both streams. */
   said: string[];
-  cli(...args: string[]): Promise<CliEnded>;
+  cli(...args: string[]): Promise<Ended>;
   /** `ledgerlake run --json`. @throws what it says on stderr unless it exits with 0 */
   run(...jobs: string[]): Promise<{
     jobs: Record<string, { done: number; failed: number; pages: number; records: number }>;
@@ -47,7 +47,7 @@ export async function makePlace(
     LEDGERLAKE_API_KEY: 'sandbox',
   };
   const cli = async (...args: string[]) => {
-    const ended = await runCli(args, { cwd: root, env });
+    const ended = await runProgram(args, { cwd: root, env });
     said.push(ended.stdout, ended.stderr);
     return ended;
   };

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { startCli } from '../../support/run-cli.ts';
+import { startProgram } from '../../support/program.ts';
 import { openPlace, type Place } from './place.ts';
 
 const secret = 'Bearer canary-3f1d/"quoted"-ünïcode';
@@ -139,7 +139,7 @@ describe('setWebhookActive', () => {
       LEDGERLAKE_WEBHOOK_URL: url,
       LEDGERLAKE_API_KEY: 'sandbox',
     };
-    const run = startCli(['run', '--json'], { cwd: place.root, env });
+    const run = startProgram(['run', '--json'], { cwd: place.root, env });
     const changes = Array.from({ length: 3 }, (_, n) => webhook(place, n % 2 === 0 ? 'disable' : 'enable'));
     expect((await run.ended).code).toBe(0);
     await Promise.all(changes);

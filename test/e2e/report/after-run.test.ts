@@ -3,8 +3,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { runProgram, writeFiles } from '../../chaos/crash/program.ts';
 import { openShortList } from '../../chaos/crash/small-world.ts';
+import { runProgram } from '../../support/program.ts';
+import { writeFiles } from '../../support/project.ts';
 
 interface Received {
   path: string;
@@ -40,7 +41,7 @@ test('a run tells metrics, webhook, command and traces how it ended, without the
   });
   const given = { ...env, LEDGERLAKE_API_KEY_FILE: '/nonexistent', OTEL_EXPORTER_OTLP_ENDPOINT: url };
   const { code, stdout, stderr } = await runProgram(['run', '--metrics-file', 'night.prom', '--json'], {
-    place,
+    cwd: place.root,
     env: given,
   });
   expect(code, stderr).toBe(0);
@@ -73,13 +74,13 @@ test('what fails there is said and changes no exit code; a failed run is told, t
   const config = (when: string) =>
     `on_finish: { webhook: "${url}/x?token=hidden", command: "exit 7", when: ${when} }\n`;
   await writeFiles(place.root, { 'ledgerlake.yaml': config('failure') });
-  const fine = await runProgram(['run'], { place, env });
+  const fine = await runProgram(['run'], { cwd: place.root, env });
   expect(fine.code, fine.stderr).toBe(0);
   expect(received).toEqual([]);
 
   const wrong = { ...env, LEDGERLAKE_API_KEY: 'a-key-that-nobody-has' };
   const refused = await runProgram(['run', 'list', '--metrics-file', 'no/such/folder.prom'], {
-    place,
+    cwd: place.root,
     env: wrong,
   });
   expect(refused.code, refused.stderr).toBe(77);

@@ -20,7 +20,7 @@ import type { Session } from '../../../src/run/session.ts';
 import { sumRequestLog } from '../../../src/run/sum-requests.ts';
 import { openDatabase } from '../../../src/warehouse/database.ts';
 import { newPage, newRecords } from '../../support/pages.ts';
-import { runCli } from '../../support/run-cli.ts';
+import { runProgram } from '../../support/program.ts';
 
 let folder: DataFolder;
 const letters = 'ABCDEFGHJKLMNPQRSTUV';
@@ -109,7 +109,7 @@ test('archived segments go after keep_raw_days, and the texts that only they had
   expect(await snapshotRows('select id from assets order by id')).toEqual(
     [0, 1, 2, 3, 4].map((n) => ({ id: id(n) })),
   );
-  const rebuilt = await runCli(['rebuild', '--from-archive', '--data-dir', folder.root], {
+  const rebuilt = await runProgram(['rebuild', '--from-archive', '--data-dir', folder.root], {
     cwd: folder.root,
   });
   expect(rebuilt).toMatchObject({ code: 2, stderr: expect.stringContaining('does not reach back') });
@@ -358,7 +358,9 @@ test('clean removes what was set aside and left over, and nothing that was recei
     await writeFile(join(folder.root, name), '12345');
   }
   const clean = async (...args: string[]) => {
-    const ended = await runCli(['clean', '--json', '--data-dir', folder.root, ...args], { cwd: folder.root });
+    const ended = await runProgram(['clean', '--json', '--data-dir', folder.root, ...args], {
+      cwd: folder.root,
+    });
     expect(ended.code, ended.stderr).toBe(0);
     return JSON.parse(ended.stdout);
   };

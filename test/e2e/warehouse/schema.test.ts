@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type DataFolder, dataFolder, makeDataFolder } from '../../../src/data-folder.ts';
 import { openBuild, schemaVersion } from '../../../src/warehouse/build.ts';
 import { type Database, openDatabase } from '../../../src/warehouse/database.ts';
-import { startCli } from '../../support/run-cli.ts';
+import { startProgram } from '../../support/program.ts';
 
 const options = { memoryLimit: '256MB', threads: 1 };
 
@@ -96,7 +96,7 @@ test('what only reads tells how to bring an old snapshot forward', async () => {
   await makeOldBuild(folder);
   await copyFile(folder.build, folder.snapshot);
   for (const args of [['status'], ['plan', '--jobs-dir', 'jobs']]) {
-    const { code, stderr } = await startCli([...args, '--data-dir', folder.root], { cwd: process.cwd() })
+    const { code, stderr } = await startProgram([...args, '--data-dir', folder.root], { cwd: process.cwd() })
       .ended;
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('ledgerlake publish') });
   }

@@ -12,8 +12,8 @@ import { LandingRecord } from '../../../src/landing/landing-record.ts';
 import { listSegments, pageFile } from '../../../src/landing/segment-files.ts';
 import { createLandingLog } from '../../../src/landing/writer.ts';
 import { type Database, openDatabase } from '../../../src/warehouse/database.ts';
-import { createRandom, readSeed } from '../../chaos/crash/random.ts';
 import { newPage, newSlice } from '../../support/pages.ts';
+import { createRandom, readSeed } from '../../support/random.ts';
 
 async function makeFolder(): Promise<{ folder: DataFolder; database: Database }> {
   const folder = dataFolder(await mkdtemp(join(tmpdir(), 'restore-')));

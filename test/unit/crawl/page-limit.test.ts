@@ -4,8 +4,8 @@ import { BrokenCursor } from '../../../src/crawl/crawl-failures.ts';
 import { freshTrust, restore, shrink } from '../../../src/crawl/page-size.ts';
 import { resizePosition } from '../../../src/crawl/position.ts';
 import { isEnded } from '../../../src/landing/reader.ts';
-import { createRandom, readSeed } from '../../chaos/crash/random.ts';
 import { type Answer, assets, cursorList, newCrawl, newTask, numberedList } from '../../support/crawl.ts';
+import { createRandom, readSeed } from '../../support/random.ts';
 
 const seed = readSeed();
 const list = (pageSize: number) =>

@@ -14,7 +14,7 @@ import {
 } from '../../../src/landing/split.ts';
 import type { RecordsAt } from '../../../src/operations/operation.ts';
 import { bar, showFigure } from '../../bars.ts';
-import { readSeed } from '../../chaos/crash/random.ts';
+import { readSeed } from '../../support/random.ts';
 
 const totalRuns = bar('documents');
 const seed = readSeed();
