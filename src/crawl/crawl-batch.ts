@@ -2,19 +2,19 @@ import type { IdsLine } from '../landing/page-line.ts';
 import { type LandedCrawl, readSlice } from '../landing/reader.ts';
 import type { CrawlDeps, TaskStart } from './crawl-task.ts';
 import { describePage, landPage } from './land-page.ts';
-import { asksTooMuch, freshTrust, type LimitTrust, restore, shrink } from './page-size.ts';
-import { isNoData, sendPage } from './send-page.ts';
+import { asksTooMuch, countSuccess, halveLimit, initialBackoff, type LimitBackoff } from './page-size.ts';
+import { isNoData, requestPage } from './request-page.ts';
 
 /**
- * A batch's slices are independent, so several are asked for at once, and a resume asks for the missing ones. One that
- * is too much at once is cut, so that what was paid for lands part by part.
+ * Crawls a batch. Its slices are independent, so several are requested side by side, and a resumed crawl requests the
+ * missing ones. A slice that is too much is cut, so that what was paid for lands part by part.
  */
 export async function crawlBatch(start: TaskStart, deps: CrawlDeps): Promise<void> {
   const slices = await openSlices(start, deps);
   const { pending } = slices;
   const failures: unknown[] = [];
   const learnt: Learnt = {
-    size: { limit: start.task.pageSize, trust: freshTrust },
+    size: { limit: start.task.pageSize, backoff: initialBackoff },
     empty: createEmptySlices(),
     notFound: 0,
   };
@@ -22,13 +22,13 @@ export async function crawlBatch(start: TaskStart, deps: CrawlDeps): Promise<voi
     for (let page = pending.shift(); page !== undefined; page = pending.shift())
       await crawlSlice(start, deps, slices, learnt, page);
   };
-  // One that fails takes the rest from the others, but what they have asked for already must land.
-  const orStop = (error: unknown) => {
+  // A failure leaves the others nothing to begin, but what they have requested must land.
+  const stopOthers = (error: unknown) => {
     failures.push(error);
     pending.length = 0;
   };
   const count = Math.min(deps.batchConcurrency, pending.length);
-  await Promise.all(Array.from({ length: count }, () => worker().catch(orStop)));
+  await Promise.all(Array.from({ length: count }, () => worker().catch(stopOthers)));
   if (failures.length > 0) throw failures[0];
 }
 
@@ -36,63 +36,63 @@ export async function crawlBatch(start: TaskStart, deps: CrawlDeps): Promise<voi
 interface Learnt {
   size: BatchSize;
   empty: EmptySlices;
-  /** Answers in a row that said "not found" instead of answering. */
+  /** Answers in a row that were "not found" as a whole. */
   notFound: number;
 }
 
 /**
- * Of a slice that is "not found" as a whole, one id is looked for by halving. Where every part says so, it is not the
- * ids: a source would be asked twice for each of them, and believed that it knows none.
+ * A slice that is "not found" as a whole is halved to find the id that causes it. After this many such answers in a row
+ * the ids are not the cause: halving on would send two requests an id, and believe that the source knows none.
  */
-const mostNotFound = 64;
+const maxNotFound = 64;
 
-/** How many ids may be asked for at once. */
+/** How many ids one request may have. */
 interface BatchSize {
   limit: number;
-  trust: LimitTrust;
+  backoff: LimitBackoff;
 }
 
 /** The frozen slices of a batch. */
 interface Slices {
-  /** Numbers of those still to be asked for, in order. */
+  /** Numbers of the slices still to be requested, in order. */
   pending: number[];
   read(page: number): Promise<readonly string[]>;
   /**
-   * Cuts a slice into parts of at most so many ids, frozen before it returns.
+   * Cuts a slice into parts of at most `maxIds` ids, frozen before it returns.
    * @returns the ids of the first part, which keeps its number, and the numbers of all
    */
   cut(
     page: number,
     ids: readonly string[],
-    most: number,
+    maxIds: number,
   ): Promise<{ first: readonly string[]; parts: readonly number[] }>;
 }
 
 /** The frozen slices of a resumed batch, or new ones, frozen in the landing log before the first request. */
 async function openSlices(start: TaskStart, deps: CrawlDeps): Promise<Slices> {
   const { resume, task } = start;
-  const own = new Map<number, readonly string[]>();
+  const frozen = new Map<number, readonly string[]>();
   const freeze = async (slices: readonly IdsLine[]) => {
     await deps.landing.appendIds(slices);
-    for (const { page, ids } of slices) own.set(page, ids);
+    for (const { page, ids } of slices) frozen.set(page, ids);
   };
   if (resume === null) {
     const parts = splitIds(start.ids ?? [], task.pageSize);
     await freeze(parts.map((ids, n) => idsLine(start, deps, n + 1, ids, n === parts.length - 1)));
   }
-  const pages = [...(resume?.slices ?? own).keys()];
+  const pages = [...(resume?.slices ?? frozen).keys()];
   const pending = pages.filter((page) => !resume?.pages.has(page));
-  let last = pages.reduce((most, page) => Math.max(most, page), 0);
+  let last = pages.reduce((highest, page) => Math.max(highest, page), 0);
   return {
     pending,
-    read: async (page) => own.get(page) ?? readSlice(resume as LandedCrawl, page),
-    async cut(page, ids, most) {
-      const [first = [], ...parts] = splitIds(ids, most);
+    read: async (page) => frozen.get(page) ?? readSlice(resume as LandedCrawl, page),
+    async cut(page, ids, maxIds) {
+      const [first = [], ...parts] = splitIds(ids, maxIds);
       const rest = parts.map((part) => {
         last += 1;
         return idsLine(start, deps, last, part, false);
       });
-      // The shortened slice comes last: until it is frozen, the whole one is in force.
+      // The shortened slice comes last: until it is frozen, the whole one counts.
       await freeze([...rest, idsLine(start, deps, page, first, false)]);
       const numbers = rest.map((line) => line.page);
       pending.unshift(...numbers);
@@ -101,9 +101,7 @@ async function openSlices(start: TaskStart, deps: CrawlDeps): Promise<Slices> {
   };
 }
 
-/**
- * Asks for a slice, or for its first part where so many ids at once are too many, and lands it.
- */
+/** Requests a slice, or its first part where so many ids are too many, and lands it. */
 async function crawlSlice(
   start: TaskStart,
   deps: CrawlDeps,
@@ -113,32 +111,33 @@ async function crawlSlice(
 ): Promise<void> {
   const { size, empty } = learnt;
   let ids = await slices.read(number);
-  let most = size.limit;
+  let maxIds = size.limit;
   let isDoubted = false;
   for (;;) {
-    if (ids.length > most) {
-      const { first, parts } = await slices.cut(number, ids, most);
+    if (ids.length > maxIds) {
+      const { first, parts } = await slices.cut(number, ids, maxIds);
       if (isDoubted) empty.cut(parts);
       ids = first;
     }
     isDoubted = false;
     try {
-      await askForSlice(start, deps, learnt, number, ids);
-      // Fewer than that many say nothing of it.
-      if (ids.length >= size.limit) Object.assign(size, restore(size.limit, size.trust, start.task.pageSize));
+      await requestSlice(start, deps, learnt, number, ids);
+      // A slice of fewer ids shows nothing about the limit.
+      if (ids.length >= size.limit)
+        Object.assign(size, countSuccess(size.limit, size.backoff, start.task.pageSize));
       return;
     } catch (error) {
-      most = nextMost(error, learnt, ids.length);
+      maxIds = maxIdsAfter(error, learnt, ids.length);
       isDoubted = error instanceof NothingFound;
     }
   }
 }
 
 /**
- * How many ids to ask for at once after a failure that fewer may survive.
+ * How many ids to request together after a failure that fewer ids may avoid.
  * @throws the failure, where they would not
  */
-function nextMost(error: unknown, learnt: Learnt, count: number): number {
+function maxIdsAfter(error: unknown, learnt: Learnt, count: number): number {
   const { size } = learnt;
   if (error instanceof SizeGivenUp) return size.limit;
   if (count === 1) throw error;
@@ -146,23 +145,23 @@ function nextMost(error: unknown, learnt: Learnt, count: number): number {
   if (asksTooMuch(error)) giveUp(size, count);
   else if (isNoData(error)) learnt.notFound += 1;
   else throw error;
-  if (learnt.notFound > mostNotFound) throw error;
+  if (learnt.notFound > maxNotFound) throw error;
   return Math.min(size.limit, Math.floor(count / 2));
 }
 
-/** An answer without a record to so many ids that it is asked for again in parts; it does not land. */
+/** The answer has no record for several ids: they are requested again in parts, and it does not land. */
 class NothingFound extends Error {}
 
-/** Before it was sent, another slice was answered to as many ids that they are too many. */
+/** Another slice found, before this one was sent, that so many ids are too many. */
 class SizeGivenUp extends Error {}
 
-/** A short rest that was too much, or a size that another slice has given up meanwhile, is nobody else's measure. */
+/** Halves the limit that failed. A smaller slice, or a limit that another slice has halved meanwhile, changes nothing. */
 function giveUp(size: BatchSize, count: number): void {
-  if (count === size.limit) Object.assign(size, shrink(size.limit, size.trust));
+  if (count === size.limit) Object.assign(size, halveLimit(size.limit, size.backoff));
 }
 
-/** @throws SizeGivenUp when it has to be cut first; NothingFound when it is to be asked for again */
-async function askForSlice(
+/** @throws SizeGivenUp when the slice has to be cut first; NothingFound when it is to be requested again in parts */
+async function requestSlice(
   start: TaskStart,
   deps: CrawlDeps,
   learnt: Learnt,
@@ -171,37 +170,36 @@ async function askForSlice(
 ): Promise<void> {
   const { size, empty } = learnt;
   const where = { [start.task.operation.batchParam ?? 'ids']: ids.map(readId) };
-  const ask = {
+  await requestPage(start, deps, {
     choose() {
       if (ids.length > size.limit) throw new SizeGivenUp();
       return { where, count: ids.length };
     },
-    onSlow: (count: number) => giveUp(size, count),
-  };
-  await sendPage(start, deps, ask, async (page, receivedAt) => {
-    learnt.notFound = page.isNoData ? learnt.notFound + 1 : 0;
-    if (page.records.length === 0 && empty.isDoubted(number, ids.length)) throw new NothingFound();
-    empty.answered(number, page.records.length);
-    // Ids that the answer leaves out are as unknown to the source as those it says null to.
-    const whole = { ...page, nulls: Math.max(page.nulls, ids.length - page.records.length) };
-    const described = describePage(start, deps, whole, receivedAt);
-    const line = { ...described, page: number, position: null, last_slot: null, next: null, end: null };
-    await landPage(deps, start, line, whole);
-    return true;
+    onTimeout: (count) => giveUp(size, count),
+    async land(answer) {
+      learnt.notFound = answer.isNoData ? learnt.notFound + 1 : 0;
+      if (answer.records.length === 0 && empty.isDoubted(number, ids.length)) throw new NothingFound();
+      empty.answered(number, answer.records.length);
+      // Ids that the answer leaves out are as unknown to the source as those it has null for.
+      const page = { ...answer, nulls: Math.max(answer.nulls, ids.length - answer.records.length) };
+      const described = describePage(start, deps, page);
+      const line = { ...described, page: number, position: null, last_slot: null, next: null, end: null };
+      await landPage(deps, start, line, page);
+    },
   });
 }
 
-/** An id that is a mapping (`{address, tree}`) is frozen as its JSON; addresses never begin like one. */
+/** An id that is a mapping (`{address, tree}`) is frozen as its JSON; no address begins with a brace. */
 function readId(id: string): unknown {
   return id.startsWith('{') ? JSON.parse(id) : id;
 }
 
-function splitIds(ids: readonly string[], most: number): (readonly string[])[] {
-  const count = Math.ceil(ids.length / most);
-  return Array.from({ length: count }, (_, n) => ids.slice(n * most, (n + 1) * most));
+function splitIds(ids: readonly string[], maxIds: number): (readonly string[])[] {
+  const count = Math.ceil(ids.length / maxIds);
+  return Array.from({ length: count }, (_, n) => ids.slice(n * maxIds, (n + 1) * maxIds));
 }
 
-/** A line that freezes a slice's ids. */
+/** The line that freezes a slice's ids. */
 function idsLine(
   { task, crawl }: TaskStart,
   { run }: CrawlDeps,
@@ -215,22 +213,22 @@ function idsLine(
 }
 
 /**
- * What a batch makes of answers without a record. A store that is down says of all ids that it does not know them, so such
- * an answer to more than one id is asked for again in two halves, and what they say is believed. Once both halves had
- * nothing either, the batch is taken to ask for ids that nobody knows, and later answers are believed at once: however
- * many ids, this costs two requests for each slice in flight.
+ * Decides whether an answer without a record is believed. A store that is down claims to know none of the ids, so the
+ * first such answer to several ids is requested again in two halves, which are believed. Where both halves are empty too,
+ * the ids count as unknown and later empty answers are believed without a second request: however many ids there are,
+ * this costs two requests for each slice in flight.
  */
 export interface EmptySlices {
-  /** Whether to ask again, in parts, what a slice of so many ids was answered nothing to. */
+  /** Whether a slice of so many ids, answered without a record, is requested again in parts. */
   isDoubted(slice: number, ids: number): boolean;
-  /** A slice is asked for again as these. */
+  /** A slice is requested again as these parts. */
   cut(parts: readonly number[]): void;
-  /** A slice was answered, and that is believed. */
+  /** The answer to a slice is believed. */
   answered(slice: number, records: number): void;
 }
 
 export function createEmptySlices(): EmptySlices {
-  /** By slice that is a part: what is open of the slice that was cut. */
+  /** By part: how many parts of its slice are open, and whether one had a record. */
   const doubts = new Map<number, { open: number; found: boolean }>();
   let areUnknown = false;
   return {

@@ -6,31 +6,30 @@ import type { EndReason, PageGroup, Position } from '../landing/page-line.ts';
 import type { LandedCrawl } from '../landing/reader.ts';
 import type { NewPage } from '../landing/render-page.ts';
 import type { LandingLog } from '../landing/writer.ts';
-import type { LearntSizes } from './page-size.ts';
-import type { PagingGoal } from './paging.ts';
-import type { ShortPages } from './short-pages.ts';
+import type { PageSizes } from './page-size.ts';
+import type { PagingGoal, ShortPages } from './paging.ts';
 import type { SlotCeiling } from './slot-ceiling.ts';
 
-/** A task with what is known of it before this run touches it. */
+/** A task, and what earlier runs left of it. */
 export interface TaskStart {
   task: Task;
   /** Name of this crawl: the run that began it. */
   crawl: string;
-  /** Its pages that have landed, when an earlier run was stopped in the middle. */
+  /** The crawl's landed pages, when an earlier run stopped in the middle of it. */
   resume: LandedCrawl | null;
-  /** Feeds: the gap this crawl is for, and where it begins: at the gap, or at the head where nothing leads there. */
+  /** Feeds: the gap to close and the position to begin at: the gap's cursor, or the head where it has none. */
   from?: { slot: number; position: Position; group?: PageGroup };
   goal: Pick<PagingGoal, 'lastCompleteSlot' | 'firstContent' | 'seenSlot' | 'coveredSlot' | 'overlap'>;
-  /** Batch operations: the ids to ask for; not looked at when a list is frozen already. */
+  /** Batch operations: the ids to request; ignored when an earlier run has frozen the list. */
   ids?: readonly string[];
   /** Ranges of ids: what all ranges of one target share. */
   split?: RangeSplit;
-  /** Other jobs' crawls that would ask the same: each page lands for them, too, and a failure. */
+  /** Crawls of other jobs that would send the same requests: each page, and a failure, lands for them too. */
   twins?: readonly TaskStart[];
 }
 
-/** Whether a target's ranges turned out not to be given in order; then one of them walks it whole instead. */
 export interface RangeSplit {
+  /** Whether the source turned out to give no ranges of ids in order; one task then crawls the whole target. */
   refused: boolean;
   whole: TaskStart;
 }
@@ -41,32 +40,55 @@ export interface CrawlDeps {
   run: string;
   /** Number of the run's wave, from 1. */
   wave: number;
-  /** Slices of one batch task asked for at once. */
+  /** Slices of one batch task that may be in flight together. */
   batchConcurrency: number;
-  /** What the run has learnt of its source. */
-  sizes: LearntSizes;
-  /** Whether short pages end their lists. */
+  pageSizes: PageSizes;
   shortPages: ShortPages;
-  /** How far ahead an answer's slot may be. */
   slots: Pick<SlotCeiling, 'at' | 'saw'>;
-  /** Whether the slots of a task's answers are believed however far they are ahead. */
+  /** Whether the slots of a task's answers are believed however far ahead they are. */
   acceptsAhead(task: Task): boolean;
-  /** Waits before a page is asked for again. */
+  /** For the wait before a page is requested again. */
   timing: Pick<Timing, 'sleep' | 'random'>;
   /**
-   * Whether these records of a page are in the tables as they are, by what the answer says of them. Asked before the
-   * page lands, because the answer decides what its line says: data and checkpoint become true together.
+   * Whether the tables already hold these records of a page unchanged. Called before the page lands, because its line
+   * records whether the crawl ends there: data and checkpoint become true together.
    */
   isKnown(page: NewPage, records: readonly LandingRecord[], seenSlot: number | null): Promise<boolean>;
-  /** A page has landed. */
+  /** Called after a page has landed. */
   onPage(task: Task, page: LandedPage): void;
 }
 
 export interface LandedPage {
   /** Its number in the crawl, from 1. */
   page: number;
-  /** Why the crawl ended with it; null while it goes on, and for a batch. */
+  /** Why the crawl ended with it; null while it continues, and for a batch. */
   end: EndReason | null;
   records: number;
   bytes: number;
 }
+
+/** The server pages in a circle: continuing would pay for the same pages for ever. Fails the target. */
+export class PagingLoop extends Error {}
+
+/** The slot of an answer cannot be right yet; believed, it would keep out every later one. Fails the target. */
+export class SlotAhead extends Error {}
+
+/** The pages of a newest-first feed are in no order, so nothing shows how far down they reach. Fails the target. */
+export class FeedDisorder extends Error {}
+
+/** The answer's cursor cannot be sent, and taking the page for the last would lose the rest. Fails the target. */
+export class BrokenCursor extends Error {}
+
+/** An answer has ids outside the requested bounds, or in another order. Fails the target where no restart helps. */
+export class BoundsIgnored extends Error {
+  /** Whether the ids passed the bound that lies ahead: the source may respect only the other one. */
+  readonly isPassed: boolean;
+
+  constructor(isPassed: boolean) {
+    super('the API gave ids from outside the range it was asked for, or in another order');
+    this.isPassed = isPassed;
+  }
+}
+
+/** The source cannot give a range of ids in order: the whole target is crawled instead. */
+export class RangesRefused extends Error {}

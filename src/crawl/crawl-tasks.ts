@@ -3,79 +3,82 @@ import { ApiError } from '../api/api-errors.ts';
 import { mostSevere } from '../errors.ts';
 import type { Task } from '../jobs/task.ts';
 import { crawlBatch } from './crawl-batch.ts';
+import { crawlList } from './crawl-list.ts';
 import {
   BoundsIgnored,
   BrokenCursor,
+  type CrawlDeps,
   FeedDisorder,
   PagingLoop,
   RangesRefused,
   SlotAhead,
-} from './crawl-failures.ts';
-import { crawlPages } from './crawl-pages.ts';
-import type { CrawlDeps, TaskStart } from './crawl-task.ts';
+  type TaskStart,
+} from './crawl-task.ts';
 
 export interface CrawlTasksDeps extends CrawlDeps {
-  /** Tasks under way at once; the client's pools decide how many requests that is. */
+  /** Tasks crawled side by side; the client's pools decide how many requests that is. */
   concurrency: number;
   onTaskEnd(task: Task, failure: TaskFailure | null): void;
 }
 
-/** Why one target failed; `forbidden`: the key may not use the operation. */
+/** Why one target failed. */
 export interface TaskFailure {
   reason: string;
+  /** Whether the key may not use the operation. */
   forbidden: boolean;
 }
 
 /**
- * Crawls tasks in the order given, several at once. A task the API refuses fails alone and is recorded in the
- * landing log; anything that concerns all of them (stop, key, disk) rejects, after the others have stopped, with
- * everything received landed.
+ * Crawls tasks in the order given, several side by side. A task that the API refuses fails alone and is recorded in the
+ * landing log. What concerns all of them (stop, key, disk) rejects after the others have stopped, with everything
+ * received landed.
  */
 export async function crawlTasks(starts: readonly TaskStart[], deps: CrawlTasksDeps): Promise<void> {
   const queue = new PQueue({ concurrency: deps.concurrency });
-  /** Operations the key may not use: their other tasks fail without a request. */
+  /** By operation that the key may not use: its other tasks fail without a request. */
   const forbidden = new Map<string, TaskFailure>();
-  const stops: unknown[] = [];
+  const fatalErrors: unknown[] = [];
   const runs = starts.map((start) =>
     queue.add(async () => {
-      if (stops.length > 0) return;
+      if (fatalErrors.length > 0) return;
       try {
-        await crawlToEnd(start, deps, forbidden);
+        await crawlAndRecordEnd(start, deps, forbidden);
       } catch (error) {
-        stops.push(error);
+        fatalErrors.push(error);
       }
     }),
   );
   await Promise.all(runs);
-  if (stops.length > 0) throw mostSevere(stops);
+  if (fatalErrors.length > 0) throw mostSevere(fatalErrors);
 }
 
-/** Crawls a task, or in place of a range that the source cannot give its whole target, and notes how it ended. */
-async function crawlToEnd(
+/** Crawls a task and records how it ended. Where the source gives no ranges of ids, one range crawls the whole target. */
+async function crawlAndRecordEnd(
   start: TaskStart,
   deps: CrawlTasksDeps,
   forbidden: Map<string, TaskFailure>,
 ): Promise<void> {
   const { split } = start;
   try {
-    const failure = forbidden.get(start.task.operation.name) ?? (await crawlOrFail(start, deps, forbidden));
-    for (const one of [start, ...(start.twins ?? [])]) {
-      if (failure !== null) await landFailure(one, deps, failure.reason);
-      deps.onTaskEnd(one.task, failure);
+    const failure =
+      forbidden.get(start.task.operation.name) ?? (await crawlCatchingTargetFailure(start, deps, forbidden));
+    for (const crawl of [start, ...(start.twins ?? [])]) {
+      if (failure !== null) await landFailure(crawl, deps, failure.reason);
+      deps.onTaskEnd(crawl.task, failure);
     }
   } catch (error) {
     if (!(error instanceof RangesRefused) || split === undefined) throw error;
-    // The first range to find it out walks the whole target; the others leave it alone.
+    // The first range that finds out crawls the whole target; the others return.
     if (split.refused) return deps.onTaskEnd(start.task, null);
     split.refused = true;
-    // Noted before the walk has a page, so that a run that stops in between does not pay for finding it out again.
+    // Recorded before the first page: a run that stops in between need not pay to find it out again.
     await landFailure({ ...split.whole, crawl: start.crawl }, deps, rangesRefused);
-    await crawlToEnd(split.whole, deps, forbidden);
+    await crawlAndRecordEnd(split.whole, deps, forbidden);
   }
 }
 
-/** Null when the task's crawl ended, else why its target failed. */
-async function crawlOrFail(
+/** Crawls a task; returns why its target failed, or null. @throws RangesRefused, and what concerns all tasks */
+async function crawlCatchingTargetFailure(
   start: TaskStart,
   deps: CrawlDeps,
   forbidden: Map<string, TaskFailure>,
@@ -115,10 +118,11 @@ async function landFailure({ task, crawl }: TaskStart, deps: CrawlDeps, reason: 
 }
 
 /**
- * Crawls one task to its end, from where it stopped. Every page it goes on from has landed when it resolves or rejects.
+ * Crawls one task to its end, from where an earlier run stopped. When it resolves or rejects, every page received has
+ * landed.
  * @throws RangesRefused when the source cannot give a range of ids
  */
 export async function crawlTask(start: TaskStart, deps: CrawlDeps): Promise<void> {
   if (start.task.operation.paging === 'batch') await crawlBatch(start, deps);
-  else await crawlPages(start, deps);
+  else await crawlList(start, deps);
 }

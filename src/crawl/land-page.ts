@@ -3,15 +3,14 @@ import type { LandingLog } from '../landing/writer.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { CrawlDeps, TaskStart } from './crawl-task.ts';
 import { memberAt, type ReceivedPage } from './page.ts';
-import type { AskedCursor, PageCursor } from './page-cursor.ts';
+import type { PageCursor, RequestedCursor } from './page-cursor.ts';
 import type { NextStep, PageFacts } from './paging.ts';
 
-/** What a page's line says of the task and the answer. */
+/** The fields of a page line that any crawl has: the task, and the answer. */
 export function describePage(
   { task, crawl, from }: TaskStart,
   { run, wave }: CrawlDeps,
   page: ReceivedPage,
-  receivedAt: Date,
 ): Omit<NewPage, 'page' | 'position' | 'next' | 'end' | 'last_slot'> {
   return {
     task: task.id,
@@ -31,21 +30,21 @@ export function describePage(
     range: task.range,
     from_slot: from?.slot ?? null,
     nulls: page.nulls,
-    received_at: receivedAt.toISOString(),
+    received_at: page.receivedAt.toISOString(),
     envelope: page.envelope,
   };
 }
 
 /**
- * What the line of a list's or feed's page says.
- * @param cursor where the page was asked for
- * @param moved the cursor after it
+ * The line of a page of a list or feed.
+ * @param cursor where the page was requested
+ * @param nextCursor the cursor after it
  */
 export function describeListPage(
   described: ReturnType<typeof describePage>,
   { operation: { groupBy, idMember, feed } }: TaskStart['task'],
-  cursor: AskedCursor,
-  moved: PageCursor,
+  cursor: RequestedCursor,
+  nextCursor: PageCursor,
   facts: PageFacts,
   { end }: NextStep,
 ): NewPage {
@@ -53,16 +52,16 @@ export function describeListPage(
   return {
     ...described,
     ...{ page, position },
-    ...(groupBy === undefined ? {} : { group: moved.group }),
-    ...(idMember === undefined ? {} : { last_key: moved.lastKey }),
-    ...(moved.restart.depth === page ? {} : { restart: moved.restart }),
-    ...{ next: moved.position, end, last_slot: facts.lastSlot },
+    ...(groupBy === undefined ? {} : { group: nextCursor.group }),
+    ...(idMember === undefined ? {} : { last_key: nextCursor.lastKey }),
+    ...(nextCursor.restart.depth === page ? {} : { restart: nextCursor.restart }),
+    ...{ next: nextCursor.position, end, last_slot: facts.lastSlot },
     ...(feed?.by === 'time' ? { by_time: true as const, first_time: facts.firstTime } : {}),
     ...(facts.descends ? {} : { descends: false }),
   };
 }
 
-/** Appends a page to the landing log, for each crawl that it is of in one write, and tells of it. */
+/** Appends a page to the landing log, in one write for its crawl and the twins, and reports it. */
 export async function landPage(
   { landing, onPage }: { landing: LandingLog; onPage: CrawlDeps['onPage'] },
   { task, twins = [] }: Pick<TaskStart, 'task' | 'twins'>,
@@ -71,22 +70,22 @@ export async function landPage(
 ): Promise<void> {
   const bytes = page.records.reduce((sum, record) => sum + record.length, 0);
   const landed = { page: line.page, end: line.end, records: page.records.length, bytes };
-  const also = twins.map(({ task: { id, job, target }, crawl }) => ({
+  const twinLines = twins.map(({ task: { id, job, target }, crawl }) => ({
     ...line,
     task: id,
     crawl,
     job,
     target,
   }));
-  await landing.appendPage(line, page.records, also);
-  for (const one of [task, ...twins.map((twin) => twin.task)]) onPage(one, landed);
+  await landing.appendPage(line, page.records, twinLines);
+  for (const { task: crawled } of [{ task }, ...twins]) onPage(crawled, landed);
 }
 
-/** Row groups that an answer to these parameters speaks of, even by leaving them out. */
+/** Row groups that an answer to these parameters covers: a group it leaves out is empty, not unknown. */
 export function listCarried(operation: Operation, params: Readonly<Record<string, unknown>>): string[] {
   const { carries = [], carriesWith = {} } = operation;
-  const asked = Object.entries(carriesWith).filter(
+  const requested = Object.entries(carriesWith).filter(
     ([option]) => memberAt(params, ['options', option]) === true,
   );
-  return [...carries, ...asked.map(([, group]) => group)];
+  return [...carries, ...requested.map(([, group]) => group)];
 }

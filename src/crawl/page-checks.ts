@@ -3,18 +3,17 @@ import type { Task } from '../jobs/task.ts';
 import type { LandingRecord } from '../landing/landing-record.ts';
 import type { EndReason, Position } from '../landing/page-line.ts';
 import { hashContent } from '../landing/render-page.ts';
-import { FeedDisorder, PagingLoop } from './crawl-failures.ts';
-import type { TaskStart } from './crawl-task.ts';
-import { readIds } from './id-order.ts';
+import { FeedDisorder, PagingLoop, type TaskStart } from './crawl-task.ts';
 import type { PageAnswer, ReceivedPage } from './page.ts';
 import type { PageCursor } from './page-cursor.ts';
 import type { NextStep, PageFacts, PagingGoal } from './paging.ts';
 import { isKeyPosition } from './position.ts';
+import { readIds } from './record-keys.ts';
 
-/** So many pages of a feed in a row that are in no order show that it has none: going on would buy all of it each night. */
+/** Pages in a row without order that show that a feed has none: continuing would pay for all of it each night. */
 const maxDisordered = 2;
 
-/** Whether a page, which may have an end, is to be asked for again: it is in no order, or from a replica that is behind. */
+/** Whether a page is to be requested again: it is in no order, from a replica that is behind, or ends its list too early. */
 export function isDoubtful(
   { task, goal }: TaskStart,
   cursor: PageCursor,
@@ -31,9 +30,9 @@ export function isDoubtful(
 }
 
 /**
- * Whether a page comes from a replica that is behind, where that matters: a feed's page below its cursor, a first
- * page below what the source was seen at, a page that would end the list below all others, and every such page of an
- * incremental crawl: there what is missing on top lifts the list over the page's number, and rows are passed by.
+ * Whether a page comes from a replica that is behind, where that matters: a feed's page below its cursor, a first page
+ * below the newest slot seen, a page below all others that would end the list. In an incremental crawl every page below
+ * all others matters, because rows that are missing on top shift the list over the page's number, and rows are skipped.
  */
 function isBehind(
   { operation: { paging }, incremental }: Pick<Task, 'operation' | 'incremental'>,
@@ -53,8 +52,8 @@ function isBehind(
 }
 
 /**
- * Whether a feed's end is doubtful: it has come down to nothing that is covered, where records are. What publishing
- * believes of it says sql/publish/coverage.sql.
+ * Whether a feed ends above what is covered, although records were received there. sql/publish/coverage.sql decides what
+ * publishing believes of it.
  */
 function endsTooEarly(
   { lastSlot }: Pick<PageFacts, 'lastSlot'>,
@@ -70,8 +69,8 @@ function endsTooEarly(
 }
 
 /**
- * Whether a feed of which nothing is covered ends with an empty page below a full one: a replica that lost what lies there
- * says the same as the end does. Of as many feeds as a page has records, one ends so.
+ * Whether a feed of which nothing is covered ends with an empty page after a full one: a replica that lost the rest
+ * answers as the end does. Of as many feeds as a page has records, only one really ends so.
  */
 function endsAfterFull(
   { records }: Pick<PageFacts, 'records'>,
@@ -82,10 +81,11 @@ function endsAfterFull(
 }
 
 /**
- * The same records or the same cursor twice in one crawl is a circle: a server that ignores the cursor goes on for ever.
- * A crawl by ids does not go by the cursors it is given. Pages that begin and end with the same ids have the same
- * records, whatever their bytes. By page number twice is none yet: as many records as a page has came in above.
- * @returns the page's marks, now in `seen`
+ * Refuses the same records or the same cursor twice in one crawl: a server that ignores the cursor gives them for ever.
+ * Pages that begin and end with the same ids have the same records, whatever their bytes. A crawl by ids ignores the
+ * answers' cursors. A crawl by page number may see a page twice, when a whole page of new records arrived above it.
+ * @returns the page's marks, which are added to `seen`
+ * @throws PagingLoop
  */
 export function refuseLoop(
   { operation }: Task,
@@ -97,7 +97,7 @@ export function refuseLoop(
   const cursor = isKeyPosition(position) ? null : page.cursor;
   if (records.length === 0 && more !== true) return [];
   const ids = operation.idMember === undefined ? null : describeIds(records, operation.idMember);
-  const most = position.page === undefined ? 1 : 2;
+  const maxTimes = position.page === undefined ? 1 : 2;
   const marks: string[] = [];
   for (const [what, value] of [
     ['ids', ids],
@@ -107,7 +107,7 @@ export function refuseLoop(
     if (value === null) continue;
     const mark = `${what} ${createHash('sha256').update(value).digest('hex').slice(0, 16)}`;
     const times = (seen.get(mark) ?? 0) + 1;
-    if (times > most)
+    if (times > maxTimes)
       throw new PagingLoop(`the API gave the same ${what} ${times} times: it pages in a circle`);
     seen.set(mark, times);
     marks.push(mark);
@@ -115,13 +115,13 @@ export function refuseLoop(
   return marks;
 }
 
-/** What a page's ids are, by its ends; null where fewer than two can be read. */
+/** Identifies a page's ids by the first and the last; null where fewer than two can be read. */
 function describeIds(records: readonly LandingRecord[], idMember: string): string | null {
   const { listed } = readIds(records, idMember, 'ends');
   return listed.length < 2 ? null : `${listed.join(' ')} ${records.length}`;
 }
 
-/** More records, and no way to ask for them: taken for the end, they would be missing silently. */
+/** @throws PagingLoop for a page with more records behind it and no way to request them: they would be missing silently */
 export function refuseDeadEnd({ operation }: Task, page: ReceivedPage, { next, end }: NextStep): void {
   const { more, cursor, records } = page;
   const goesByCursor = operation.paging === 'cursor' || operation.paging === 'feed';
@@ -132,8 +132,8 @@ export function refuseDeadEnd({ operation }: Task, page: ReceivedPage, { next, e
 }
 
 /**
- * @param times how often each page was asked for
- * @throws FeedDisorder after as many pages as show that the feed has no order; what they hold has landed
+ * @param times how often each page was requested
+ * @throws FeedDisorder after as many pages as show that the feed has no order; their records have landed
  */
 export function refuseDisorder({ disordered }: PageCursor, times: number): void {
   if (disordered < maxDisordered) return;

@@ -2,9 +2,8 @@ import { ApiError } from '../api/api-errors.ts';
 import { saysCursorRefused } from '../api/classify.ts';
 import type { Task } from '../jobs/task.ts';
 import type { PageGroup, Position, Restart } from '../landing/page-line.ts';
-import { BoundsIgnored, RangesRefused } from './crawl-failures.ts';
-import type { TaskStart } from './crawl-task.ts';
-import { asksTooMuch, freshTrust, type LimitTrust, restore, shrink } from './page-size.ts';
+import { BoundsIgnored, RangesRefused, type TaskStart } from './crawl-task.ts';
+import { asksTooMuch, countSuccess, halveLimit, initialBackoff, type LimitBackoff } from './page-size.ts';
 import type { NextStep, PageFacts } from './paging.ts';
 import {
   firstPosition,
@@ -16,45 +15,48 @@ import {
   resizePosition,
 } from './position.ts';
 
-/** Where a crawl stands between two pages. */
+/** The state of a crawl between two pages. */
 export interface PageCursor {
-  /** Number of the page that comes next, and where it is asked for; null when the crawl has ended. */
+  /** Number of the next page. */
   page: number;
+  /** Where the next page is requested; null when the crawl has ended. */
   position: Position | null;
-  /** Of the page before it: the group its records end in, and the id they end at. */
+  /** The group that the page before ends in. */
   group: PageGroup | null;
+  /** The id that the page before ends at. */
   lastKey: string | null;
   restart: Restart;
-  /** Whether the page before it had fewer records than asked for. */
+  /** Whether the page before had fewer records than requested. */
   afterShort: boolean;
-  /** … or as many. */
+  /** Whether the page before had as many records as requested. */
   afterFull: boolean;
-  /** Feeds: the slot that the cursor stands at; null at the head. */
+  /** Feeds: slot of the cursor; null at the head. */
   cursorSlot: number | null;
-  /** Lowest slot of the crawl's pages so far. */
+  /** Lowest slot that the crawl's pages so far reflect. */
   lowestSlot: number | null;
-  /** Feeds: the slot it has come down to (null at the head), and Unix time of its newest record at or below what is covered. */
+  /** Feeds: the slot that the crawl has come down to; null at the head. */
   reachedSlot: number | null;
+  /** Feeds: Unix time of the crawl's newest record at or below what is covered. */
   coveredTime: number | null;
-  /** Feeds: pages that did not descend, one after another. */
+  /** Feeds: pages in a row that did not descend. */
   disordered: number;
-  trust: LimitTrust;
-  /** Incremental crawls: rows known at the end of what was received. */
-  known: number;
+  limitBackoff: LimitBackoff;
+  /** Incremental crawls: rows in a row, up to the last one received, that are already stored. */
+  knownInRow: number;
   /**
-   * How often records and cursors (marks of them) were received since the crawl last began, by any run: to find a server
-   * that pages in a circle.
+   * How often each page's records and cursor (as marks of them) were received since the crawl last began, by any run:
+   * finds a server that pages in a circle.
    */
   seen: Map<string, number>;
 }
 
-/** A cursor whose page is asked for. */
-export type AskedCursor = PageCursor & { position: Position };
+/** A cursor whose page is requested. */
+export type RequestedCursor = PageCursor & { position: Position };
 
-/** Restarts without having come further than before; after them the API's refusal stands. */
+/** Restarts that bring the crawl no further; after them the API's refusal fails it. */
 const maxRestarts = 2;
 
-/** The cursor of a new crawl, or of one that goes on where its pages in the landing log end. */
+/** The cursor of a new crawl, or of one that continues where its pages in the landing log end. */
 export function beginCursor({ task, resume, from }: TaskStart): PageCursor {
   const last = resume?.last ?? null;
   const depth = last?.page ?? 0;
@@ -71,28 +73,28 @@ export function beginCursor({ task, resume, from }: TaskStart): PageCursor {
     afterFull: last !== null && last.position !== null && isFull(last.records, last.position),
     disordered: 0,
     restart: last?.restart ?? { count: 0, depth, deepest: depth },
-    trust: freshTrust,
-    known: 0,
+    limitBackoff: initialBackoff,
+    knownInRow: 0,
     seen: new Map(resume?.seen),
   };
 }
 
 /**
- * The cursor after a page that came. Where the limit was halved, and held for a while, more is asked for again.
- * @param cursor where the page was asked for
+ * The cursor after a page was received. A limit that was halved, and then succeeded for a while, is doubled again.
+ * @param cursor where the page was requested
  */
 export function advanceCursor(
   task: Task,
-  cursor: AskedCursor,
+  cursor: RequestedCursor,
   { records, slot, group, lastKey, lastSlot, descends, coveredTime, depth }: PageFacts,
   { next }: NextStep,
 ): PageCursor {
-  const size = next && restore(next.limit, cursor.trust, task.pageSize);
+  const size = next && countSuccess(next.limit, cursor.limitBackoff, task.pageSize);
   return {
     ...cursor,
     page: cursor.page + 1,
     position: next && resizePosition(next, size?.limit ?? next.limit),
-    trust: size?.trust ?? cursor.trust,
+    limitBackoff: size?.backoff ?? cursor.limitBackoff,
     ...{ group, lastKey, cursorSlot: lastSlot, coveredTime },
     afterShort: isShort(records, cursor.position),
     afterFull: isFull(records, cursor.position),
@@ -103,7 +105,7 @@ export function advanceCursor(
   };
 }
 
-/** How the restarts stand once another page has landed, with which the crawl is so deep in the list. */
+/** The restarts after another page, with which the crawl is `reached` pages deep in the list. */
 function deepen({ count, depth, deepest }: Restart, reached: number): Restart {
   return depth < deepest
     ? { count, depth: reached, deepest }
@@ -111,22 +113,23 @@ function deepen({ count, depth, deepest }: Restart, reached: number): Restart {
 }
 
 /**
- * The cursor after a failure that the crawl survives: too much was asked for at once, or the API no longer knows the cursor.
- * @throws RangesRefused where a range shows that the source has none; what failed otherwise
+ * The cursor after a failure that the crawl survives: the page was too much, or the API no longer knows the cursor.
+ * @throws RangesRefused where a range shows that the source has none; every other failure as it is
  */
-export function cursorAfterFailure(error: unknown, task: Task, cursor: AskedCursor): PageCursor {
-  const less = askForLess(error, task, cursor);
-  if (less !== null) return less;
+export function cursorAfterFailure(error: unknown, task: Task, cursor: RequestedCursor): PageCursor {
+  const smaller = requestLess(error, task, cursor);
+  if (smaller !== null) return smaller;
   if (showsNoRanges(error, task, cursor)) throw new RangesRefused((error as Error).message);
-  const again = isPositionRefused(error, task, cursor.position) ? restart(task, cursor) : null;
-  if (again === null) throw error;
-  return again;
+  const restarted = isPositionRefused(error, task, cursor.position) ? restart(task, cursor) : null;
+  if (restarted === null) throw error;
+  return restarted;
 }
 
 /**
- * A bound that is refused where it is sent for the first time: `after` on a range's first page (on the second of the
- * first range, which begins without it). Or one that is not kept: on the first two pages, because a first page of few
- * ids may keep it by chance; `before` on any, as a page far below it does not show it.
+ * Whether the source has no ranges of ids. It refuses a bound where that is first sent: `after` on a range's first page,
+ * or on the second page of the first range, which begins without one. Or it ignores a bound: `after` on the first two
+ * pages, because a first page of few ids may respect it by chance; `before` on any page, because only a page near it
+ * shows that.
  */
 function showsNoRanges(error: unknown, { range }: Task, { page }: PageCursor): boolean {
   if (range === null) return false;
@@ -142,25 +145,25 @@ function isPositionRefused(error: unknown, { operation, range }: Task, position:
   if (!(error instanceof ApiError) || (position.cursor === undefined && !isKeyPosition(position)))
     return false;
   const { kind, said } = error;
-  // A place that is not there any more: not found in the words, which name no cursor.
+  // A position that is gone: the error says "not found" and names no cursor.
   if (kind === 'server' && /not found/i.test(said)) return true;
   const names = [operation.cursorParam ?? 'cursor', 'before', 'after'].filter((name) => name in position);
   return (kind === 'rejected' || kind === 'server') && saysCursorRefused(said, names);
 }
 
-/** The cursor that asks for half as much in the same place; null where the failure was another, or nothing is less. */
-function askForLess(error: unknown, { operation }: Task, cursor: AskedCursor): PageCursor | null {
-  const { position, trust } = cursor;
+/** The cursor with half the limit at the same position; null for another failure, or where nothing is less. */
+function requestLess(error: unknown, { operation }: Task, cursor: RequestedCursor): PageCursor | null {
+  const { position, limitBackoff } = cursor;
   if (!asksTooMuch(error) || operation.limit === null) return null;
-  const less = shrink(position.limit, trust);
-  return less && { ...cursor, position: resizePosition(position, less.limit), trust: less.trust };
+  const half = halveLimit(position.limit, limitBackoff);
+  return half && { ...cursor, position: resizePosition(position, half.limit), limitBackoff: half.backoff };
 }
 
 /**
- * The cursor after the API refused the position of its next page: after the last id where the list is in id order,
- * else from the start. Null when that was tried often enough without coming further.
+ * The cursor after the API refused the position of the next page: after the last id where the list is in id order,
+ * else from the start. Null after as many restarts as brought the crawl no further.
  */
-function restart(task: Task, cursor: AskedCursor): PageCursor | null {
+function restart(task: Task, cursor: RequestedCursor): PageCursor | null {
   const { position, lastKey, restart } = cursor;
   if (restart.count === maxRestarts) return null;
   const count = restart.count + 1;

@@ -1,16 +1,14 @@
 import type { LandingRecord } from '../landing/landing-record.ts';
 import { hashContent } from '../landing/render-page.ts';
 import type { FeedOrder } from '../operations/operation.ts';
-import { BoundsIgnored } from './crawl-failures.ts';
-import type { TaskStart } from './crawl-task.ts';
-import { furthestId, isInOrder, readIds } from './id-order.ts';
+import { BoundsIgnored, type TaskStart } from './crawl-task.ts';
 import { type ReceivedPage, readSlotNumber, readWhole } from './page.ts';
-import type { AskedCursor } from './page-cursor.ts';
+import type { RequestedCursor } from './page-cursor.ts';
 import type { PageFacts } from './paging.ts';
 import { isAscending, isKeyPosition, positionAfter } from './position.ts';
-import { readPageGroup } from './record-groups.ts';
+import { furthestId, isInOrder, readIds, readPageGroup } from './record-keys.ts';
 
-/** Lists that are no feeds have no order of slots. */
+/** For lists that are no feeds, whose slots have no order. */
 const notInFeed: FeedPage = {
   firstTime: null,
   lastSlot: null,
@@ -20,21 +18,15 @@ const notInFeed: FeedPage = {
 };
 
 /**
- * What a page says of how to go on after it, and where it stands in its list.
- * @param cursor where it was asked for
- * @param now when it came, Unix ms
- * @throws BoundsIgnored when the page was asked for by bounds and does not keep them
+ * The facts of a page that decide where its crawl continues.
+ * @param cursor where the page was requested
+ * @throws BoundsIgnored when the page was requested by bounds and does not respect them
  */
-export function readFacts(
-  { task, goal }: TaskStart,
-  cursor: AskedCursor,
-  page: ReceivedPage,
-  now: number,
-): PageFacts {
+export function readFacts({ task, goal }: TaskStart, cursor: RequestedCursor, page: ReceivedPage): PageFacts {
   const { more, slot, records, nulls } = page;
   const { feed, groupBy } = task.operation;
-  const around = { reached: cursor.reachedSlot, coveredSlot: goal.coveredSlot, now };
-  const inFeed = feed === undefined ? notInFeed : readFeedPage(feed, page, around);
+  const bounds = { reached: cursor.reachedSlot, coveredSlot: goal.coveredSlot };
+  const inFeed = feed === undefined ? notInFeed : readFeedPage(feed, page, bounds);
   return {
     ...{ records: records.length, nulls, cursor: page.cursor, more, slot, ...inFeed },
     coveredTime: cursor.coveredTime ?? inFeed.coveredTime,
@@ -47,13 +39,13 @@ export function readFacts(
 }
 
 /**
- * The id a page of a keyset list ends at; null where its pages are not in the order of their ids, so that none can be
- * gone on after. All ids of a range's first page are looked at, because nobody knows yet whether the source has ranges.
- * @throws BoundsIgnored when the page was asked for by bounds and does not keep them
+ * The id that a page of a keyset list ends at; null where the pages are not in id order, so that the list cannot continue
+ * after an id. Reads all ids of a range's first page, because it may show that the source has no ranges.
+ * @throws BoundsIgnored when the page was requested by bounds and does not respect them
  */
 function readLastKey(
   { task }: Pick<TaskStart, 'task'>,
-  { position, page, lastKey, restart }: AskedCursor,
+  { position, page, lastKey, restart }: RequestedCursor,
   { records }: ReceivedPage,
 ): string | null {
   const { idMember } = task.operation;
@@ -69,16 +61,17 @@ function readLastKey(
   return furthestId(ids, ascending) ?? (byKey ? null : lastKey);
 }
 
-/** What the records of a feed's page say of their place in the ledger. In feeds that go by time, slots are Unix times. */
+/** Where a feed's page is in the ledger, by its records. In feeds ordered by time, slots are Unix times. */
 interface FeedPage {
-  /** By time: of its newest record; null where none is known, and in other feeds. */
+  /** Feeds by time: Unix time of the newest record; null where none is known, and in other feeds. */
   firstTime: number | null;
-  /** Slot and Unix time of the record that the page reaches down to; null where none is known, or the page does not descend. */
+  /** Slot of the record that the page reaches down to; null where none is known, or the page does not descend. */
   lastSlot: number | null;
+  /** Unix time of that record; null where it has none. */
   lastTime: number | null;
-  /** Whether its slots go down, from those of the page before it. */
+  /** Whether the slots go down, starting from those of the page before. */
   descends: boolean;
-  /** Unix time of its newest record at or below what is covered; null where it has none. */
+  /** Unix time of the newest record at or below what is covered; null where there is none. */
   coveredTime: number | null;
 }
 
@@ -87,42 +80,41 @@ interface FeedRecord {
   time: number | null;
 }
 
-/** With fewer records, one that lies apart says nothing of the others. */
-const fewRecords = 4;
+/** With fewer records, an outlier cannot be recognised. */
+const minForOutlier = 4;
 
-/** By time: how many seconds a time may be above one before it, since those of old blocks are estimates that went back, … */
+/** Feeds by time: seconds that a time may be above the one before it. Times of old blocks are estimates that went back. */
 const maxRise = 3600;
-/** … and ahead of the answer. */
+
+/** Feeds by time: seconds that a record may be ahead of the answer. */
 const maxAhead = 3600;
 
-/** What is known where a feed's page came. */
+/** How far down the crawl, and the feed's coverage, reach. */
 interface FeedBounds {
   /** The lowest slot that the crawl has come down to; null at the head. */
   reached: number | null;
   /** Newest slot that is covered, or null. */
   coveredSlot: number | null;
-  /** When the page came, Unix ms. */
-  now: number;
 }
 
 /**
- * Reads the places of a newest-first page. A record that is not indexed yet (slot 0, or none), or says what cannot be right
- * yet, has no place in the order. By time, records that say none are usual, and a page of nothing else reaches as far down
- * as the one above it.
+ * Reads the slots of a newest-first page. A record without a slot, with slot 0 (not indexed yet) or with one that cannot
+ * be right yet is left out of the order. In feeds by time records without a time are usual; a page of nothing else
+ * reaches as far down as the page before.
  */
 function readFeedPage(
   order: FeedOrder,
-  { records, slotCeiling }: Pick<ReceivedPage, 'records' | 'slotCeiling'>,
-  { reached, coveredSlot, now }: FeedBounds,
+  { records, slotCeiling, receivedAt }: ReceivedPage,
+  { reached, coveredSlot }: FeedBounds,
 ): FeedPage {
   const byTime = order.by === 'time';
   const readable = records.filter((record) => record.refusal === undefined);
-  const ceiling = byTime ? now / 1000 + maxAhead : slotCeiling;
+  const ceiling = byTime ? receivedAt.getTime() / 1000 + maxAhead : slotCeiling;
   const placed = readable.flatMap((record) => readRecord(record, order, ceiling) ?? []);
   const mayHaveNone = byTime || readable.length === 0;
   const descends = (placed.length > 0 || mayHaveNone) && isDescending(placed, reached, byTime ? maxRise : 0);
   const above = byTime && reached !== null ? { slot: reached, time: reached } : null;
-  const last = descends ? lowestOf(withoutApart(placed), above) : null;
+  const last = descends ? lowestOf(withoutOutlier(placed), above) : null;
   const covered = placed.find(
     ({ slot, time }) => time !== null && coveredSlot !== null && slot <= coveredSlot,
   );
@@ -144,20 +136,23 @@ function isDescending(records: readonly FeedRecord[], reached: number | null, ma
   return true;
 }
 
-/** Of equal ones the last. @param above what stands above all of them */
+/** The lowest record, or `above` where none is lower; of equal ones the last. */
 function lowestOf(records: readonly FeedRecord[], above: FeedRecord | null): FeedRecord | null {
-  return records.reduce((lowest, one) => (lowest === null || one.slot <= lowest.slot ? one : lowest), above);
+  return records.reduce(
+    (lowest, record) => (lowest === null || record.slot <= lowest.slot ? record : lowest),
+    above,
+  );
 }
 
 /**
- * Without the last record, where it lies further below the others than these are apart. One old slot at a page's end would
- * end the feed there, and all that is left out would count as covered.
+ * Leaves out the last record where it is further below the others than these are apart: one old slot at a page's end
+ * would end the feed there, and everything in between would count as covered.
  */
-function withoutApart(records: readonly FeedRecord[]): readonly FeedRecord[] {
+function withoutOutlier(records: readonly FeedRecord[]): readonly FeedRecord[] {
   const [first, before, last] = [records[0], records.at(-2), records.at(-1)];
   if (first === undefined || before === undefined || last === undefined) return records;
-  const isApart = records.length >= fewRecords && before.slot - last.slot > first.slot - before.slot + 1;
-  return isApart ? records.slice(0, -1) : records;
+  const isOutlier = records.length >= minForOutlier && before.slot - last.slot > first.slot - before.slot + 1;
+  return isOutlier ? records.slice(0, -1) : records;
 }
 
 function readRecord({ bytes }: LandingRecord, order: FeedOrder, ceiling: number): FeedRecord | null {

@@ -3,78 +3,81 @@ import type { Task } from '../jobs/task.ts';
 import type { Position } from '../landing/page-line.ts';
 import { resizePosition } from './position.ts';
 
-/** How a crawl gets along with the number of records it asks for at once. */
-export interface LimitTrust {
-  /** Pages that came since the limit last changed. */
-  good: number;
-  /** So many must come before more is asked for again. */
-  patience: number;
+/** Decides when a limit that was halved is doubled again. */
+export interface LimitBackoff {
+  /** Pages received since the limit last changed. */
+  successes: number;
+  /** Pages that must be received before the limit is doubled. */
+  needed: number;
 }
 
-export const freshTrust: LimitTrust = { good: 0, patience: 4 };
-const mostPatience = 256;
+export const initialBackoff: LimitBackoff = { successes: 0, needed: 4 };
+const maxNeeded = 256;
 
-/** Whether less may be answered where so much was not: the answer was too big, or did not come in time. */
+/** Whether a smaller page may succeed: the answer was too big, or did not come in time. */
 export function asksTooMuch(error: unknown): boolean {
   return error instanceof ApiError && (error.kind === 'too_big' || error.kind === 'slow');
 }
 
-/** After an answer to too much: half of it, and more patience where the last change was for the worse. Null below 1. */
-export function shrink(limit: number, trust: LimitTrust): { limit: number; trust: LimitTrust } | null {
+/** Half the limit; needs twice the successes where the last change brought none. Null below 1. */
+export function halveLimit(
+  limit: number,
+  { successes, needed }: LimitBackoff,
+): { limit: number; backoff: LimitBackoff } | null {
   if (limit <= 1) return null;
-  const patience = trust.good === 0 ? Math.min(mostPatience, trust.patience * 2) : trust.patience;
-  return { limit: Math.floor(limit / 2), trust: { good: 0, patience } };
+  const backoff = { successes: 0, needed: successes === 0 ? Math.min(maxNeeded, needed * 2) : needed };
+  return { limit: Math.floor(limit / 2), backoff };
 }
 
-/** After a page that came: twice as much, up to `most`, once enough came. */
-export function restore(
+/** Counts a success; doubles the limit, up to `maxLimit`, once there are enough. */
+export function countSuccess(
   limit: number,
-  { good, patience }: LimitTrust,
-  most: number,
-): { limit: number; trust: LimitTrust } {
-  if (limit >= most || good + 1 < patience) return { limit, trust: { good: good + 1, patience } };
-  return { limit: Math.min(most, limit * 2), trust: { good: 0, patience } };
+  { successes, needed }: LimitBackoff,
+  maxLimit: number,
+): { limit: number; backoff: LimitBackoff } {
+  if (limit >= maxLimit || successes + 1 < needed)
+    return { limit, backoff: { successes: successes + 1, needed } };
+  return { limit: Math.min(maxLimit, limit * 2), backoff: { successes: 0, needed } };
 }
 
 /**
- * What a run learns of how many records of a job's operation come in time. Its targets have one source, so where one
- * crawl was answered too slowly the others need not find that out again. What is too big is a matter of single lists,
- * and is not told here.
+ * The page size that the targets of a job share, because they have one source: where one crawl timed out, the others
+ * need not find that out again. A page that is too big concerns its own list only, and is not counted here.
  */
-export interface LearntSize {
-  /** Where to ask for a page: with less where the crawl has no page of that size yet and the job has learnt better. */
-  fit(position: Position, trust: LimitTrust): Position;
-  /** A page of so many came. */
-  came(limit: number): void;
-  /** A page of so many did not come in time. */
-  failed(limit: number): void;
+export interface PageSize {
+  /** The position with a smaller limit where this crawl has no page of that size yet and the job learnt a smaller one. */
+  limitTo(position: Position, backoff: LimitBackoff): Position;
+  /** A page of this limit was received. */
+  succeeded(limit: number): void;
+  /** A page of this limit timed out. */
+  timedOut(limit: number): void;
 }
 
-/** The sizes of a run, by job and operation. */
-export type LearntSizes = (task: Task) => LearntSize;
+/** The page sizes of a run, by job and operation. */
+export type PageSizes = (task: Task) => PageSize;
 
-export function createLearntSizes(): LearntSizes {
-  const sizes = new Map<string, LearntSize>();
+export function createPageSizes(): PageSizes {
+  const sizes = new Map<string, PageSize>();
   return (task) => {
     const key = `${task.operation.name} ${task.job}`;
-    const known = sizes.get(key) ?? createLearntSize(task.pageSize);
-    sizes.set(key, known);
-    return known;
+    const size = sizes.get(key) ?? createPageSize(task.pageSize);
+    sizes.set(key, size);
+    return size;
   };
 }
 
-function createLearntSize(pageSize: number): LearntSize {
-  let size = { limit: pageSize, trust: freshTrust };
+function createPageSize(maxLimit: number): PageSize {
+  let learnt = { limit: maxLimit, backoff: initialBackoff };
   return {
-    fit: (position, { good }) =>
-      good > 0 || position.limit <= size.limit ? position : resizePosition(position, size.limit),
-    came(limit) {
-      // A whole page that came shows that the slow one was its list's matter.
-      if (limit > size.limit) size = { limit, trust: freshTrust };
-      else if (limit === size.limit) size = restore(limit, size.trust, pageSize);
+    limitTo: (position, { successes }) =>
+      successes > 0 || position.limit <= learnt.limit ? position : resizePosition(position, learnt.limit),
+    succeeded(limit) {
+      // A larger page in time shows that only the other list was slow.
+      if (limit > learnt.limit) learnt = { limit, backoff: initialBackoff };
+      else if (limit === learnt.limit) learnt = countSuccess(limit, learnt.backoff, maxLimit);
     },
-    failed(limit) {
-      if (limit === size.limit) size = shrink(limit, size.trust) ?? size;
+    timedOut(limit) {
+      if (limit === learnt.limit) learnt = halveLimit(limit, learnt.backoff) ?? learnt;
     },
   };
 }

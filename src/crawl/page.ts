@@ -1,45 +1,46 @@
 import { LandingRecord } from '../landing/landing-record.ts';
 import { type SplitPage, sliceEnvelope } from '../landing/split.ts';
 import type { Operation } from '../operations/operation.ts';
-import { BrokenCursor } from './crawl-failures.ts';
+import { BrokenCursor } from './crawl-task.ts';
 
 /** What the crawl reads from an answer; the records themselves stay bytes. */
 export interface PageAnswer {
   records: LandingRecord[];
-  /** `null` answers: of a batch, ids the source does not know; of a list, rows that it could not give. */
+  /** Records that are `null`: in a batch, ids the source does not know; in a list, rows that it could not give. */
   nulls: number;
-  /** Slot the answer says it reflects; null where it says none. */
+  /** Slot the answer reflects; null where it names none. */
   slot: number | null;
   cursor: string | null;
-  /** Whether the answer says that there are more; null where it says nothing. */
+  /** Whether the answer says that there are more records; null where it says neither. */
   more: boolean | null;
-  /** The answer without its records, in the text it came as. */
+  /** The answer's text without its records. */
   envelope: string;
-  /** Whether it stands for the word that there is nothing. */
+  /** Whether this replaces an error that meant "there is nothing". */
   isNoData?: true;
 }
 
-/** An answer that came when slots could be this high. */
+/** An answer, when it was received, and how high a slot could be then. */
 export interface ReceivedPage extends PageAnswer {
+  receivedAt: Date;
   slotCeiling: number;
 }
 
-/** A server takes no longer URL; cursors are ids, or some hundred characters. It stands in a page's line three times. */
+/** Servers take no longer URL, and real cursors have some hundred characters. A page's line holds it three times. */
 const maxCursorLength = 16_384;
 
 const nullRecord = Buffer.from('null');
 
 /**
  * Reads the envelope of one answer: slot, cursor, refused ids.
- * An `errors` entry takes the place of a record (API notes, "Lists"), so it lands as a record that is quarantined. So
- * does a null among a list's records: it may be any row. In a batch, or as the one answer, it is the answer "unknown".
+ * An `errors` entry replaces a record, so it lands as a record that is quarantined. So does a null among a list's
+ * records, which may be any row. In a batch, or as the only record, a null means "unknown".
  */
 export function receivePage(operation: Operation, page: SplitPage): PageAnswer {
   const result = resultOf(page);
-  const known = page.records.filter((record) => !isNull(record));
-  const nulls = page.records.length - known.length;
+  const present = page.records.filter((record) => !isNull(record));
+  const nulls = page.records.length - present.length;
   const isList = !['batch', 'none'].includes(operation.paging);
-  const records = isList && nulls > 0 ? page.records.map(refuseNull) : known;
+  const records = isList && nulls > 0 ? page.records.map(refuseNull) : present;
   if (Array.isArray(memberAt(result, ['errors']))) {
     for (const bytes of sliceEnvelope(page.envelopeText, { path: ['errors'], form: 'array' }))
       records.push(refused(bytes, 'the answer had an error in its place'));
@@ -71,7 +72,7 @@ function refused(bytes: Buffer, refusal: string): LandingRecord {
   return record;
 }
 
-/** The slot an answer says it reflects; null where it says none. A negative one is none, and 0. */
+/** The slot an answer reflects; null where it names none, or one of 0 or below. */
 export function readSlot(operation: Operation, page: SplitPage): number | null {
   return firstSlot(resultOf(page), operation.slotAt);
 }
@@ -80,7 +81,7 @@ function resultOf({ enveloped, envelope }: SplitPage): unknown {
   return enveloped ? (envelope as { result: unknown }).result : envelope;
 }
 
-/** A wallet's 404 and the like, where there may be nothing: the answer is that there is nothing. */
+/** The page of an error that means "there is nothing", such as a wallet's 404. */
 export const noData: PageAnswer = {
   records: [],
   nulls: 1,
@@ -109,7 +110,7 @@ function firstSlot(result: unknown, paths: readonly (readonly string[])[]): numb
   return null;
 }
 
-/** A slot, also as text; null for anything else, and for 0, which says "not indexed yet". */
+/** A slot, also as text; null for anything else, and for 0, which means "not indexed yet". */
 export function readSlotNumber(value: unknown): number | null {
   return readWhole(value) || null;
 }
@@ -126,11 +127,11 @@ function readFlag(value: unknown): boolean | null {
 
 /**
  * Cursors are opaque; a number is sent back as the text it came as. Empty counts as none.
- * @throws BrokenCursor for anything else, also for text that cannot be sent: half a surrogate pair, or too much
+ * @throws BrokenCursor for anything else, also for text that cannot be sent: half a surrogate pair, or too long
  */
 function readCursor(page: SplitPage, value: unknown, path: readonly string[]): string | null {
   const cursor = readCursorText(page, value, path);
-  // Asking for less would not make it shorter.
+  // No TooBigAnswer: a smaller page would not make the cursor shorter.
   if (cursor !== null && cursor.length > maxCursorLength)
     throw new BrokenCursor(
       `the answer's cursor has ${cursor.length} characters, at most ${maxCursorLength} are taken`,

@@ -3,9 +3,8 @@ import type { Task } from '../jobs/task.ts';
 import type { EndReason, PageGroup, Position } from '../landing/page-line.ts';
 import type { Operation } from '../operations/operation.ts';
 import { isKeyPosition, isShort, positionAfter } from './position.ts';
-import type { ShortPages } from './short-pages.ts';
 
-/** What one page tells about how to go on. */
+/** The facts of a page that decide where its crawl continues. */
 export interface PageFacts {
   records: number;
   /** Records that are null. */
@@ -13,49 +12,53 @@ export interface PageFacts {
   cursor: string | null;
   more: boolean | null;
   slot: number | null;
-  /** Digest of its records. Asked for only where it may decide. */
+  /** Digest of its records; computed only where it may decide. */
   content(): string;
-  /** Feeds: what its records say of their place (page-facts.ts), `coveredTime` with what the pages before it said. */
+  /** Feeds: as `FeedPage.firstTime` (page-facts.ts). */
   firstTime: number | null;
+  /** Feeds: as `FeedPage.lastSlot`. */
   lastSlot: number | null;
+  /** Feeds: as `FeedPage.lastTime`. */
   lastTime: number | null;
+  /** Feeds: as `FeedPage.descends`; true for other lists. */
   descends: boolean;
+  /** Feeds: as `FeedPage.coveredTime`, from the first of the crawl's pages that has one. */
   coveredTime: number | null;
-  /** Keyset operations: the id that the page ends at; null where none can be gone on after. */
+  /** Keyset operations: the id that the page ends at; null where the list cannot continue after an id. */
   lastKey: string | null;
-  /** The group that its records end in; null where they have none. */
+  /** The group that the page ends in; null where its records have none. */
   group: PageGroup | null;
   /** Number of the page in its crawl, from 1. */
   page: number;
   /**
    * Whole pages since the crawl began at the start of the list, this one included: less than `page` after a restart, and
-   * where some asked for less.
+   * where some had a smaller limit.
    */
   depth: number;
 }
 
-/** What the crawl knew before it began. */
+/** What earlier crawls of the task received. */
 export interface PagingGoal {
-  /** Slot of the last complete crawl of this task: a source that is no newer has nothing new, … */
+  /** Slot of the last complete crawl: a source that is no newer has nothing new, if its first page is unchanged too. */
   lastCompleteSlot: number | null;
-  /** … unless its slot is stuck: the digest of that crawl's first page, which then is another. Null: not known. */
+  /** Digest of the first page of that crawl, because a source's slot may be stuck while its content moves. Null: unknown. */
   firstContent: string | null;
-  /** Newest slot that crawl saw: an answer from below it comes from a replica that is behind. */
+  /** Newest slot that crawl saw: an answer below it comes from a replica that is behind. */
   seenSlot: number | null;
   /** Feeds: newest slot that is already covered. */
   coveredSlot: number | null;
-  /** Feeds: whether the last complete crawl had records, which a feed that ends now has still to have. */
+  /** Feeds: set where the last complete crawl had records, which the feed must still have. */
   hadRecords?: true;
-  /** Feeds: how far below that slot is read again; without it, not at all. */
+  /** Feeds: how far below the newest covered slot is read again; absent: not at all. */
   overlap?: Overlap;
   since: Since | null;
   /** Whether ids ascend; they descend unless the job asks for it. */
   ascending: boolean;
-  /** Unix milliseconds, for `since: 1d`. */
+  /** Unix ms, for `since: 1d`. */
   now: number;
 }
 
-/** What a feed reads again because it may have been indexed late: a time, and the slots it takes the ledger. */
+/** How far a feed reads again, because records may be indexed late: a time, and the slots of the ledger in that time. */
 export interface Overlap {
   seconds: number;
   slots: number;
@@ -66,10 +69,7 @@ export interface NextStep {
   end: EndReason | null;
 }
 
-/**
- * How a crawl goes on after a page, as `nextStep`; but a list that would go on after a short page ends with it at a provider
- * where that is its end.
- */
+/** How a crawl continues after a page: as `nextStep`, but a short page ends its list at a provider where it is the end. */
 export function decideStep(
   { operation, incremental }: Task,
   position: Position,
@@ -84,8 +84,9 @@ export function decideStep(
 }
 
 /**
- * How a crawl goes on after a page. The end is no cursor where the list goes by cursor, an answer that says there is no more,
- * or an empty page; never a short page, and never `total` (API notes: rows are dropped after LIMIT, and total is the page's own count).
+ * How a crawl continues after a page. A list ends with a page without a cursor (where it pages by cursor), with an answer
+ * that says there is no more, or with an empty page. Never with a short page, because providers drop rows after LIMIT;
+ * never by `total`, which is the page's own count.
  */
 export function nextStep(
   operation: Operation,
@@ -94,7 +95,7 @@ export function nextStep(
   goal: PagingGoal,
 ): NextStep {
   const end = endReason(operation, position, page, goal);
-  // What lies below is covered only if the crawl relied on goes down to there: should it fail, this cursor is the way.
+  // What is below counts as covered because another crawl is on its way there; should it fail, this cursor leads on.
   if (end === 'covered' && page.cursor !== null && promisesBelow(page, goal))
     return { next: { limit: position.limit, cursor: page.cursor }, end };
   if (end !== null) return { next: null, end };
@@ -114,8 +115,7 @@ function endReason(
   page: PageFacts,
   goal: PagingGoal,
 ): EndReason | null {
-  // A filtered history may give an empty page, a cursor and the word that there is more: that is no end. Nor is a page of
-  // records that are all null, with a cursor.
+  // No end: a filtered history may give an empty page with a cursor and `more`, or a cursor with only null records.
   const isEmpty = page.records === 0 && (page.cursor === null || (page.more !== true && page.nulls === 0));
   if (operation.paging === 'none' || isEmpty || page.more === false) return 'exhausted';
   if (operation.paging === 'pages') return null;
@@ -127,8 +127,8 @@ function endReason(
 }
 
 /**
- * An answer from below what the source was seen at proves nothing: the replica is behind. Nor does a slot by itself, which
- * may be stuck while the content moves.
+ * Whether the first page shows that nothing changed since the last complete crawl. An answer below the newest slot seen
+ * proves nothing, because its replica is behind; nor does the slot alone, which may be stuck while the content moves.
  */
 function hasNothingNew(
   { page, slot, content }: PageFacts,
@@ -138,7 +138,7 @@ function hasNothingNew(
   return slot <= lastCompleteSlot && slot >= (seenSlot ?? slot) && content() === firstContent;
 }
 
-/** A feed's head from below what is covered has nothing new; going down from there would leave what lies between. */
+/** Whether a feed's head is below what is covered: it has nothing new, and going down from it would leave a gap above. */
 function isHeadBehind(
   position: Position,
   { slot, firstTime }: PageFacts,
@@ -149,9 +149,9 @@ function isHeadBehind(
 }
 
 /**
- * A feed is crawled down to the newest covered slot inclusive: signatures share slots, so the page that ends in
- * the middle of that slot is not the last. What may have been indexed late below it is read once more. `since` bounds it
- * only where nothing below is covered.
+ * A feed is crawled down to the newest covered slot inclusive: signatures share slots, so a page that ends inside that
+ * slot is not the last. What may have been indexed late below it is read again. `since` is the bound only where nothing
+ * is covered.
  */
 function feedEnd(page: PageFacts, goal: PagingGoal): EndReason | null {
   if (goal.coveredSlot === null) return sinceEnd(page, goal);
@@ -159,7 +159,7 @@ function feedEnd(page: PageFacts, goal: PagingGoal): EndReason | null {
   return isBelow && isBelowOverlap(page, goal) ? 'covered' : null;
 }
 
-/** By the records' block times, which count from the newest that is covered; by slots where they have none. */
+/** By the records' block times, measured from the newest covered record; by slots where records have no times. */
 function isBelowOverlap(page: PageFacts, { coveredSlot, overlap }: PagingGoal): boolean {
   if (overlap === undefined) return true;
   const { lastSlot, lastTime, coveredTime } = page;
@@ -169,13 +169,56 @@ function isBelowOverlap(page: PageFacts, { coveredSlot, overlap }: PagingGoal): 
 
 function sinceEnd(page: PageFacts, { since, now }: PagingGoal): EndReason | null {
   if (since === null || since.kind === 'all') return null;
-  // Parts of pages add up to whole ones but for rounding.
+  // Fractions of pages add up to whole ones, except for rounding.
   if (since.kind === 'pages') return page.depth > since.pages - 1e-6 ? 'since' : null;
   if (since.kind === 'slot') return page.lastSlot !== null && page.lastSlot < since.slot ? 'since' : null;
   return page.lastTime !== null && page.lastTime * 1000 < now - since.ms ? 'since' : null;
 }
 
-/** Whether `since` promises what is below a feed's page. A number of pages promises nothing but them. */
+/** Whether `since` reaches below a feed's page. A number of pages promises nothing below them. */
 function promisesBelow(page: PageFacts, goal: PagingGoal): boolean {
   return goal.since?.kind !== 'pages' && sinceEnd(page, goal) === null;
+}
+
+/**
+ * Whether a page with fewer records than requested ends its list. At most providers it may not, because they drop rows
+ * after LIMIT. Where the config says that it does (`api.short_page_ends`), a sample is checked with one more request.
+ */
+export interface ShortPages {
+  /** Whether the short page just received ends its list. Called once a page, because it counts them for the sample. */
+  isEnd(operation: Operation): boolean;
+  /** Records that a page after a short one has records. Durable when it resolves. */
+  refute(operation: Operation, job: string, target: string): Promise<void>;
+}
+
+/** One in so many short pages is checked, and the first. */
+const sampleEvery = 20;
+
+/** For a run without the setting: no short page ends its list. */
+export const noShortPageEnds: ShortPages = { isEnd: () => false, refute: async () => undefined };
+
+/**
+ * @param trusted operations whose short pages end their lists, until one turns out not to
+ * @param random 0 to 1: chooses the sample, so that it is not the same targets every night
+ * @param onRefuted called once an operation
+ */
+export function createShortPages(
+  trusted: ReadonlySet<string>,
+  random: () => number,
+  onRefuted: (operation: string, job: string, target: string) => Promise<void>,
+): ShortPages {
+  const stillTrusted = new Set(trusted);
+  const counts = new Map<string, number>();
+  const offset = Math.floor(random() * sampleEvery);
+  return {
+    isEnd({ name }) {
+      if (!stillTrusted.has(name)) return false;
+      const count = counts.get(name) ?? 0;
+      counts.set(name, count + 1);
+      return count !== 0 && (count + offset) % sampleEvery !== 0;
+    },
+    async refute({ name }, job, target) {
+      if (stillTrusted.delete(name)) await onRefuted(name, job, target);
+    },
+  };
 }

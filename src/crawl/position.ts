@@ -2,15 +2,15 @@ import type { IdRange, Task } from '../jobs/task.ts';
 import type { Position } from '../landing/page-line.ts';
 import type { Operation } from '../operations/operation.ts';
 
-/** Whether a list is asked for in ascending order of its ids (the API sorts in descending order by default). */
+/** Whether a list is requested in ascending order of its ids (the API sorts in descending order by default). */
 export function isAscending(params: Readonly<Record<string, unknown>>): boolean {
   const order = params.sortBy as { sortBy?: string; sortDirection?: string } | undefined;
   return order?.sortBy === 'id' && order.sortDirection === 'asc';
 }
 
 /**
- * The first page's position: no page number and no cursor, so that a server that has cursors gives one; a job
- * that sorts must use page numbers, and a range of ids has its bounds (API notes, "Lists").
+ * The position of the first page: neither page number nor cursor, so that a server that has cursors gives one. A job that
+ * sorts must use page numbers, and a range of ids has its bounds.
  */
 export function firstPosition(
   operation: Operation,
@@ -28,12 +28,12 @@ export function firstPosition(
   return numbered ? { limit, page: 1 } : { limit };
 }
 
-/** Whether a position is an id to go on after: its answers carry no cursor, and an empty one is the end. */
+/** Whether a position is an id to continue after: answers to it have no cursor, and an empty one is the end. */
 export function isKeyPosition({ after, before }: Position): boolean {
   return after !== undefined || before !== undefined;
 }
 
-/** The position that goes on after an id, within the bound that lies ahead. */
+/** The position that continues after an id, within the bound that lies ahead. */
 export function positionAfter(id: string, position: Position, ascending: boolean): Position {
   const { limit, after, before } = position;
   if (ascending) return { limit, after: id, ...(before === undefined ? {} : { before }) };
@@ -41,23 +41,23 @@ export function positionAfter(id: string, position: Position, ascending: boolean
 }
 
 /**
- * The same place in the list with another limit, at most `most`. A page's number says how many records stand before it
- * only together with the limit, so there it becomes the largest one that brings a page to begin at the same record.
+ * The same record of the list with another limit, at most `maxLimit`. How many records are before a page number depends
+ * on the limit, so there the limit becomes the largest one with which a page begins at that record.
  */
-export function resizePosition(position: Position, most: number): Position {
-  if (position.page === undefined) return { ...position, limit: most };
+export function resizePosition(position: Position, maxLimit: number): Position {
+  if (position.page === undefined) return { ...position, limit: maxLimit };
   const passed = (position.page - 1) * position.limit;
-  let limit = most;
+  let limit = maxLimit;
   while (passed % limit !== 0) limit -= 1;
   return { limit, page: passed / limit + 1 };
 }
 
-/** Whether a page has records, and fewer than were asked for. */
+/** Whether a page has records, and fewer than requested. */
 export function isShort(records: number, { limit }: Position): boolean {
   return records > 0 && records < limit;
 }
 
-/** Whether a page has as many records as were asked for: the list most likely goes on. */
+/** Whether a page has as many records as requested: the list most likely continues. */
 export function isFull(records: number, { limit }: Position): boolean {
   return records > 0 && records >= limit;
 }

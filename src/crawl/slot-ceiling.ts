@@ -1,55 +1,56 @@
-/** What the data folder knows of its ledger's slots. */
+/** The ledger's slots as the data folder recorded them. */
 export interface SlotHistory {
-  /** The newest slot that an answer was believed, and when (Unix ms; null where that is not known); null: none ever. */
+  /** The newest slot that was believed, and when it was received (Unix ms; null: unknown); null: none ever was. */
   newest: { slot: number; at: number | null } | null;
-  /** How fast they go up. */
+  /** Slots a second. */
   perSecond: number;
 }
 
-/** How far an answer's slot may be above those before it. */
+/** How high the slot of an answer may be: a source that is wrong once must not keep out every later answer. */
 export interface SlotCeiling {
-  /** Takes in what is known; what the run has seen itself stays. */
+  /** Takes in what the folder recorded; newer slots of this run stay. */
   learn(history: SlotHistory): void;
-  /** The highest slot that an answer received at `now` (Unix ms) may say. */
+  /** The highest slot that an answer received at `now` (Unix ms) may have. */
   at(now: number): number;
-  /** An answer that is believed said this slot. */
+  /** An answer with this slot was believed. */
   saw(slot: number, now: number): void;
 }
 
-/** Slots of 400 ms, until the ledger's own rate is learnt. */
+/** Slots of 400 ms, until the ledger's own rate is known. */
 export const usualPerSecond = 2.5;
 
-/** A ledger may be so many times as fast as it was, and so many slots ahead whatever the time. */
-const mostTimes = 10;
-const leastAhead = 100_000;
-/** Ten years of slots: what may have passed since a time that is not known. */
-const mostAhead = 800_000_000;
-/** A hundred years of them: what a source may be at that was never seen. */
-const mostAtFirst = 10_000_000_000;
+/** How many times faster than before a ledger may become. */
+const maxSpeedup = 10;
+/** Slots that an answer may always be ahead, however little time has passed. */
+const minAhead = 100_000;
+/** Ten years of slots: how far ahead an answer may be where the time of the last slot is unknown. */
+const maxAhead = 800_000_000;
+/** A hundred years of slots: the ceiling of a source that was never seen. */
+const firstCeiling = 10_000_000_000;
 
 /**
- * The highest slot that can be right at `now` (Unix ms). Newer wins, so one answer from the far future, taken at its word,
- * would keep out every later one. A time in the future was a wrong clock's, and counts as not known. Pure.
+ * The highest slot that can be right at `now` (Unix ms). Newer wins, so one answer from the far future would keep out
+ * every later one. A time in the future came from a wrong clock, and counts as unknown. Pure.
  */
 export function highestSlot({ newest, perSecond }: SlotHistory, now: number): number {
-  if (newest === null) return mostAtFirst;
+  if (newest === null) return firstCeiling;
   const { slot, at } = newest;
-  if (at === null || at > now) return slot + mostAhead;
-  const passed = Math.ceil(mostTimes * perSecond * ((now - at) / 1000));
-  return slot + Math.min(mostAhead, Math.max(leastAhead, passed));
+  if (at === null || at > now) return slot + maxAhead;
+  const passed = Math.ceil(maxSpeedup * perSecond * ((now - at) / 1000));
+  return slot + Math.min(maxAhead, Math.max(minAhead, passed));
 }
 
 /** The ceiling of one run: it rises with the slots of the run's answers. */
 export function createSlotCeiling(): SlotCeiling {
-  let known: SlotHistory = { newest: null, perSecond: usualPerSecond };
-  const isNewer = (slot: number) => known.newest === null || slot > known.newest.slot;
+  let history: SlotHistory = { newest: null, perSecond: usualPerSecond };
+  const isNewer = (slot: number) => history.newest === null || slot > history.newest.slot;
   return {
     learn({ newest, perSecond }) {
-      known = { newest: newest !== null && isNewer(newest.slot) ? newest : known.newest, perSecond };
+      history = { newest: newest !== null && isNewer(newest.slot) ? newest : history.newest, perSecond };
     },
-    at: (now) => highestSlot(known, now),
+    at: (now) => highestSlot(history, now),
     saw(slot, now) {
-      if (isNewer(slot)) known = { ...known, newest: { slot, at: now } };
+      if (isNewer(slot)) history = { ...history, newest: { slot, at: now } };
     },
   };
 }

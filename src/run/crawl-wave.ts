@@ -2,7 +2,7 @@ import { realTiming } from '../api/timing.ts';
 import { findNewestSegment } from '../archive/retention.ts';
 import type { LandedPage } from '../crawl/crawl-task.ts';
 import { crawlTasks } from '../crawl/crawl-tasks.ts';
-import { createLearntSizes } from '../crawl/page-size.ts';
+import { createPageSizes } from '../crawl/page-size.ts';
 import { StoppedEarly } from '../errors.ts';
 import type { Task } from '../jobs/task.ts';
 import { createLandingLog } from '../landing/writer.ts';
@@ -43,7 +43,7 @@ export async function crawlWave(
     await crawlTasks(shareCrawls(starts, acceptsAhead), {
       ...{ client, landing, run: session.run, wave, batchConcurrency: 8, concurrency: taskConcurrency },
       ...{ timing: realTiming, isKnown: known.ask, onPage, onTaskEnd: progress.onTaskEnd },
-      ...{ sizes: createLearntSizes(), shortPages, slots, acceptsAhead },
+      ...{ pageSizes: createPageSizes(), shortPages, slots, acceptsAhead },
     }).finally(() => landing.close());
     return null;
   } catch (error) {

@@ -1,5 +1,5 @@
 import { realTiming } from '../api/timing.ts';
-import { createShortPages, type ShortPages } from '../crawl/short-pages.ts';
+import { createShortPages, type ShortPages } from '../crawl/paging.ts';
 import { appendRunLog, listRefuted, readRunLog } from './run-log.ts';
 import type { Session } from './session.ts';
 

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { CrawlDeps, TaskStart } from '../../src/crawl/crawl-task.ts';
 import { crawlTask } from '../../src/crawl/crawl-tasks.ts';
-import { createLearntSizes } from '../../src/crawl/page-size.ts';
-import { shortPagesGoOn } from '../../src/crawl/short-pages.ts';
+import { createPageSizes } from '../../src/crawl/page-size.ts';
+import { noShortPageEnds } from '../../src/crawl/paging.ts';
 import { createSlotCeiling, type SlotCeiling } from '../../src/crawl/slot-ceiling.ts';
 import type { Task } from '../../src/jobs/task.ts';
 import { type LandedCrawl, readLanding } from '../../src/landing/reader.ts';
@@ -71,8 +71,8 @@ export async function newCrawl(
         run: `run-${runs}`,
         wave: 1,
         batchConcurrency: 2,
-        sizes: createLearntSizes(),
-        shortPages: shortPagesGoOn,
+        pageSizes: createPageSizes(),
+        shortPages: noShortPageEnds,
         slots: ceilingAbove(110),
         acceptsAhead: () => false,
         timing: jumpingTime(),

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { BrokenCursor } from '../../../src/crawl/crawl-failures.ts';
+import { BrokenCursor } from '../../../src/crawl/crawl-task.ts';
 import { listCarried } from '../../../src/crawl/land-page.ts';
 import { type PageAnswer, receivePage } from '../../../src/crawl/page.ts';
 import { type DataFolder, dataFolder, makeDataFolder } from '../../../src/data-folder.ts';

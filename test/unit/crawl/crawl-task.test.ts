@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../../src/api/api-errors.ts';
-import { PagingLoop } from '../../../src/crawl/crawl-failures.ts';
 import type { CrawlDeps } from '../../../src/crawl/crawl-task.ts';
+import { PagingLoop } from '../../../src/crawl/crawl-task.ts';
 import { isEnded } from '../../../src/landing/reader.ts';
 import { assets, cursorList, newCrawl, newTask, numberedList, type Params } from '../../support/crawl.ts';
 

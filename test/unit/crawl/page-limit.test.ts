@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../../src/api/api-errors.ts';
-import { BrokenCursor } from '../../../src/crawl/crawl-failures.ts';
-import { freshTrust, restore, shrink } from '../../../src/crawl/page-size.ts';
+import { BrokenCursor } from '../../../src/crawl/crawl-task.ts';
+import { countSuccess, halveLimit, initialBackoff } from '../../../src/crawl/page-size.ts';
 import { resizePosition } from '../../../src/crawl/position.ts';
 import { isEnded } from '../../../src/landing/reader.ts';
 import { type Answer, assets, cursorList, newCrawl, newTask, numberedList } from '../../support/crawl.ts';
@@ -200,14 +200,14 @@ test('the same place with another limit: a page number only where it begins at t
 });
 
 test('each time that more was asked for in vain, it takes longer until it is again', () => {
-  let state = { limit: 8, trust: freshTrust };
+  let state = { limit: 8, backoff: initialBackoff };
   const waits: number[] = [];
   for (let times = 0; times < 9; times += 1) {
-    state = shrink(state.limit, state.trust)!;
+    state = halveLimit(state.limit, state.backoff)!;
     let good = 0;
-    for (; state.limit < 8; good += 1) state = restore(state.limit, state.trust, 8);
+    for (; state.limit < 8; good += 1) state = countSuccess(state.limit, state.backoff, 8);
     waits.push(good);
   }
   expect(waits).toEqual([8, 16, 32, 64, 128, 256, 256, 256, 256]);
-  expect(shrink(1, freshTrust)).toBe(null);
+  expect(halveLimit(1, initialBackoff)).toBe(null);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BrokenCursor } from '../../../src/crawl/crawl-failures.ts';
+import { BrokenCursor } from '../../../src/crawl/crawl-task.ts';
 import { receivePage } from '../../../src/crawl/page.ts';
 import { splitPage } from '../../../src/landing/split.ts';
 import { findOperation } from '../../../src/operations/catalogue.ts';

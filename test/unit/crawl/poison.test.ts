@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { PagingLoop, SlotAhead } from '../../../src/crawl/crawl-failures.ts';
+import { PagingLoop, SlotAhead } from '../../../src/crawl/crawl-task.ts';
 import { receivePage } from '../../../src/crawl/page.ts';
 import { refuseLoop } from '../../../src/crawl/page-checks.ts';
 import { highestSlot, type SlotHistory } from '../../../src/crawl/slot-ceiling.ts';

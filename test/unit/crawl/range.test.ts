@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { BoundsIgnored, RangesRefused } from '../../../src/crawl/crawl-failures.ts';
-import { compareIds } from '../../../src/crawl/id-order.ts';
+import { BoundsIgnored, RangesRefused } from '../../../src/crawl/crawl-task.ts';
+import { compareIds } from '../../../src/crawl/record-keys.ts';
 import { encodeId, splitIdSpace } from '../../../src/jobs/task.ts';
 import type { PageLine } from '../../../src/landing/page-line.ts';
 import { type Answer, newCrawl, newTask } from '../../support/crawl.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createShortPages } from '../../../src/crawl/short-pages.ts';
+import { createShortPages } from '../../../src/crawl/paging.ts';
 import { findOperation } from '../../../src/operations/catalogue.ts';
 import { newCrawl, newTask } from '../../support/crawl.ts';
 

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { crawlTasks, type TaskFailure } from '../../../src/crawl/crawl-tasks.ts';
-import { createLearntSizes } from '../../../src/crawl/page-size.ts';
-import { shortPagesGoOn } from '../../../src/crawl/short-pages.ts';
+import { createPageSizes } from '../../../src/crawl/page-size.ts';
+import { noShortPageEnds } from '../../../src/crawl/paging.ts';
 import type { Task } from '../../../src/jobs/task.ts';
 import { readLanding } from '../../../src/landing/reader.ts';
 import { createLandingLog } from '../../../src/landing/writer.ts';
@@ -34,8 +34,8 @@ async function crawlAll(
   const stopped = await crawlTasks(starts, {
     ...{ client: clientOf(url).client, landing, run: 'run-1', wave: 1, batchConcurrency: 8, concurrency: 64 },
     ...{
-      sizes: createLearntSizes(),
-      shortPages: shortPagesGoOn,
+      pageSizes: createPageSizes(),
+      shortPages: noShortPageEnds,
       timing: jumpingTime(),
       isKnown: async () => false,
       onPage: () => undefined,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readPageGroup } from '../../../src/crawl/record-groups.ts';
+import { readPageGroup } from '../../../src/crawl/record-keys.ts';
 import type { PageGroup } from '../../../src/landing/page-line.ts';
 import { newCrawl, newTask } from '../../support/crawl.ts';
 import { newRecord, newRecords } from '../../support/pages.ts';

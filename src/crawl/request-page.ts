@@ -1,0 +1,145 @@
+import { ApiError, BrokenAnswer, TooBigAnswer } from '../api/api-errors.ts';
+import type { Task } from '../jobs/task.ts';
+import { OPEN_OBJECT } from '../landing/json-scanner.ts';
+import { maxEnvelopeBytes } from '../landing/page-line.ts';
+import { type SplitPage, splitPage } from '../landing/split.ts';
+import type { Operation } from '../operations/operation.ts';
+import { type CrawlDeps, SlotAhead, type TaskStart } from './crawl-task.ts';
+import { isNull, noData, type PageAnswer, type ReceivedPage, receivePage } from './page.ts';
+
+/** A page to request, and what lands it. */
+export interface PageRequest<T> {
+  /** The parameters that choose the page, as sent, and the most records they request. Called for each attempt. */
+  choose(): { where: Record<string, unknown>; count: number };
+  /** A page of `count` records timed out. */
+  onTimeout?(count: number): void;
+  /**
+   * Lands the page while its request still holds its slot in the pool; what it throws ends the request.
+   * @param isLastTry whether the page will not be requested again
+   * @throws DoubtfulPage where nothing of the page has landed and it is to be requested again
+   */
+  land(page: ReceivedPage, isLastTry: boolean): Promise<T>;
+}
+
+/** The page may be wrong: it is requested again, and nothing of it lands. */
+export class DoubtfulPage extends Error {}
+
+/** Attempts at one size that time out before less is requested: a gateway's 504 may pass once. */
+const attemptsAtOneSize = 2;
+
+/** How often a page is requested in all that is doubtful, or whose slot is too far ahead. */
+export const maxRequestsOfPage = 3;
+
+/** Base of the wait before a page is requested again: an index lags two or three seconds, replicas less. */
+const requestAgainMs = 600;
+
+/**
+ * Requests one page until it lands, and returns what `land` returns. The client retries what was not answered; this
+ * requests again what was answered wrongly.
+ * @throws SlotAhead when the page's slot cannot be right, however often it is requested
+ */
+export async function requestPage<T>(start: TaskStart, deps: CrawlDeps, request: PageRequest<T>): Promise<T> {
+  const { sleep, random } = deps.timing;
+  let [doubtful, ahead] = [0, 0];
+  for (;;) {
+    try {
+      return await requestOnce(start, deps, request, doubtful + 1 === maxRequestsOfPage);
+    } catch (error) {
+      if (error instanceof DoubtfulPage) [doubtful, ahead] = [doubtful + 1, 0];
+      else if (error instanceof SlotAhead && ahead + 1 < maxRequestsOfPage) ahead += 1;
+      else throw error;
+      await sleep(requestAgainMs * (ahead || doubtful) * (0.5 + random() / 2));
+    }
+  }
+}
+
+/** Sends one request of the client, asks for less after timeouts, and lands the answer. */
+async function requestOnce<T>(
+  { task }: TaskStart,
+  deps: CrawlDeps,
+  { choose, onTimeout, land }: PageRequest<T>,
+  isLastTry: boolean,
+): Promise<T> {
+  const { operation } = task;
+  const size = { count: 0, attempts: 0 };
+  const params = () => {
+    const { where, count } = choose();
+    size.attempts = count === size.count ? size.attempts + 1 : 1;
+    size.count = count;
+    return { ...task.params, ...where };
+  };
+  // A probe gives up after one attempt, because all others wait for it.
+  const askLess = (isProbe: boolean) => {
+    if (size.count <= 1 || !(isProbe || size.attempts >= attemptsAtOneSize)) return false;
+    onTimeout?.(size.count);
+    return true;
+  };
+  const landAnswer = (answer: PageAnswer, receivedAt: Date) => {
+    const page = { ...answer, receivedAt, slotCeiling: deps.slots.at(receivedAt.getTime()) };
+    believeSlot(page, task, deps);
+    return land(page, isLastTry);
+  };
+  let landed: T | undefined;
+  try {
+    await deps.client.send(operation, params, (body) => splitAnswer(body, operation), {
+      share: task.job,
+      askLess,
+      keep: async (page, receivedAt) => {
+        landed = await landAnswer(receivePage(operation, page), receivedAt);
+      },
+    });
+  } catch (error) {
+    // "Nothing under this id" is an answer: it lands as an empty page, so it is not requested again in this round.
+    if (!isNoData(error)) throw error;
+    // Of many ids it may be true of one only, so they are requested in parts.
+    if (operation.transport === 'rpc' && operation.paging === 'batch' && size.count > 1) throw error;
+    landed = await landAnswer(noData, new Date(deps.client.clock.correct(Date.now())));
+  }
+  return landed as T;
+}
+
+/** Takes the page's slot for true. @throws SlotAhead for a slot that cannot be right, unless the user accepts it */
+function believeSlot(
+  { slot, slotCeiling, receivedAt }: ReceivedPage,
+  task: Task,
+  { slots, acceptsAhead }: CrawlDeps,
+): void {
+  if (slot === null) return;
+  if (slot > slotCeiling && !acceptsAhead(task)) {
+    const target = task.target === '' ? '' : `/${task.target}`;
+    throw new SlotAhead(
+      `the answer says it is at slot ${slot}, and ${slotCeiling} is the highest that the time since the last answer allows; if that is right: run --accept-ahead ${task.job}${target}`,
+    );
+  }
+  slots.saw(slot, receivedAt.getTime());
+}
+
+/** Whether the API answered that there is nothing under the requested ids. */
+export function isNoData(error: unknown): boolean {
+  return error instanceof ApiError && error.kind === 'no_data';
+}
+
+/** @throws MalformedPage for what has to be requested again; TooBigAnswer for what no page line can hold */
+function splitAnswer(body: Buffer, operation: Operation): SplitPage {
+  const page = splitPage(body, operation.records);
+  refuseOtherForm(page, operation);
+  const envelopeBytes = Buffer.byteLength(JSON.stringify(page.envelopeText));
+  if (envelopeBytes > maxEnvelopeBytes)
+    throw new TooBigAnswer(
+      `the answer has ${inMegabytes(envelopeBytes)} MB beside its records, at most ${inMegabytes(maxEnvelopeBytes)} MB are taken`,
+    );
+  return page;
+}
+
+/** @throws BrokenAnswer where the one record is something else than an object */
+function refuseOtherForm(
+  { records: [record] }: SplitPage,
+  { records: { form }, mayBeUnknown }: Operation,
+): void {
+  if (form !== 'single' || record === undefined || (mayBeUnknown && isNull(record))) return;
+  if (record.bytes[0] !== OPEN_OBJECT) throw new BrokenAnswer('the answer has no record where it belongs');
+}
+
+function inMegabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(1);
+}
