@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { ARRAY, NOWHERE, NULL, OBJECT, type RecordForms, SCALAR } from './record-forms.ts';
+import { ARRAY, NULL, OBJECT, type RecordForms, SCALAR, UNTRACKED } from './record-forms.ts';
 
-/** The bytes are not one JSON document (RFC 8259), or not one that means something: `offset` says where. */
+/** The bytes are not one valid JSON document (RFC 8259), or an ambiguous one. */
 export class MalformedPage extends Error {
   /** Byte offset into the body. */
   readonly offset: number;
@@ -21,7 +21,10 @@ const QUOTE = 0x22;
 const COLON = 0x3a;
 const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
+const PLUS = 0x2b;
 const MINUS = 0x2d;
+const DOT = 0x2e;
+const LOWER_E = 0x65;
 const SPACE = 0x20;
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
@@ -41,30 +44,32 @@ const literals = ['true', 'false', 'null'].map((word) => Buffer.from(word));
 const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
 
 /**
- * Reads a JSON document's bytes from front to back, once, checking all of RFC 8259 and building nothing.
- * What it passed over it remembers in three flags, which the reader clears.
+ * Finds the bytes of values in a JSON document and validates it against RFC 8259, in one pass. It builds no values, because
+ * JSON.parse would corrupt integers above 2^53. Three fields describe the skipped value; the caller resets them (`takeRecord`
+ * in split.ts).
  *
- * `pos` is where it stands. Methods that take a position and return one are the hot inner parts: they keep it
- * in a register instead of the field. Reads past the end are avoided by an explicit comparison: one such read
- * would make V8 compile every later one slower.
+ * `pos` is the current offset. Methods that take an offset and return one are the hot inner parts: they keep it in a
+ * register instead of the field. An explicit comparison avoids reads past the end, because one such read would make V8
+ * compile every later one slower.
  */
 export class JsonScanner {
   pos = 0;
   /** Deepest nesting of arrays and objects inside one skipped value. */
   depth = 0;
-  /** A raw newline or carriage return stood between tokens. */
+  /** There was a raw newline or carriage return between tokens. */
   brokenLine = false;
-  /** A `\u` escape of one half of a surrogate pair without the other. */
+  /** There was a `\u` escape of one half of a surrogate pair without the other. */
   loneSurrogate = false;
 
   readonly bytes: Buffer;
-  /** What is open around the current position inside `skip`: 0 for an object, for an array its place among forms. */
+  /** Per open container inside `skip`: -1 for an object, else the array's node in the form tree. */
   #open = new Int32Array(256);
   readonly #forms: RecordForms;
 
   /**
-   * Throws MalformedPage unless the bytes are UTF-8. Stands at the first token; a byte order mark is passed.
-   * @param forms where the forms of records are remembered
+   * Begins at the first token, behind a byte order mark.
+   * @throws MalformedPage unless the bytes are UTF-8
+   * @param forms remembers the forms of the records that are skipped
    */
   constructor(bytes: Buffer, forms: RecordForms) {
     this.bytes = bytes;
@@ -91,7 +96,7 @@ export class JsonScanner {
     if (this.pos < this.bytes.length) throw this.#unexpected(this.pos);
   }
 
-  /** At an object: calls `visit` at each member's value, with the decoded key; `visit` must pass the value. */
+  /** At an object: calls `visit` at each member's value, with the decoded key. `visit` must consume the value. */
   members(visit: (key: string) => void): void {
     let i = this.#space(this.pos + 1);
     let first = true;
@@ -110,7 +115,7 @@ export class JsonScanner {
     this.pos = i + 1;
   }
 
-  /** At an array: calls `visit` at each element; `visit` must pass it. */
+  /** At an array: calls `visit` at each element, which `visit` must consume (`skip`, `members` or `elements`). */
   elements(visit: () => void): void {
     let i = this.#space(this.pos + 1);
     let first = true;
@@ -125,16 +130,16 @@ export class JsonScanner {
   }
 
   /**
-   * Passes one value, whatever its depth: what is open is a list here, not the call stack.
-   * One function although long: split in two, the position and the state would leave their registers.
-   * @param from ROOT for a record, whose form is of interest
-   * @returns the place among forms where it ends
+   * Consumes one value of any depth: open containers are in an array, not on the call stack.
+   * It is one function although long, because split in two the offset and the state would leave their registers.
+   * @param root the form node to begin at: ROOT for a record
+   * @returns the form node where the value ends
    */
-  skip(from: number = NOWHERE): number {
+  skip(root: number = UNTRACKED): number {
     const bytes = this.bytes;
     const length = bytes.length;
     const forms = this.#forms;
-    let place = from;
+    let node = root;
     let i = this.pos;
     let depth = 0;
     let inObject = false;
@@ -143,76 +148,76 @@ export class JsonScanner {
       let byte = i < length ? bytes[i]! : 0;
       if (byte === QUOTE) {
         i = this.#string(i + 1);
-        place = forms.enter(place, SCALAR);
+        node = forms.child(node, SCALAR);
       } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
         inObject = byte === OPEN_OBJECT;
-        place = forms.enter(place, inObject ? OBJECT : ARRAY);
+        node = forms.child(node, inObject ? OBJECT : ARRAY);
         if (depth === this.#open.length) this.#grow();
-        this.#open[depth++] = inObject ? -1 : place;
+        this.#open[depth++] = inObject ? -1 : node;
         if (depth > this.depth) this.depth = depth;
         i = this.#space(i + 1);
         byte = i < length ? bytes[i]! : 0;
         if (byte !== (inObject ? CLOSE_OBJECT : CLOSE_ARRAY)) {
           if (inObject) {
-            i = this.#key(i, place);
-            place = forms.value;
+            i = this.#key(i, node);
+            node = forms.valueNode;
           } else {
-            place = forms.element(place);
+            node = forms.element(node);
           }
           continue;
         }
       } else {
         i = this.#scalar(i, byte);
-        place = forms.enter(place, byte === LOWER_N ? NULL : SCALAR);
+        node = forms.child(node, byte === LOWER_N ? NULL : SCALAR);
       }
       // A value ended before i, or the container just opened is empty and closes at i.
       for (;;) {
         if (depth === 0) {
           this.pos = i;
-          return place;
+          return node;
         }
         byte = i < length ? bytes[i]! : 0;
         if (byte <= SPACE) {
           i = this.#space(i);
           byte = this.#at(i);
         }
-        // The list that an element ended in; where one is empty, nothing ended.
-        const list = this.#open[depth - 1]!;
-        if (!inObject && place !== list) place = this.#open[depth - 1] = forms.endElement(list, place);
+        // An element of the array ended (nothing ended if the array is empty).
+        const array = this.#open[depth - 1]!;
+        if (!inObject && node !== array) node = this.#open[depth - 1] = forms.afterElement(array, node);
         if (byte === COMMA) {
           i++;
           if (inObject) {
-            i = this.#key(i, place);
-            place = forms.value;
+            i = this.#key(i, node);
+            node = forms.valueNode;
           } else {
             i = this.#space(i);
-            place = forms.element(place);
+            node = forms.element(node);
           }
           break;
         }
         if (byte !== (inObject ? CLOSE_OBJECT : CLOSE_ARRAY)) throw this.#unexpected(i);
         i++;
         depth--;
-        place = forms.leave(place);
+        node = forms.close(node);
         inObject = depth > 0 && this.#open[depth - 1] === -1;
       }
     }
   }
 
   /** From before a key to its value. */
-  #key(from: number, place: number): number {
+  #key(from: number, node: number): number {
     const bytes = this.bytes;
     let i = from;
     if (i < bytes.length && bytes[i]! !== QUOTE) i = this.#space(i);
-    const known = this.#forms.passKey(place, bytes, i);
-    if (known >= 0) {
-      i = known;
+    const keyEnd = this.#forms.matchKey(node, bytes, i);
+    if (keyEnd >= 0) {
+      i = keyEnd;
     } else {
       const begin = i;
       i = this.#string(this.#expect(QUOTE, i));
-      // What an escape stands for has to be looked at each time.
+      // A key with an escape is not remembered: two spellings may be the same key.
       const key = bytes.subarray(begin, i);
-      this.#forms.addKey(key.includes(BACKSLASH) ? NOWHERE : place, key);
+      this.#forms.addKey(key.includes(BACKSLASH) ? UNTRACKED : node, key);
     }
     if (i < bytes.length && bytes[i]! !== COLON) i = this.#space(i);
     i = this.#expect(COLON, i);
@@ -286,10 +291,10 @@ export class JsonScanner {
   #number(from: number): number {
     let i = this.#at(from) === MINUS ? from + 1 : from;
     i = this.#at(i) === 0x30 ? i + 1 : this.#digits(i);
-    if (this.#at(i) === 0x2e) i = this.#digits(i + 1);
-    if ((this.#at(i) | 0x20) === 0x65) {
+    if (this.#at(i) === DOT) i = this.#digits(i + 1);
+    if ((this.#at(i) | 0x20) === LOWER_E) {
       const sign = this.#at(i + 1);
-      i = this.#digits(sign === MINUS || sign === 0x2b ? i + 2 : i + 1);
+      i = this.#digits(sign === MINUS || sign === PLUS ? i + 2 : i + 1);
     }
     return i;
   }

@@ -5,7 +5,7 @@ import type { LandingLine, PageLine } from './page-line.ts';
 import { addLineChecksum } from './page-lines.ts';
 import { digestRecords } from './record-digests.ts';
 
-/** A page as the crawl knows it; the log adds where it landed. */
+/** A page as the crawl describes it; the log adds what it knows of its records and where they landed. */
 export type NewPage = Omit<
   PageLine,
   | 'kind'
@@ -20,29 +20,29 @@ export type NewPage = Omit<
   | 'digests'
 >;
 
-/** Numbers of the forms that a segment's page lines tell. */
+/** The forms that a segment's page lines have so far, with their numbers. */
 export type SegmentForms = Map<string, number>;
 
 /**
- * Most forms that a segment tells, and characters of the longest: beyond are lists whose keys are data, where a form
- * says no more than the record (2,000 assets of every kind have 300, of 1,200 characters).
+ * Limits of the forms in a segment's lines: how many, and the characters of each. Beyond them are objects whose keys are data,
+ * where a form says no more than the record (2,000 assets of every kind have 300 forms of up to 1,200 characters).
  */
 const maxForms = 1000;
 const maxFormLength = 8192;
-/** Characters of the forms that one line tells, and records whose forms it numbers: lines are bounded (`maxEnvelopeBytes`). */
-const maxToldLength = 1 << 20;
+/** Limits of one line, which must stay short (`maxEnvelopeBytes`): characters of all its forms, and records with form numbers. */
+const maxLineFormLength = 1 << 20;
 const maxNumbered = 100_000;
 
 /**
- * A page as a segment holds it from `offset` on: the bytes of its records, and what its line says.
- * @param known forms that the segment's lines tell so far; this page's are added
- * @param allocate where the block is to stand
+ * Renders a page for a segment in which its records begin at `offset`: the bytes of the records, and the page's line.
+ * @param segmentForms the page's new forms are added to it
+ * @param allocate gives the buffer for the block
  */
 export function renderPage(
   page: NewPage,
   records: readonly LandingRecord[],
   offset: number,
-  known: SegmentForms,
+  segmentForms: SegmentForms,
   allocate: (length: number) => Buffer = Buffer.allocUnsafeSlow,
 ): { block: Buffer; line: PageLine } {
   const block = renderRecords(page, records, allocate);
@@ -51,11 +51,11 @@ export function renderPage(
     kind: 'page',
     ...page,
     records: records.length,
-    // Later pages are compared with nothing.
+    // Only first pages are compared.
     ...(page.page === 1 ? { content: hashContent(records) } : {}),
     longest: records.reduce((most, record) => Math.max(most, record.length), 0),
     set_aside: records.filter((record) => record.refusal !== undefined).length,
-    ...numberForms(records, known),
+    ...numberForms(records, segmentForms),
     ...(digests === null ? {} : { digests }),
     end_offset: offset + block.length,
     crc32: crc32(block),
@@ -65,20 +65,24 @@ export function renderPage(
 
 function numberForms(
   records: readonly LandingRecord[],
-  known: SegmentForms,
+  segmentForms: SegmentForms,
 ): Required<Pick<PageLine, 'forms' | 'form_of'>> {
   if (records.length > maxNumbered) return { forms: [], form_of: [] };
   const forms: { form: number; like: string }[] = [];
-  let told = 0;
+  let lineFormLength = 0;
   const form_of = records.map(({ form: like }) => {
     if (like === undefined) return null;
-    const number = known.get(like);
+    const number = segmentForms.get(like);
     if (number !== undefined) return number;
-    if (known.size === maxForms || like.length > maxFormLength || told + like.length > maxToldLength)
+    if (
+      segmentForms.size === maxForms ||
+      like.length > maxFormLength ||
+      lineFormLength + like.length > maxLineFormLength
+    )
       return null;
-    told += like.length;
-    const form = known.size;
-    known.set(like, form);
+    lineFormLength += like.length;
+    const form = segmentForms.size;
+    segmentForms.set(like, form);
     forms.push({ form, like });
     return form;
   });
@@ -86,8 +90,8 @@ function numberForms(
 }
 
 /**
- * One line of a page file, with a checksum of its own. Half a surrogate pair, in a target's name or in what the API said, would make DuckDB refuse
- * the whole file: it becomes U+FFFD. Records are not touched by this, and cursors have none.
+ * One line of a page file, with a checksum of its own. Half a surrogate pair, in a target's name or in an answer, would make
+ * DuckDB refuse the whole file: it becomes U+FFFD. This does not touch records, and cursors have none.
  */
 export function renderLine(line: LandingLine): string {
   const text = JSON.stringify(line);
@@ -102,18 +106,18 @@ function wellFormed(text: string): string {
 }
 
 /**
- * What tells pages with the same records, read or refused alike, from all others. Records that stand together in their
- * answer are taken with what is between them, a comma.
+ * A digest of a page's records and their refusals, by which a first page is compared with the last crawl's. Records that are
+ * adjacent in their answer are hashed in one piece, with the commas between them.
  */
 export function hashContent(records: readonly LandingRecord[]): string {
   return createHash('sha256')
-    .update(joinedIn(records) ?? joinRecords(records))
+    .update(sliceAdjacent(records) ?? joinRecords(records))
     .digest('hex')
     .slice(0, 32);
 }
 
-/** The bytes of plain records with one between them, as they came in their answer; null where they do not stand so. */
-function joinedIn(records: readonly LandingRecord[]): Buffer | null {
+/** The bytes from the first plain record to the last, if one byte is between each two of them; else null. */
+function sliceAdjacent(records: readonly LandingRecord[]): Buffer | null {
   const [first] = records;
   if (first === undefined) return null;
   let end = first.start - 1;
@@ -130,13 +134,13 @@ function joinRecords(records: readonly LandingRecord[]): Buffer {
     refusal === '' && key === '' ? newline : Buffer.from(`${refusal}${key}\n`),
     bytes,
   ]);
-  // In one piece: a thousand small ones take three times as long to hash.
+  // One piece, because a thousand small ones take three times as long to hash.
   return Buffer.concat(parts);
 }
 
 /**
- * `{"task":…,"crawl":…,"page":…,"slot":…,"n":…,"record":<bytes>}` a line; `n` counts a page's records from 0.
- * Written part by part into one buffer: a list of parts to join is several times as much work, most of it for the list.
+ * Lines `{"task":…,"crawl":…,"page":…,"slot":…,"n":…,"record":<bytes>}`; `n` counts a page's records from 0.
+ * The parts are written into one buffer: joining a list of parts takes several times as long, mostly for the list.
  */
 function renderRecords(
   page: NewPage,
@@ -164,7 +168,7 @@ function renderRecords(
   return block;
 }
 
-/** What stands between the head of a record's line and the record. */
+/** The text between the head of a record's line and the record. */
 function renderStart({ key: name, refusal }: LandingRecord, n: number): Buffer {
   if (name === undefined && refusal === undefined) {
     plainStarts[n] ??= Buffer.from(`${n},"record":`);
@@ -183,5 +187,36 @@ function renderBody(record: LandingRecord): LandingRecord {
 
 const newline = Buffer.from('\n');
 const lineEnd = Buffer.from('}\n');
-/** By `n`: a buffer a record would be as much work as all the rest of its line. */
+/** Reused, by `n`: making this buffer for each record would take as long as the rest of its line. */
 const plainStarts: Buffer[] = [];
+
+/** One buffer for the blocks of a write, used again by the next: a buffer for each page would be half of all allocated memory. */
+export interface PageBuffer {
+  /** The next `length` bytes. */
+  allocate(length: number): Buffer;
+  /** All bytes allocated since the last `clear`, in one piece; valid until the next. */
+  written(): Buffer;
+  clear(): void;
+}
+
+/** @param maxBytes a larger buffer is released by `clear` */
+export function createPageBuffer(maxBytes: number): PageBuffer {
+  let buffer = Buffer.alloc(0);
+  let used = 0;
+  return {
+    allocate(length) {
+      if (used + length > buffer.length) {
+        const wider = Buffer.allocUnsafeSlow(Math.max(used + length, 2 * buffer.length));
+        buffer.copy(wider, 0, 0, used);
+        buffer = wider;
+      }
+      used += length;
+      return buffer.subarray(used - length, used);
+    },
+    written: () => buffer.subarray(0, used),
+    clear() {
+      used = 0;
+      if (buffer.length > maxBytes) buffer = Buffer.alloc(0);
+    },
+  };
+}

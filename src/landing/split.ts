@@ -18,37 +18,36 @@ export const MAX_DEPTH = 200;
 const forms = new RecordForms();
 
 export interface SplitPage {
-  /** In the answer's order; in keyed form, a key that comes twice is two records. */
+  /** In the answer's order. In keyed form, a key that appears twice is two records. */
   records: LandingRecord[];
   /** The document without its records: record array → [], keyed object → {}, single → null. */
   envelope: unknown;
-  /** The same as the text it came as, in which numbers above 2^53 are still themselves; no whitespace around it. */
+  /** The envelope as the text received, without whitespace around it: numbers above 2^53 are exact in it. */
   envelopeText: string;
   /** The answer had a top-level `result`. */
   enveloped: boolean;
 }
 
-/** Where one candidate for the records was found: below `result`, or below the root. */
-interface Found {
+/** The records found below one candidate: `result`, or the root. */
+interface FoundRecords {
   records: LandingRecord[];
-  /** Bounds of the value that holds the records; `end` 0 when there is none. */
+  /** Byte offsets of the value that holds the records; `end` is 0 if there is none. */
   start: number;
   end: number;
-  /** Where a key of the path came for the second time; 0 when none did. */
-  twiceAt: number;
+  /** Byte offset at which a key of the path appears for the second time; 0 if none does. */
+  duplicateAt: number;
 }
 
 /**
  * Splits one answer into its records' bytes and the rest, in one pass that also checks the JSON grammar.
  *
- * The path counts from the top-level `result` when there is one, else from the root. Where the path is missing,
- * or its value is not of the form, there are no records and the envelope is the whole document. So it is, with
- * an empty path, for an RPC error: `jsonrpc` without `result` is not a bare record.
- * A byte order mark before the document is passed: RFC 8259 allows it, and asking again, for the same mark,
- * would pay twice.
+ * The path begins at the top-level `result` if there is one, else at the root. If the path is missing, or its value is not
+ * of the form, there are no records and the envelope is the whole document. The same holds, with an empty path, for an
+ * RPC error: `jsonrpc` without `result` is not a bare record.
+ * A byte order mark before the document is skipped: RFC 8259 allows it, and another request would pay for the same mark.
  *
- * Throws MalformedPage: not UTF-8, not JSON, `result`, an envelope's `error` or a key of the path twice in one object
- * (which of two lists is the answer?), an envelope deeper than MAX_DEPTH.
+ * @throws MalformedPage: not UTF-8; not JSON; `result`, an envelope's `error` or a key of the path twice in one object
+ *   (which of two lists is the answer?); an envelope deeper than MAX_DEPTH
  */
 export function splitPage(body: Buffer, at: RecordsAt): SplitPage {
   const scan = new JsonScanner(body, forms);
@@ -56,8 +55,8 @@ export function splitPage(body: Buffer, at: RecordsAt): SplitPage {
   const { found, enveloped } = findRecords(scan, at);
   const to = scan.pos;
   scan.end();
-  if (found.twiceAt > 0)
-    throw new MalformedPage('a key of the path to the records comes twice,', found.twiceAt);
+  if (found.duplicateAt > 0)
+    throw new MalformedPage('a key of the path to the records comes twice,', found.duplicateAt);
   const filler = { array: '[]', keyed: '{}', single: 'null' }[at.form];
   const envelope =
     found.end === 0
@@ -68,15 +67,15 @@ export function splitPage(body: Buffer, at: RecordsAt): SplitPage {
 }
 
 /**
- * Values of an envelope, each in the bytes it came in: those that `at` leads to, counted as splitPage does. None
- * where nothing of the form is there; of a key that comes twice, the first.
+ * The exact bytes of the values in an envelope that `at` leads to, counted as splitPage does. There are none if nothing
+ * there is of the form. Of a key that appears twice, the first counts.
  */
 export function sliceEnvelope(envelopeText: string, at: RecordsAt): Buffer[] {
   const { found } = findRecords(new JsonScanner(Buffer.from(envelopeText), forms), at);
   return found.records.map(({ bytes }) => bytes);
 }
 
-/** The exact bytes of `result`, or of the whole answer when bare; in both cases without whitespace around them. */
+/** The exact bytes of `result`, or of the whole answer if it has none, without whitespace around them. */
 export function sliceResult(body: Buffer): Buffer {
   const scan = new JsonScanner(body, forms);
   const from = scan.pos;
@@ -86,9 +85,9 @@ export function sliceResult(body: Buffer): Buffer {
   return found.end > 0 ? body.subarray(found.start, found.end) : body.subarray(from, to);
 }
 
-function findRecords(scan: JsonScanner, at: RecordsAt): { found: Found; enveloped: boolean } {
-  const atRoot: Found = { records: [], start: 0, end: 0, twiceAt: 0 };
-  const inResult: Found = { records: [], start: 0, end: 0, twiceAt: 0 };
+function findRecords(scan: JsonScanner, at: RecordsAt): { found: FoundRecords; enveloped: boolean } {
+  const atRoot: FoundRecords = { records: [], start: 0, end: 0, duplicateAt: 0 };
+  const inResult: FoundRecords = { records: [], start: 0, end: 0, duplicateAt: 0 };
   if (scan.peek() !== OPEN_OBJECT) {
     locate(scan, at, 0, atRoot);
     return { found: atRoot, enveloped: false };
@@ -108,7 +107,7 @@ function findRecords(scan: JsonScanner, at: RecordsAt): { found: Found; envelope
   });
   if ((enveloped || rpc) && errors > 1) throw new MalformedPage('a second error', scan.pos);
   if (enveloped) return { found: inResult, enveloped };
-  // Only at its end is it known that a bare object is itself the records: these few, small answers are read twice.
+  // That a bare object is itself the records is known only at its end: these few, small answers are read twice.
   if (at.path.length === 0 && !rpc) {
     scan.pos = start;
     take(scan, at.form, atRoot);
@@ -117,14 +116,19 @@ function findRecords(scan: JsonScanner, at: RecordsAt): { found: Found; envelope
 }
 
 /** At a value: follows the path from `level` on. Recursion as deep as the path, whatever the document. */
-function locate(scan: JsonScanner, at: RecordsAt, level: number, found: Found): void {
+function locate(scan: JsonScanner, at: RecordsAt, level: number, found: FoundRecords): void {
   if (level === at.path.length) take(scan, at.form, found);
   else if (scan.peek() === OPEN_OBJECT) scan.members(pathStep(scan, at, level, found));
   else scan.skip();
 }
 
-/** What to do at each member of an object on the path. */
-function pathStep(scan: JsonScanner, at: RecordsAt, level: number, found: Found): (key: string) => void {
+/** The visitor for the members of an object on the path. */
+function pathStep(
+  scan: JsonScanner,
+  at: RecordsAt,
+  level: number,
+  found: FoundRecords,
+): (key: string) => void {
   let seen = false;
   return (key) => {
     if (key !== at.path[level]) return scan.skip();
@@ -132,14 +136,14 @@ function pathStep(scan: JsonScanner, at: RecordsAt, level: number, found: Found)
       seen = true;
       return locate(scan, at, level + 1, found);
     }
-    // Kept for later: below the root it means nothing if a `result` follows.
-    found.twiceAt = scan.pos;
+    // Not an error yet: below the root it does not matter if a `result` follows.
+    found.duplicateAt = scan.pos;
     scan.skip();
   };
 }
 
-/** At the value the path leads to: takes its records, if it is of the form. */
-function take(scan: JsonScanner, form: RecordsAt['form'], found: Found): void {
+/** At the value that the path leads to: takes its records if it is of the form, else skips it. */
+function take(scan: JsonScanner, form: RecordsAt['form'], found: FoundRecords): void {
   const { records } = found;
   const start = scan.pos;
   scan.loneSurrogate = false;
@@ -164,35 +168,35 @@ function takeRecord(scan: JsonScanner): LandingRecord {
   const start = scan.pos;
   scan.depth = 0;
   scan.brokenLine = false;
-  const end = scan.skip(ROOT);
+  const formEnd = scan.skip(ROOT);
   const record = scan.brokenLine
     ? onOneLine(scan.bytes.subarray(start, scan.pos))
     : new LandingRecord(scan.bytes, start, scan.pos);
   if (scan.depth > MAX_DEPTH) record.refusal = 'too-deep';
   else if (scan.loneSurrogate) record.refusal = 'lone-surrogate';
-  else record.form = forms.formAt(end, () => tellForm(new JsonScanner(record.bytes, forms)));
-  // Cleared behind a record, not before: a keyed record's own key comes before it and counts.
+  else record.form = forms.formOf(formEnd, () => describeForm(new JsonScanner(record.bytes, forms)));
+  // Reset behind a record, not before: a keyed record's own key comes before it and counts.
   scan.loneSurrogate = false;
   return record;
 }
 
-/** At a value: its form. */
-function tellForm(scan: JsonScanner): string {
+/** Consumes a value and returns its form as JSON text (see `LandingRecord.form`). */
+function describeForm(scan: JsonScanner): string {
   const parts: string[] = [];
   const first = scan.peek();
   if (first === OPEN_OBJECT) {
-    scan.members((key) => parts.push(`${JSON.stringify(key)}:${tellForm(scan)}`));
+    scan.members((key) => parts.push(`${JSON.stringify(key)}:${describeForm(scan)}`));
     return `{${parts.join(',')}}`;
   }
   if (first === OPEN_ARRAY) {
-    scan.elements(() => parts.push(tellForm(scan)));
+    scan.elements(() => parts.push(describeForm(scan)));
     return `[${[...new Set(parts)].join(',')}]`;
   }
   scan.skip();
   return first === LOWER_N ? 'null' : '0';
 }
 
-/** A copy; in valid JSON a raw newline or CR stands between tokens only. */
+/** A copy without raw newlines and CRs, which valid JSON has between tokens only. */
 function onOneLine(bytes: Buffer): LandingRecord {
   const line = Buffer.from(bytes);
   for (const [i, byte] of line.entries()) if (byte === 0x0a || byte === 0x0d) line[i] = 0x20;

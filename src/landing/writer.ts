@@ -9,26 +9,29 @@ import type {
   PageLine,
   Synced,
 } from './page-line.ts';
-import { type NewPage, renderLine, renderPage, type SegmentForms } from './render-page.ts';
+import { createPageBuffer, type NewPage, renderLine, renderPage, type SegmentForms } from './render-page.ts';
 import { pageFile, recordFile, syncDirectory } from './segment-files.ts';
-import { createWriteRoom } from './write-room.ts';
 
 export interface LandingLog {
   /**
-   * Appends a page and its records. Resolves when both are with the kernel (a killed process loses nothing);
-   * they survive a power loss after the next group sync. Rejects with the first write error, and then for ever.
-   * @param also the page as other crawls have it, of the same shape: it lands for all of them in one write
+   * Appends a page and its records. Resolves when both are written to the operating system, so that a killed process loses
+   * nothing; they survive a power loss after the next group sync. After one write error every later call rejects with it.
+   * @param sharedWith the same page as other crawls of its shape have it: all of their lines are written together
    */
-  appendPage(page: NewPage, records: readonly LandingRecord[], also?: readonly NewPage[]): Promise<PageLine>;
-  /** Freezes a batch task's ids; durable when it resolves. */
+  appendPage(
+    page: NewPage,
+    records: readonly LandingRecord[],
+    sharedWith?: readonly NewPage[],
+  ): Promise<PageLine>;
+  /** Records the ids of a batch task; durable when it resolves. */
   appendIds(lines: AsyncIterable<IdsLine> | Iterable<IdsLine>): Promise<void>;
   /** Records that a crawl failed. */
   appendFailure(line: FailedLine): Promise<void>;
   /** Records that a run accepts a crawl. */
   appendAccepted(line: AcceptedLine): Promise<void>;
-  /** Records that rows are to be forgotten. */
+  /** Records that the tables shall forget rows. */
   appendForgotten(line: ForgottenLine): Promise<void>;
-  /** Everything appended so far survives a power loss when this resolves. */
+  /** When this resolves, everything appended so far survives a power loss. */
   sync(): Promise<void>;
   /** Seals every open segment. */
   close(): Promise<void>;
@@ -36,19 +39,19 @@ export interface LandingLog {
 
 export interface LandingOptions {
   dir: string;
-  /** The highest number that a segment has or had: later ones get higher numbers, also when the clock went back. */
-  newest?: number;
+  /** The highest number that a segment has or had. Numbers are times, but always above this one, even if the clock goes back. */
+  highestNumber?: number;
   /** A segment is sealed when its records pass this many bytes. Default 64 MiB. */
   rotateBytes?: number;
-  /** … or its page lines these: all of them are in memory at once when they are archived. Default 16 MB. */
+  /** A segment is sealed when its page lines pass this many bytes: archiving holds all of them in memory. Default 16 MB. */
   rotateLineBytes?: number;
-  /** … or when it is this old, so that a slow crawl is loaded as it goes. Default 10 minutes. */
+  /** A segment is sealed when it is this old, so that a slow crawl is loaded while it runs. Default 10 minutes. */
   rotateMs?: number;
-  /** Group sync interval. Default 250 ms. */
+  /** Interval of the group sync. Default 250 ms. */
   syncMs?: number;
-  /** Unsynced bytes at which appends wait for the sync. Default 32 MiB. */
+  /** Appends sync when records and lines have more unsynced bytes than this. Default 32 MiB. */
   maxUnsyncedBytes?: number;
-  /** Told when a segment is whole and may be loaded. */
+  /** Called when a segment is sealed and may be loaded. */
   onSealed?: (segment: number, shape: string) => void;
 }
 
@@ -64,31 +67,32 @@ interface OpenSegment {
   forms: SegmentForms;
 }
 
-/** A page that is appended and not yet written: no line yet. */
-interface WaitingPage {
-  /** … as each of the crawls has it that share it. */
+/** A page that was appended and waits to be written. */
+interface PendingPage {
+  /** The page as each of the crawls that share it has it. */
   pages: readonly [NewPage, ...NewPage[]];
   records: readonly LandingRecord[];
+  /** The line of the first of `pages`; null until it is written. */
   line: PageLine | null;
 }
 
-/** Pages wait for the write before them; those below this in all are one write (small targets, many at once). */
-const writeTogetherBytes = 1 << 20;
+/** Pending pages are written together up to this size (many small targets at once). */
+const maxBatchBytes = 1 << 20;
 
-/** Most bytes of a write whose buffer is kept for the next: a page of 1,000 assets has about 2 MB. */
-const keptBytes = 8 << 20;
+/** A write buffer of at most this size is reused: a page of 1,000 assets has about 2 MB. */
+const maxBufferBytes = 8 << 20;
 
-/** The line that says that a segment is whole; without it the next run looks for a torn tail first. */
+/** The last line of a finished segment; in a segment without it the next run looks for a torn tail. */
 export const sealedLine = `${JSON.stringify({ kind: 'sealed' })}\n`;
 
 /**
- * The append side of the landing log. One open segment a shape, so that a segment loads with one query.
- * Writes are in order: a page's records first, then its line, so a line never speaks of bytes that are missing.
+ * The append side of the landing log. Each shape has one open segment, so that a segment loads with one query. A page's
+ * records are written before its line, so that a line never describes bytes that are missing.
  */
 export function createLandingLog(options: LandingOptions): LandingLog {
   const {
     dir,
-    newest = 0,
+    highestNumber = 0,
     rotateBytes = 64 << 20,
     rotateLineBytes = 16_000_000,
     rotateMs = 600_000,
@@ -96,15 +100,15 @@ export function createLandingLog(options: LandingOptions): LandingLog {
     maxUnsyncedBytes = 32 << 20,
   } = options;
   const segments = new Map<string, OpenSegment>();
-  let lastNumber = newest;
-  let unsynced = 0;
+  let lastNumber = highestNumber;
+  let unsyncedBytes = 0;
   let failure: unknown;
   let tail: Promise<unknown> = Promise.resolve();
-  const waiting: WaitingPage[] = [];
-  const room = createWriteRoom(keptBytes);
+  const pending: PendingPage[] = [];
+  const buffer = createPageBuffer(maxBufferBytes);
   const timer = setInterval(() => void sync().catch(() => undefined), syncMs).unref();
 
-  /** Runs one step after all before it; the first failure is everyone's. */
+  /** Runs steps one after another. Once one fails, all later ones fail with the same error. */
   function inOrder<T>(step: () => Promise<T>): Promise<T> {
     const result = tail.then(() => {
       if (failure !== undefined) throw failure;
@@ -145,8 +149,9 @@ export function createLandingLog(options: LandingOptions): LandingLog {
   async function writeLine(segment: OpenSegment, line: Exclude<LandingLine, PageLine>): Promise<void> {
     const text = renderLine({ ...line, synced: segment.synced });
     await segment.pages.appendFile(text);
-    segment.lineBytes += Buffer.byteLength(text);
-    unsynced += 1;
+    const bytes = Buffer.byteLength(text);
+    segment.lineBytes += bytes;
+    await countUnsynced(bytes);
   }
 
   async function syncSegment(segment: OpenSegment): Promise<void> {
@@ -156,7 +161,7 @@ export function createLandingLog(options: LandingOptions): LandingLog {
   }
 
   async function seal(segment: OpenSegment): Promise<void> {
-    // Before the line that says so: what is damaged in a sealed segment is no torn tail.
+    // Sync first: behind a `sealed` line any damage is corruption, never a torn write.
     await syncSegment(segment);
     await segment.pages.appendFile(sealedLine);
     await segment.pages.datasync();
@@ -166,9 +171,14 @@ export function createLandingLog(options: LandingOptions): LandingLog {
     options.onSealed?.(segment.number, segment.shape);
   }
 
+  async function countUnsynced(bytes: number): Promise<void> {
+    unsyncedBytes += bytes;
+    if (unsyncedBytes > maxUnsyncedBytes) await syncOpen();
+  }
+
   async function syncOpen(): Promise<void> {
-    if (unsynced === 0) return;
-    unsynced = 0;
+    if (unsyncedBytes === 0) return;
+    unsyncedBytes = 0;
     for (const segment of segments.values()) await syncSegment(segment);
   }
 
@@ -183,40 +193,41 @@ export function createLandingLog(options: LandingOptions): LandingLog {
     });
   }
 
-  /** Writes the first page that waits and small ones behind it together: all records first, then all lines. */
-  async function writeWaiting(): Promise<void> {
-    const segment = await segmentFor(waiting[0]!.pages[0].shape);
-    const written: { waitingPage: WaitingPage; line: PageLine }[] = [];
+  /** Writes the first pending page together with small ones behind it: all records first, then all lines. */
+  async function writePending(): Promise<void> {
+    const segment = await segmentFor(pending[0]!.pages[0].shape);
+    const written: { pendingPage: PendingPage; line: PageLine }[] = [];
     const lines: string[] = [];
     let { offset, lineBytes } = segment;
-    room.clear();
-    while (waiting[0]?.pages[0].shape === segment.shape && !isFull({ offset, lineBytes })) {
-      if (offset + lineBytes - segment.offset - segment.lineBytes >= writeTogetherBytes) break;
-      const waitingPage = waiting.shift()!;
-      for (const page of waitingPage.pages) {
-        const { block, line } = renderPage(page, waitingPage.records, offset, segment.forms, room.allocate);
-        written.push({ waitingPage, line });
+    const batchBytes = () => offset + lineBytes - segment.offset - segment.lineBytes;
+    buffer.clear();
+    while (pending[0]?.pages[0].shape === segment.shape && !isFull({ offset, lineBytes })) {
+      if (batchBytes() >= maxBatchBytes) break;
+      const pendingPage = pending.shift()!;
+      for (const page of pendingPage.pages) {
+        const { block, line } = renderPage(page, pendingPage.records, offset, segment.forms, buffer.allocate);
+        written.push({ pendingPage, line });
         lines.push(renderLine({ ...line, synced: segment.synced }));
         lineBytes += Buffer.byteLength(lines.at(-1) as string);
         offset += block.length;
       }
     }
-    await segment.records.appendFile(room.written());
+    await segment.records.appendFile(buffer.written());
     await segment.pages.appendFile(lines.join(''));
-    for (const { waitingPage, line } of written) waitingPage.line ??= line;
-    unsynced += offset - segment.offset + 1;
+    for (const { pendingPage, line } of written) pendingPage.line ??= line;
+    const bytes = batchBytes();
     Object.assign(segment, { offset, lineBytes });
-    if (unsynced > maxUnsyncedBytes) await syncOpen();
+    await countUnsynced(bytes);
   }
 
   return {
-    appendPage: (page, records, also = []) => {
-      const waitingPage: WaitingPage = { pages: [page, ...also], records, line: null };
-      waiting.push(waitingPage);
+    appendPage: (page, records, sharedWith = []) => {
+      const pendingPage: PendingPage = { pages: [page, ...sharedWith], records, line: null };
+      pending.push(pendingPage);
       return inOrder(async () => {
-        // The write of a page before it may have taken it along; otherwise it is the first that waits.
-        if (waitingPage.line === null) await writeWaiting();
-        return waitingPage.line as PageLine;
+        // It may have been written with a page before it; otherwise it is the first pending one.
+        if (pendingPage.line === null) await writePending();
+        return pendingPage.line as PageLine;
       });
     },
     appendIds: (lines) =>

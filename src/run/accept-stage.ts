@@ -42,7 +42,7 @@ export async function acceptReceived(session: Session, accept: Accepted, mustFin
   });
   if (mustFind) requireFound(accept, accepted, held);
   if (accepted.length === 0) return;
-  const landing = createLandingLog({ dir: folder.landing, newest: await findNewestSegment(folder) });
+  const landing = createLandingLog({ dir: folder.landing, highestNumber: await findNewestSegment(folder) });
   const accepted_at = new Date().toISOString();
   for (const { task, crawl, job, target, operation, shape } of accepted)
     await landing.appendAccepted({

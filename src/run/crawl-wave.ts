@@ -36,7 +36,7 @@ export async function crawlWave(
   };
   const landing = createLandingLog({
     dir: session.folder.landing,
-    newest: await findNewestSegment(session.folder),
+    highestNumber: await findNewestSegment(session.folder),
     onSealed: (segment) => loading?.add(segment),
   });
   try {

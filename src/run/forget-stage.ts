@@ -69,7 +69,7 @@ export async function forgetRows(session: Session, name: string): Promise<AuditF
 }
 
 async function writeForgotten({ folder, run, withBuild }: Session, name: string): Promise<void> {
-  const landing = createLandingLog({ dir: folder.landing, newest: await findNewestSegment(folder) });
+  const landing = createLandingLog({ dir: folder.landing, highestNumber: await findNewestSegment(folder) });
   const line: Omit<ForgottenLine, 'table' | 'keys' | 'last'> = {
     ...{ kind: 'forgotten', task: '_forget', crawl: run, run, name, job: '_forget', target: '' },
     ...{ operation: '', shape: 'asset', forgotten_at: new Date().toISOString() },

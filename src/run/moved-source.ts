@@ -29,7 +29,7 @@ export async function endMovedCrawls(folder: DataFolder, runs: readonly RunEntry
     return isMoved ? { crawl, move } : [];
   });
   if (open.length === 0) return;
-  const landing = createLandingLog({ dir: folder.landing, newest: await findNewestSegment(folder) });
+  const landing = createLandingLog({ dir: folder.landing, highestNumber: await findNewestSegment(folder) });
   try {
     for (const { crawl, move } of open) await landing.appendFailure(failureOf(crawl, move));
   } finally {

@@ -80,7 +80,7 @@ async function endOpenCrawls(session: Session, names: readonly string[]): Promis
   const open = (await readNamed(session, names)).filter(isOpen);
   if (open.length === 0) return;
   const { landing: dir } = session.folder;
-  const landing = createLandingLog({ dir, newest: await findNewestSegment(session.folder) });
+  const landing = createLandingLog({ dir, highestNumber: await findNewestSegment(session.folder) });
   try {
     for (const { task, crawl, job, target, operation, shape, first } of open)
       await landing.appendFailure({

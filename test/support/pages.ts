@@ -17,7 +17,7 @@ export async function makeLanding(): Promise<string> {
 
 /** The landing log of a folder, for what comes after what is there: as the program, which may be as quick as the clock. */
 export async function openLandingLog(dir: string): Promise<LandingLog> {
-  return createLandingLog({ dir, newest: Math.max(0, ...(await listSegments(dir))) });
+  return createLandingLog({ dir, highestNumber: Math.max(0, ...(await listSegments(dir))) });
 }
 
 /** A page of a crawl that goes on by cursor. */

@@ -202,6 +202,24 @@ test('after a failed write every append is refused, with the first error', async
   await expect(log.close()).rejects.toThrow(/ENOTDIR/);
 });
 
+test.each(['page lines', 'other lines'])('%s count as unsynced bytes, too', async (kind) => {
+  const dir = await makeLanding();
+  const log = createLandingLog({ dir, maxUnsyncedBytes: 1000, syncMs: 3_600_000 });
+  if (kind === 'page lines') {
+    for (const page of [1, 2]) await log.appendPage(newPage(page, { envelope: 'x'.repeat(2000) }), []);
+  } else {
+    await log.appendIds([1, 2].map((page) => newSlice(page, ['x'.repeat(2000)], false)));
+  }
+  const [segment] = await listSegments(dir);
+  const lines = (await readFile(pageFile(dir, segment!), 'utf8')).trim().split('\n');
+  const synced = lines.map((line) => (JSON.parse(line) as { synced: number[] }).synced);
+  expect(synced).toEqual([
+    [0, 0],
+    [0, lines[0]!.length + 1],
+  ]);
+  await log.close();
+});
+
 test('appends that are made at once land in the order they were made', async () => {
   const dir = await makeLanding();
   const log = createLandingLog({ dir, rotateBytes: 500, maxUnsyncedBytes: 100 });
