@@ -1,12 +1,14 @@
-import { LedgerlakeError, StoppedEarly } from '../errors.ts';
+import { KeyRefused, LedgerlakeError, StoppedEarly } from '../errors.ts';
+import type { Pool } from '../operations/operation.ts';
+import type { Breaker, FailedAttempt } from './retry.ts';
 
 /**
  * Why one request cannot be answered while others can.
- * - `rejected`: the API does not take the request (parameters, unknown method, wrong path)
- * - `forbidden`: plan or IP; stop this operation
- * - `no_data`: the one thing asked for does not exist (`Operation.mayBeUnknown`): an answer, not a failure
- * - `too_big`: the answer is larger than the API gives, or than is taken; a list is asked for with half the `limit`
- * - `slow`: no answer in time, not ours nor the API's own; likewise
+ * - `rejected`: the API refuses the request (parameters, unknown method, wrong path)
+ * - `forbidden`: the plan or the IP address does not allow the operation
+ * - `no_data`: the requested record does not exist (`Operation.mayBeUnknown`): an answer, not a failure
+ * - `too_big`: the answer is larger than the API sends, or than we accept; a list is requested with half the `limit`
+ * - `slow`: our deadline or the API's own passed; a list is requested with half the `limit`
  * - `server`, `node_behind`: the API failed on this request in every attempt
  */
 export type ApiErrorKind =
@@ -22,8 +24,8 @@ export interface ApiErrorFields {
   operation: string;
   /** Scheme, host and port; never a URL with path or query. */
   origin: string;
-  /** What the server said, without the key, at most 300 characters. */
-  said: string;
+  /** Without the key, at most 300 characters. */
+  serverMessage: string;
   /** HTTP status; null when there was no complete answer. */
   status: number | null;
   /** JSON-RPC or provider error code. */
@@ -44,19 +46,19 @@ const apiHints: Record<ApiErrorKind, string> = {
   node_behind: "Run again in a few minutes: the API's index is catching up.",
 };
 
-/** What a reader of answers throws when it can say what is wrong with one: it is asked for again. */
+/** The `parse` of a request throws this for a broken answer, with what is wrong with it. The request is sent again. */
 export class BrokenAnswer extends Error {}
 
-/** What a reader of answers throws when one is more than it takes: less is asked for, or nothing. */
+/** The `parse` of a request throws this for an answer that is larger than it accepts. The request ends as `too_big`. */
 export class TooBigAnswer extends Error {}
 
-/** One request failed for good; its target fails, the run goes on. Exit 1 where there is no run (`ledgerlake call`). */
+/** One request failed for good: its target fails and the run continues. Exit 1 without a run (`ledgerlake call`). */
 export class ApiError extends LedgerlakeError {
   readonly exitCode = 1;
   readonly kind: ApiErrorKind;
   readonly operation: string;
   readonly origin: string;
-  readonly said: string;
+  readonly serverMessage: string;
   readonly status: number | null;
   readonly code: number | null;
   readonly attempts: number;
@@ -66,7 +68,7 @@ export class ApiError extends LedgerlakeError {
     this.kind = kind;
     this.operation = fields.operation;
     this.origin = fields.origin;
-    this.said = fields.said;
+    this.serverMessage = fields.serverMessage;
     this.status = fields.status;
     this.code = fields.code;
     this.attempts = fields.attempts;
@@ -74,10 +76,10 @@ export class ApiError extends LedgerlakeError {
 }
 
 /**
- * Why the API cannot be used at the moment at all.
- * - `unreachable`: no connection in the last attempt, and none before, or none after half a minute's rest either
+ * Why the API cannot be used at all at the moment.
+ * - `unreachable`: no connection in the last attempt, and none before it, nor after half a minute's rest
  * - `down`: five requests in a row failed in every attempt, and so did a probe half a minute later
- * - `throttled`: it keeps throttling, or asks to wait longer than 15 minutes
+ * - `throttled`: the API keeps throttling, or asks to wait longer than 15 minutes
  * - `credits_gone`: the provider's usage limit is reached
  */
 export type ApiStopReason = 'unreachable' | 'down' | 'throttled' | 'credits_gone';
@@ -91,7 +93,7 @@ const stopHints: Record<ApiStopReason, (origin: string) => string> = {
     'Wait for the next billing period or buy credits, then run again: it continues where it stopped.',
 };
 
-/** Exit 69: the API cannot be used. Everything received is kept, running again goes on; somebody should look. */
+/** Exit 69: the API cannot be used. Everything received is kept and the next run continues; a person should look. */
 export class ApiStopped extends StoppedEarly {
   override readonly exitCode = 69;
   readonly reason: ApiStopReason;
@@ -114,12 +116,53 @@ const stopWords: Record<ApiStopReason, string> = {
 };
 
 /** `getAsset at https://api.example.com: rejected (HTTP 400, code -32602, 1 attempt): Invalid params`. */
-export function describe(fields: ApiErrorFields, what: string): string {
+function describe(fields: ApiErrorFields, what: string): string {
   const details = [
     fields.status === null ? null : `HTTP ${fields.status}`,
     fields.code === null ? null : `code ${fields.code}`,
     fields.attempts === 1 ? '1 attempt' : `${fields.attempts} attempts`,
   ].filter((detail) => detail !== null);
-  const said = fields.said === '' ? '' : `: ${fields.said}`;
-  return `${fields.operation} at ${fields.origin}: ${what} (${details.join(', ')})${said}`;
+  const suffix = fields.serverMessage === '' ? '' : `: ${fields.serverMessage}`;
+  return `${fields.operation} at ${fields.origin}: ${what} (${details.join(', ')})${suffix}`;
+}
+
+/**
+ * The error of a request after its last attempt, which is also recorded in the breaker: an ApiError fails the target, the
+ * others stop the run.
+ */
+export function failRequest(
+  { kind, status, code, serverMessage, decision }: FailedAttempt,
+  request: { operation: string; pool: Pool; origin: string; attempts: number },
+  breaker: Breaker,
+): Error {
+  const { operation, pool, origin, attempts } = request;
+  const fields: ApiErrorFields = { operation, origin, serverMessage, status, code, attempts };
+  if (!decision.retry && decision.because === 'wait_too_long') return new ApiStopped('throttled', fields);
+  switch (kind) {
+    case 'key_refused':
+      return new KeyRefused(
+        describe(fields, 'the API refused the key'),
+        'Check LEDGERLAKE_API_KEY (or the file LEDGERLAKE_API_KEY_FILE names): wrong, expired or revoked.',
+      );
+    case 'credits_gone':
+      return new ApiStopped(kind, fields);
+    case 'unreachable':
+      // The pool was answered before. The rest that begins here gives a server that restarts time to come back.
+      if (breaker.disconnected(pool)) return new ApiError('server', fields);
+      breaker.open(pool);
+      return new ApiStopped(kind, fields);
+    case 'throttled':
+    case 'try_again':
+      return new ApiStopped('throttled', fields);
+    case 'rejected':
+    case 'forbidden':
+    case 'no_data':
+    case 'too_big':
+      return new ApiError(kind, fields);
+    default:
+      // One page that always fails is its target's problem. The probe decides whether five in a row are the API's.
+      breaker.exhausted(pool);
+      if (kind === 'slow' || kind === 'timeout') return new ApiError('slow', fields);
+      return new ApiError(kind === 'node_behind' ? kind : 'server', fields);
+  }
 }

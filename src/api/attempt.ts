@@ -9,44 +9,37 @@ import type { Limiter } from './limiter.ts';
 import {
   type Admission,
   decideRetry,
+  type FailedAttempt,
   type Failure,
   maxAttempts,
   maxRetryAfterMs,
-  type RetryDecision,
 } from './retry.ts';
 import { dropSecretMember, encodeRequest } from './wire.ts';
 
-/** What to send, and how often it was tried. */
+/** One attempt of a request. */
 export interface AttemptRequest<T> {
   operation: Operation;
   params: () => Params;
-  read: (body: Buffer) => T;
+  parse: (body: Buffer) => T;
   /** From 1. */
   attempt: number;
   signal: AbortSignal | undefined;
-  askLess: ((isProbe: boolean) => boolean) | undefined;
-  /** Who asks, the job. */
-  share: string;
+  givesUp: ((isProbe: boolean) => boolean) | undefined;
+  requester: string;
 }
 
-/** A failed attempt with all that its error will say. */
-export interface FailedAttempt {
-  ok: false;
-  kind: AttemptEntry['outcome'];
-  status: number | null;
-  code: number | null;
-  /** The server's words: without the key, one line, at most 300 characters. */
-  said: string;
-  /** Whether the caller asks for less instead: no word on the API. */
-  less: boolean;
-  decision: RetryDecision;
+/** An attempt that was answered well. */
+export interface Success<T> {
+  ok: true;
+  page: T;
+  /** By the answers' clock. */
+  receivedAt: Date;
+  /** Frees the body's memory; to be called when the page is stored. */
+  release(): void;
 }
 
-export type Attempted<T> =
-  /** `receivedAt`: by the answers' clock. `release`: once the page is kept. */
-  { ok: true; page: T; receivedAt: Date; release(): void } | FailedAttempt;
-
-interface Judged<T> {
+/** The outcome of one exchange, before the next step is decided. */
+interface Exchanged<T> {
   outcome: Omit<Outcome, 'kind'> & { kind: AttemptEntry['outcome'] };
   status: number | null;
   bytes: number;
@@ -55,31 +48,31 @@ interface Judged<T> {
 }
 
 /**
- * One attempt, inside its turn of the limiter: budget, wire, judgement, accounting.
- * The hold is set before the turn ends, so that no other request slips out in between.
+ * Makes one attempt in its turn of the limiter: admission, budget, exchange, accounting.
+ * A hold is set before the turn ends, so that no other request slips out in between.
  */
 export async function attemptRequest<T extends { envelope: unknown }>(
-  session: ClientState,
+  state: ClientState,
   limiter: Limiter,
   request: AttemptRequest<T>,
-): Promise<Attempted<T>> {
-  const { breaker, waitSignal } = session;
+): Promise<Success<T> | FailedAttempt> {
+  const { breaker, waitSignal } = state;
   const { pool } = request.operation;
   for (let rest = breaker.rest(pool, waitSignal); rest !== null; rest = breaker.rest(pool, waitSignal)) {
     await rest;
     await limiter.takeTurnAgain(waitSignal);
   }
   const admission = breaker.admit(pool);
-  if (admission === null) throw apiIsDown(session, request);
+  if (admission === null) throw apiIsDown(state, request);
   try {
-    const attempted = await makeAttempt(session, limiter, request, admission);
-    if (!attempted.ok && silences.includes(attempted.kind))
-      session.lastFailures.set(pool, describeCause(attempted));
+    const attempted = await makeAttempt(state, limiter, request, admission);
     if (attempted.ok || !silences.includes(attempted.kind)) breaker.answered(pool);
-    else if (attempted.less) breaker.abandoned(pool, admission);
-    else breaker.failed(pool, admission);
-    if (!attempted.ok && attempted.kind === 'unreachable' && request.attempt === maxAttempts - 1)
-      breaker.disconnected(pool);
+    else {
+      state.lastFailures.set(pool, describeFailure(attempted));
+      if (attempted.isGivenUp) breaker.abandoned(pool, admission);
+      else breaker.failed(pool, admission);
+      if (attempted.kind === 'unreachable' && request.attempt === maxAttempts - 1) breaker.disconnected(pool);
+    }
     return attempted;
   } catch (error) {
     breaker.abandoned(pool, admission);
@@ -88,14 +81,14 @@ export async function attemptRequest<T extends { envelope: unknown }>(
 }
 
 async function makeAttempt<T extends { envelope: unknown }>(
-  session: ClientState,
+  state: ClientState,
   limiter: Limiter,
   request: AttemptRequest<T>,
   admission: Admission,
-): Promise<Attempted<T>> {
+): Promise<Success<T> | FailedAttempt> {
   const { operation, attempt } = request;
-  const { timing, options, retryBudget } = session;
-  const id = session.nextId();
+  const { timing, options, retryBudget } = state;
+  const id = state.nextId();
   const wire = encodeRequest(operation, request.params(), options.paramNames[operation.name] ?? {}, id);
   const credits = options.credits[operation.name] ?? operation.credits;
   options.budget?.takeAttempt(credits);
@@ -103,16 +96,16 @@ async function makeAttempt<T extends { envelope: unknown }>(
 
   const sentAt = timing.now();
   const signal = request.signal ? { signal: request.signal } : {};
-  const judged = await session.http.request({ ...wire, ...signal }).then(
+  const exchanged = await state.http.request({ ...wire, ...signal }).then(
     (answer) => {
-      session.clock.learn(answer.date, sentAt, timing.now());
-      return { ...judgeAnswer(session, request, answer, id), release: answer.release };
+      state.clock.learn(answer.date, sentAt, timing.now());
+      return { ...readAnswer(state, request, answer, id), release: answer.release };
     },
-    (error) => judgeFailure<T>(error),
+    (error) => readFailure<T>(error),
   );
-  const { kind } = judged.outcome;
-  if (kind !== 'ok') judged.release();
-  // Without a connection nothing was sent: days of a network that is down would use up the month.
+  const { kind } = exchanged.outcome;
+  if (kind !== 'ok') exchanged.release();
+  // Without a connection nothing was sent. A network that is down for days must not use up the month.
   if (kind === 'unreachable') options.budget?.giveBack(credits);
   const receivedMs = timing.now();
   const entry: AttemptEntry = {
@@ -121,18 +114,18 @@ async function makeAttempt<T extends { envelope: unknown }>(
     pool: operation.pool,
     credits: kind === 'unreachable' ? 0 : credits,
     outcome: kind,
-    status: judged.status,
+    status: exchanged.status,
     latencyMs: receivedMs - sentAt,
-    bytes: judged.bytes,
+    bytes: exchanged.bytes,
     attempt,
   };
-  options.onAttempt(entry, request.share);
-  return settle(session, limiter, request, judged, { sentAt, receivedMs, admission });
+  options.onAttempt(entry, request.requester);
+  return settle(state, limiter, request, exchanged, { sentAt, receivedMs, admission });
 }
 
-function describeCause({ status, kind, said }: FailedAttempt): string {
+function describeFailure({ status, kind, serverMessage }: FailedAttempt): string {
   const what = status === null ? kind : `HTTP ${status}`;
-  return said === '' ? what : `${what}: ${said}`;
+  return serverMessage === '' ? what : `${what}: ${serverMessage}`;
 }
 
 function apiIsDown(
@@ -143,14 +136,14 @@ function apiIsDown(
   return new ApiStopped('down', {
     operation: operation.name,
     origin: http.origin(operation.transport),
-    said: `not asked any more: earlier requests failed in every attempt${last === undefined ? '' : `, the last with ${last}`}`,
+    serverMessage: `not asked any more: earlier requests failed in every attempt${last === undefined ? '' : `, the last with ${last}`}`,
     status: null,
     code: null,
     attempts: attempt - 1,
   });
 }
 
-/** Outcomes that do not show that the API is there. */
+/** Outcomes that do not show that the API is up. */
 const silences: readonly AttemptEntry['outcome'][] = [
   'server',
   'slow',
@@ -159,47 +152,47 @@ const silences: readonly AttemptEntry['outcome'][] = [
   'timeout',
 ];
 
-/** Tells limiter and retry budget how it went, and decides what comes next. */
+/** Reports the outcome to the limiter and the retry budget, and decides the next step. */
 function settle<T>(
   { timing, retryBudget, clock }: ClientState,
   limiter: Limiter,
-  { attempt, signal, askLess }: AttemptRequest<T>,
-  { outcome, status, page, release }: Judged<T>,
+  { attempt, signal, givesUp }: AttemptRequest<T>,
+  { outcome, status, page, release }: Exchanged<T>,
   { sentAt, receivedMs, admission }: { sentAt: number; receivedMs: number; admission: Admission },
-): Attempted<T> {
+): Success<T> | FailedAttempt {
   const { kind, message, code, retryAfterMs } = outcome;
   if (kind === 'aborted') throw signal?.reason ?? new Error(message);
   if (kind === 'throttled' || kind === 'try_again') limiter.settle('throttled', sentAt);
   else if (status !== null) limiter.settle('accepted', sentAt);
-  // With a good answer the header means nothing, and must not keep the whole pool waiting.
+  // The header of a good answer means nothing, and must not hold the whole pool.
   if (kind !== 'ok' && retryAfterMs !== null && retryAfterMs <= maxRetryAfterMs) limiter.hold(retryAfterMs);
   if (kind === 'ok')
     return { ok: true, page: page!, receivedAt: new Date(clock.correct(receivedMs)), release };
 
   const isSlow = kind === 'slow' || kind === 'timeout';
-  const less = isSlow && askLess?.(admission === 'probe') === true;
-  const failure: Failure = { kind, retryAfterMs, less };
-  // Without a connection the API was not asked: what is in flight when it restarts may be more than the budget has.
-  const isAsked = kind !== 'unreachable';
-  const decision = decideRetry(failure, attempt, timing.random(), !isAsked || retryBudget.mayRetry());
-  if (decision.retry && isAsked) retryBudget.countRetry();
-  return { ok: false, kind, status, code, said: message, less, decision };
+  const isGivenUp = isSlow && givesUp?.(admission === 'probe') === true;
+  const failure: Failure = { kind, retryAfterMs, isGivenUp };
+  // An attempt without a connection costs no retry: the requests in flight at a restart may outnumber the budget.
+  const wasSent = kind !== 'unreachable';
+  const decision = decideRetry(failure, attempt, timing.random(), !wasSent || retryBudget.mayRetry());
+  if (decision.retry && wasSent) retryBudget.countRetry();
+  return { ok: false, kind, status, code, serverMessage: message, isGivenUp, decision };
 }
 
-// Long enough for any error; the text of a page of records is never needed.
-const judgedBytes = 64 * 1024;
+/** Bytes of an answer that are searched for an error: enough for any; the text of a page of records is not needed. */
+const errorBytes = 64 * 1024;
 
-function judgeAnswer<T extends { envelope: unknown }>(
+function readAnswer<T extends { envelope: unknown }>(
   { key, timing }: ClientState,
-  { operation, read }: AttemptRequest<T>,
+  { operation, parse }: AttemptRequest<T>,
   { status, retryAfter, body: received, bytes }: HttpAnswer,
   id: string,
-): Omit<Judged<T>, 'release'> {
+): Omit<Exchanged<T>, 'release'> {
   const { secretMember } = operation;
   const body = secretMember === undefined ? received : dropSecretMember(received, secretMember);
   const isSuccess = status >= 200 && status < 300;
-  const echoesKey = key.isIn(body);
-  const { page, broken, tooBig } = isSuccess && !echoesKey ? tryRead(read, body) : {};
+  const repeatsKey = key.isIn(body);
+  const { page, broken, tooBig } = isSuccess && !repeatsKey ? tryParse(parse, body) : {};
   if (tooBig !== undefined)
     return { outcome: { kind: 'too_big', message: tooBig, code: null, retryAfterMs: null }, status, bytes };
   const outcome = classify({
@@ -211,43 +204,46 @@ function judgeAnswer<T extends { envelope: unknown }>(
     now: timing.now(),
     ...(page ? { envelope: envelopeOf(page, body) } : {}),
   });
-  const refused = isSuccess && echoesKey ? 'the answer repeats the API key and was refused' : broken;
-  const message = shorten(readText(key, Buffer.from(refused ?? outcome.message)));
-  const judged = { outcome: { ...outcome, message }, status, bytes };
-  return page && outcome.kind === 'ok' ? { ...judged, page } : judged;
+  const fault = isSuccess && repeatsKey ? 'the answer repeats the API key and was refused' : broken;
+  const message = shorten(readText(key, Buffer.from(fault ?? outcome.message)));
+  const answered = { outcome: { ...outcome, message }, status, bytes };
+  return page && outcome.kind === 'ok' ? { ...answered, page } : answered;
 }
 
-/** The beginning of what the server said, without the key. */
+/** The beginning of a text from the server, without the key. */
 function readText(key: ApiKey, bytes: Buffer): string {
-  return key.redact(bytes.subarray(0, judgedBytes), bytes.length > judgedBytes);
+  return key.redact(bytes.subarray(0, errorBytes), bytes.length > errorBytes);
 }
 
 /**
- * The envelope to judge. An error without `jsonrpc` looks like a bare record to the splitter, which then leaves
- * nothing in the envelope: a short answer is read again as a whole.
+ * The envelope to classify. The splitter takes an error without `jsonrpc` for a bare record and leaves an empty envelope, so
+ * a short answer with an empty one is parsed again as a whole.
  */
 function envelopeOf({ envelope }: { envelope: unknown }, body: Buffer): unknown {
-  const isLeftEmpty = envelope === null || JSON.stringify(envelope) === '{}';
-  if (!isLeftEmpty || body.length >= 4096) return envelope;
+  const isEmpty = envelope === null || JSON.stringify(envelope) === '{}';
+  if (!isEmpty || body.length >= 4096) return envelope;
   try {
     return JSON.parse(body.toString());
   } catch {
-    // The splitter takes a byte order mark, JSON.parse does not; no error is known to begin with one.
+    // The splitter accepts a byte order mark and JSON.parse does not. No known error begins with one.
     return envelope;
   }
 }
 
-/** A body that cannot be read is the server's failure, judged from its text where the reader has no words for it. */
-function tryRead<T>(read: (body: Buffer) => T, body: Buffer): { page?: T; broken?: string; tooBig?: string } {
+/** Parses a body. One that cannot be parsed is the server's failure; without a `broken` its text is classified. */
+function tryParse<T>(
+  parse: (body: Buffer) => T,
+  body: Buffer,
+): { page?: T; broken?: string; tooBig?: string } {
   try {
-    return { page: read(body) };
+    return { page: parse(body) };
   } catch (error) {
     if (error instanceof TooBigAnswer) return { tooBig: error.message };
     return error instanceof BrokenAnswer ? { broken: error.message } : {};
   }
 }
 
-function judgeFailure<T>(error: unknown): Judged<T> {
+function readFailure<T>(error: unknown): Exchanged<T> {
   if (!(error instanceof HttpFailure)) throw error;
   const kind = error.reason === 'broken' ? 'server' : error.reason;
   const outcome = { kind, message: error.message, code: null, retryAfterMs: null } as const;

@@ -1,7 +1,7 @@
 import type { Operation } from '../operations/operation.ts';
-import { isOwnError, saysUnknown } from './not-found.ts';
+import { type ErrorBody, errorOf, isObject, isWalletError, readErrorBody } from './wire.ts';
 
-/** What an answer means for the crawl; the words also stand in `data/requests.ndjson`. */
+/** What an answer means for the crawl. `data/requests.ndjson` records these words. */
 export type OutcomeKind =
   | 'ok'
   | 'throttled'
@@ -18,65 +18,56 @@ export type OutcomeKind =
 
 export interface Outcome {
   kind: OutcomeKind;
-  /** What the server said, as sent (the caller removes the key and shortens it). */
+  /** The server's message as sent. The caller removes the key and shortens it. */
   message: string;
   /** JSON-RPC or provider error code, when there was one. */
   code: number | null;
-  /** How long the server asked to wait, in ms; null when it did not say. */
+  /** Retry-After in ms; null without one. */
   retryAfterMs: number | null;
 }
 
-/** What was received, before it is judged. */
-export interface Received {
-  operation: AskedOf;
+/** An answer that is to be classified. */
+export interface ReceivedAnswer {
+  operation: AnswerTraits;
   status: number;
   /** Retry-After header as sent. */
   retryAfter: string | null;
   /** The body's text, or its beginning when it is long. */
   text: string;
-  /** The envelope, when the body could be read as a page; absent otherwise. */
+  /** The envelope; absent if the body could not be read as a page. */
   envelope?: unknown;
   /** The JSON-RPC id that was sent; null for REST. */
   sentId: string | null;
   now: number;
 }
 
-/** What of an operation decides what an answer to it means. */
-export type AskedOf = Pick<Operation, 'transport' | 'records' | 'mayBeUnknown'>;
-
-interface Said {
-  message: string;
-  code: number | null;
-}
+/** The traits of an operation that decide what an answer to it means. */
+export type AnswerTraits = Pick<Operation, 'transport' | 'records' | 'mayBeUnknown'>;
 
 /**
- * Judges one answer: HTTP status first, then the message, then the code, because codes collide
- * (-32000 is both "server error" and "not found"; API.md, Errors and limits).
- * Text is only read where an error stands, never in records: an asset may be called "rate limited".
+ * Classifies one answer. The HTTP status counts first, then the message, then the code, because codes collide:
+ * -32000 is both "server error" and "not found".
+ * Only errors are searched for words, never records: an asset may be called "rate limited".
  */
-export function classify(received: Received): Outcome {
+export function classify(received: ReceivedAnswer): Outcome {
   const { status } = received;
   const retryAfterMs = parseRetryAfter(received.retryAfter, received.now);
-  if (status >= 200 && status < 300) return { ...judgeSuccess(received), retryAfterMs };
-  const said = readError(received.text);
-  const kind = judgeStatus(received, said);
-  const message = said.message || `HTTP ${status}`;
-  return { kind, message, code: said.code, retryAfterMs };
+  if (status >= 200 && status < 300) return { ...classifySuccess(received), retryAfterMs };
+  const error = readErrorBody(received.text);
+  const kind = kindByStatus(received, error);
+  const message = error.message || `HTTP ${status}`;
+  return { kind, message, code: error.code, retryAfterMs };
 }
 
-function judgeSuccess(received: Received): Omit<Outcome, 'retryAfterMs'> {
+function classifySuccess(received: ReceivedAnswer): Omit<Outcome, 'retryAfterMs'> {
   if (received.envelope === undefined) {
-    const said = readError(received.text);
-    if (said.code === null && said.message === '') return broken('the answer is cut or not JSON');
-    return {
-      kind: judgeMessage(said, received.operation) ?? 'server',
-      message: said.message,
-      code: said.code,
-    };
+    const error = readErrorBody(received.text);
+    if (error.code === null && error.message === '') return broken('the answer is cut or not JSON');
+    return { ...error, kind: kindByMessage(error, received.operation) ?? 'server' };
   }
   const { envelope } = received;
   if (isObject(envelope)) {
-    // Only an envelope's id is an echo: a bare record's `id` is the asset's own.
+    // Only an envelope's id repeats the request's. A bare record's `id` is the asset's.
     const isEnvelope = 'jsonrpc' in envelope || 'result' in envelope;
     if (
       isEnvelope &&
@@ -87,11 +78,11 @@ function judgeSuccess(received: Received): Omit<Outcome, 'retryAfterMs'> {
       return broken("the answer carries another request's id");
     }
     if (envelope.error != null) {
-      const said = errorIn(envelope);
+      const error = errorOf(envelope);
       return {
-        kind: judgeMessage(said, received.operation) ?? 'server',
-        message: said.message || 'an error without a message',
-        code: said.code,
+        kind: kindByMessage(error, received.operation) ?? 'server',
+        message: error.message || 'an error without a message',
+        code: error.code,
       };
     }
   }
@@ -100,10 +91,10 @@ function judgeSuccess(received: Received): Omit<Outcome, 'retryAfterMs'> {
 }
 
 /**
- * False when a key on the way to the records is missing, or what it leads to is not of their form, null included: taken
- * for an empty page, it would end the list. Null in the place of one record is an answer where there may be none.
+ * Whether the path to the records exists and ends in their form. Anything else, null included, would be taken for an empty
+ * page, which ends a list. Null instead of one record is an answer where the record may not exist.
  */
-function hasRecords(envelope: unknown, { records: { path, form }, mayBeUnknown }: AskedOf): boolean {
+function hasRecords(envelope: unknown, { records: { path, form }, mayBeUnknown }: AnswerTraits): boolean {
   let value = envelope;
   if (isObject(envelope)) {
     if ('jsonrpc' in envelope && !('result' in envelope)) return false;
@@ -114,40 +105,53 @@ function hasRecords(envelope: unknown, { records: { path, form }, mayBeUnknown }
     if (!isObject(value) || !(key in value)) return false;
     value = value[key];
   }
-  // One record was taken out, and has left null in its place: who took it knows its form.
+  // The splitter has replaced the record by null. Its caller checks the form.
   if (form === 'single') return true;
   return form === 'array' ? Array.isArray(value) : isObject(value);
 }
 
-function judgeStatus({ status, text, operation }: Received, said: Said): OutcomeKind {
-  if (status === 401) return /try again/i.test(said.message) ? 'try_again' : 'key_refused';
-  if (status === 402 || saysCreditsGone(said.message)) return 'credits_gone';
+function kindByStatus({ status, text, operation }: ReceivedAnswer, error: ErrorBody): OutcomeKind {
+  if (status === 401) return /try again/i.test(error.message) ? 'try_again' : 'key_refused';
+  if (status === 402 || saysCreditsGone(error.message)) return 'credits_gone';
   if (status === 403) return 'forbidden';
   if (status === 429) return 'throttled';
   if (status === 413) return 'too_big';
   if (status === 504) return 'slow';
-  if (status === 404) return judgeNotFound(said, text, operation);
+  if (status === 404) return kindOfNotFound(error, text, operation);
   if (status === 408 || status === 425 || status < 400) return 'server';
-  const byMessage = judgeMessage(said, operation);
+  const byMessage = kindByMessage(error, operation);
   if (status >= 500) {
-    const passes: (OutcomeKind | undefined)[] = ['throttled', 'too_big', 'slow', 'node_behind'];
-    return byMessage !== undefined && passes.includes(byMessage) ? byMessage : 'server';
+    const believed: (OutcomeKind | undefined)[] = ['throttled', 'too_big', 'slow', 'node_behind'];
+    return byMessage !== undefined && believed.includes(byMessage) ? byMessage : 'server';
   }
   return byMessage === undefined || byMessage === 'server' ? 'rejected' : byMessage;
 }
 
 /**
- * A gateway, or a server at another path, also answers 404: taken for "no data" it would make every wallet look empty.
- * So it counts only in the API's own form, of a resource, and where there may be none; all else may pass by itself.
+ * A 404 means "no data" only where the resource may not exist, the body is the API's own error, and its words concern the
+ * resource. A gateway, or a server at another path, answers 404 too, and would make every wallet look empty.
  */
-function judgeNotFound(said: Said, text: string, operation: AskedOf): OutcomeKind {
-  const byMessage = judgeMessage(said, operation);
+function kindOfNotFound(error: ErrorBody, text: string, operation: AnswerTraits): OutcomeKind {
+  const byMessage = kindByMessage(error, operation);
   if (byMessage !== undefined) return byMessage;
   const { transport, mayBeUnknown = false } = operation;
   if (transport === 'webhook') return 'rejected';
-  const isUnknown =
-    transport === 'wallet' && isOwnError(parseObject(text) ?? {}) && saysUnknown(said.message);
+  const isUnknown = transport === 'wallet' && isWalletError(text) && saysUnknown(error.message);
   return isUnknown && mayBeUnknown ? 'no_data' : 'server';
+}
+
+/** Parts of a service that an error may report missing. */
+const serviceParts =
+  '(service|method|route|endpoint|path|page|url|host|backend|upstream|server|handler|function|application|database|table|relation|index|shard|store)';
+/** "Not found" about the service itself does not concern the resource. */
+const serviceLacks = new RegExp(
+  `\\b${serviceParts}\\b[^.:;]{0,40}(not found|does not exist)|(unknown|no|no such) ${serviceParts}\\b|\\broute\\b|cannot (get|post)`,
+  'i',
+);
+
+/** Whether an error's words report that the requested resource does not exist. */
+function saysUnknown(message: string): boolean {
+  return /not found|unknown|does not exist|\bno\b/i.test(message) && !serviceLacks.test(message);
 }
 
 function saysCreditsGone(message: string): boolean {
@@ -158,9 +162,9 @@ const refusalWords =
   /invalid|expired|unknown|not found|no such|malformed|validation|unrecogni[sz]ed|outdated|stale|no longer|not (a|an|the|valid)\b|bad|could not|cannot|failed|does not|mismatch/i;
 
 /**
- * Whether the API says that it does not know the place a request would go on at. The reference server's words are
- * "Cursor Validation Err: … is invalid", with the code that it also has for failures that pass.
- * @param names parameters that said where to go on, besides `cursor`
+ * Whether the API refuses the cursor. The reference server's words are "Cursor Validation Err: … is invalid", with a code that
+ * it also uses for temporary failures.
+ * @param names parameters other than `cursor` that carried the position
  */
 export function saysCursorRefused(message: string, names: readonly string[] = []): boolean {
   const words = new RegExp(
@@ -181,10 +185,10 @@ const kindByCode: Record<number, OutcomeKind> = {
   [-32602]: 'rejected',
 };
 
-/** Message, then code. Undefined when neither says anything known. */
-function judgeMessage(
-  { message, code }: Said,
-  { transport, mayBeUnknown }: AskedOf,
+/** The kind by message, then by code; undefined when neither is known. */
+function kindByMessage(
+  { message, code }: ErrorBody,
+  { transport, mayBeUnknown }: AnswerTraits,
 ): OutcomeKind | undefined {
   if (saysCreditsGone(message)) return 'credits_gone';
   if (/rate.?limit|too many requests/i.test(message)) return 'throttled';
@@ -204,47 +208,9 @@ function broken(message: string): Omit<Outcome, 'retryAfterMs'> {
   return { kind: 'server', message, code: null };
 }
 
-/** Finds the error in a body of any form: JSON-RPC, `{error, code}`, `{message, statusCode}`, plain text, HTML. */
-function readError(text: string): Said {
-  const trimmed = text.trim();
-  if (trimmed.startsWith('{')) {
-    const body = parseObject(trimmed);
-    return body === null ? { message: '', code: null } : errorIn(body);
-  }
-  if (trimmed.startsWith('[')) return { message: '', code: null };
-  if (trimmed.startsWith('<')) {
-    const title = /<title>([^<]*)<\/title>/i.exec(trimmed)?.[1]?.trim();
-    return { message: title ? `an HTML page: ${title}` : 'an HTML page', code: null };
-  }
-  return { message: trimmed, code: null };
-}
-
-/** Null for what is no object, or cut: nothing in it can be trusted, records may hold any words. */
-function parseObject(text: string): Record<string, unknown> | null {
-  try {
-    const body: unknown = JSON.parse(text);
-    return isObject(body) ? body : null;
-  } catch {
-    return null;
-  }
-}
-
-function errorIn(body: Record<string, unknown>): Said {
-  const inner = isObject(body.error) ? body.error : body;
-  const words = [inner.message, inner.error, inner.details].filter((word) => typeof word === 'string');
-  return {
-    message: [...new Set(words)].join(': '),
-    code: Number.isInteger(inner.code) ? (inner.code as number) : null,
-  };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /**
- * Retry-After in ms from now: seconds or an HTTP date; a past date is 0; negative numbers and junk are null.
- * Dates must begin with a weekday: Date.parse alone takes "-1" for a day in 2001.
+ * Retry-After in ms from now, given in seconds or as an HTTP date. A past date is 0; negative numbers and junk are null.
+ * Dates must begin with a weekday because Date.parse alone takes "-1" for a day in 2001.
  */
 export function parseRetryAfter(header: string | null, now: number): number | null {
   const text = header?.trim() ?? '';

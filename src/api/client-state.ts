@@ -8,34 +8,34 @@ import type { Breaker, RetryBudget } from './retry.ts';
 import { type AnswerClock, type Timing, untilAborted } from './timing.ts';
 
 export interface ClientOptions {
-  /** Base URLs; https only, except loopback. */
+  /** Base URLs: https only, except loopback. */
   endpoints: Partial<Record<Transport, string>>;
-  /** Known limits by pool; a pool without rps finds its own (loopback: none until the first throttle). */
+  /** Limits by pool, as the plan states them; the rate of a pool without `rps` is found. */
   limits: Partial<Record<Pool, LimiterConfig>>;
-  /** Credits a call by operation, where they differ from the catalogue's. */
+  /** Credits per call by operation, where they differ from the catalogue's. */
   credits: Record<string, number>;
-  /** One deadline for a whole answer, ms; 60,000 is a good value. */
+  /** One deadline for the whole answer, ms. */
   timeoutMs: number;
   /** api.param_names: operation → our parameter name → the provider's. */
   paramNames: Record<string, Record<string, string>>;
-  /** Asked before every attempt; throws StoppedEarly when the run may not spend more. */
+  /** `takeAttempt` is called before every attempt; it throws StoppedEarly when the run may not spend more. */
   budget?: { takeAttempt(credits: number): void; giveBack(credits: number): void };
-  /** Told of every attempt that was sent, whatever came of it. @param share who asked, the job; empty: nobody said */
-  onAttempt(entry: AttemptEntry, share: string): void;
+  /** Called after every attempt, with the `requester` of its request. */
+  onAttempt(entry: AttemptEntry, requester: string): void;
   userAgent: string;
-  /** The server has no limit to find out: pools without `rps` begin at full speed. Default: false. */
+  /** The server has no limit to be found: pools without `rps` begin at full speed. Default: false. */
   unlimited?: boolean;
   /** Ends everything: waiting, sending, receiving. */
   signal?: AbortSignal;
-  /** Ends waiting, for a turn, a retry or a probe; what is in flight goes on. */
+  /** Ends waiting for a turn, a retry or a probe. Requests in flight continue. */
   stopping?: AbortSignal;
-  /** What `learntRates()` of an earlier run returned. */
+  /** `learntRates()` of an earlier run. */
   learntRates?: Partial<Record<Pool, number>>;
 }
 
-/** One attempt, as `data/requests.ndjson` keeps it. */
+/** One attempt, as `data/requests.ndjson` records it. */
 export interface AttemptEntry {
-  /** ISO time it was sent. */
+  /** ISO time at which it was sent. */
   at: string;
   operation: string;
   pool: Pool;
@@ -49,7 +49,7 @@ export interface AttemptEntry {
   attempt: number;
 }
 
-/** Everything the attempts of one client share. */
+/** Held by a client and shared by its requests. */
 export interface ClientState {
   options: ClientOptions;
   key: ApiKey;
@@ -57,81 +57,82 @@ export interface ClientState {
   timing: Timing;
   retryBudget: RetryBudget;
   breaker: Breaker;
-  firstAnswers: FirstAnswers;
-  /** What the last attempt that was not answered ended with, in words without the key, by pool. */
+  gate: FirstRequestGate;
+  /** By pool: how the last attempt without an answer ended, for people, without the key. */
   lastFailures: Map<Pool, string>;
   clock: AnswerClock;
-  /** Ends waiting. */
+  /** Aborts with either `signal` or `stopping`. */
   waitSignal: AbortSignal | undefined;
   nextId(): string;
 }
 
 /**
- * Lets the first request of each interface go alone until it is answered, whatever the answer: a wrong key then costs one
- * request, and an address where nobody listens one request's attempts. All others wait for it once in a process.
+ * Lets one request of each interface through alone until one is answered, with success or not. A wrong key then costs one
+ * request, and an address where nobody listens the attempts of one. The others wait, once in a process.
  */
-export interface FirstAnswers {
+export interface FirstRequestGate {
   /**
-   * Resolves when a request may go: with null, or for the one that goes alone, with what it has to tell.
-   * @throws the refusal that the first one met; the signal's abort reason
+   * Resolves when a request may be sent: with null, or with a pass if it is sent alone.
+   * @throws the KeyRefused of the first request; the signal's abort reason
    */
-  enter(transport: Transport, signal?: AbortSignal): Promise<FirstRequest | null>;
+  enter(transport: Transport, signal?: AbortSignal): Promise<GatePass | null>;
 }
 
-export interface FirstRequest {
-  /** The others may go. */
+/** Held by the request that is sent alone. It has to call `ended`. */
+export interface GatePass {
+  /** Opens the gate. */
   answered(): void;
-  /** No other will go. */
+  /** Closes the gate to all others. */
   refused(error: KeyRefused): void;
-  /** It has ended: unless it was answered or refused, another goes alone. */
+  /** Gives the pass back: if the gate is neither open nor closed, the next request is sent alone. */
   ended(): void;
 }
 
-interface FirstState {
-  isAnswered: boolean;
+interface GateState {
+  isOpen: boolean;
   refusal: KeyRefused | null;
-  /** Resolves when the request that goes alone has said something; null while none does. */
-  first: Promise<void> | null;
+  /** Resolves when the pass was used; null while nobody holds it. */
+  passUsed: Promise<void> | null;
 }
 
-export function createFirstAnswers(): FirstAnswers {
-  const states = new Map<Transport, FirstState>();
-  const of = (transport: Transport): FirstState => {
-    const state = states.get(transport) ?? { isAnswered: false, refusal: null, first: null };
+export function createFirstRequestGate(): FirstRequestGate {
+  const states = new Map<Transport, GateState>();
+  const stateOf = (transport: Transport): GateState => {
+    const state = states.get(transport) ?? { isOpen: false, refusal: null, passUsed: null };
     states.set(transport, state);
     return state;
   };
   return {
     async enter(transport, signal) {
-      const state = of(transport);
-      while (!state.isAnswered) {
+      const state = stateOf(transport);
+      while (!state.isOpen) {
         signal?.throwIfAborted();
         if (state.refusal !== null) throw state.refusal;
-        if (state.first === null) return goAlone(state);
-        await untilAborted(state.first, signal);
+        if (state.passUsed === null) return issuePass(state);
+        await untilAborted(state.passUsed, signal);
       }
       return null;
     },
   };
 }
 
-function goAlone(state: FirstState): FirstRequest {
-  let say = () => {};
-  state.first = new Promise((resolve) => {
-    say = resolve;
+function issuePass(state: GateState): GatePass {
+  let wakeUp = () => {};
+  state.passUsed = new Promise((resolve) => {
+    wakeUp = resolve;
   });
   return {
     answered() {
-      state.isAnswered = true;
-      say();
+      state.isOpen = true;
+      wakeUp();
     },
     refused(error) {
       state.refusal = error;
-      say();
+      wakeUp();
     },
     ended() {
-      state.first = null;
-      say();
+      state.passUsed = null;
+      wakeUp();
     },
   };
 }

@@ -2,19 +2,19 @@ import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { KeyRefused, LedgerlakeError, StoppedEarly } from '../errors.ts';
 import type { Operation, Params, Pool, Transport } from '../operations/operation.ts';
+import { failRequest } from './api-errors.ts';
 import { type ApiKey, readApiKey } from './api-key.ts';
-import { type Attempted, attemptRequest } from './attempt.ts';
+import { attemptRequest } from './attempt.ts';
 import {
   type ClientOptions,
   type ClientState,
-  createFirstAnswers,
-  type FirstRequest,
+  createFirstRequestGate,
+  type GatePass,
 } from './client-state.ts';
 import { createHttp, type Http } from './http.ts';
 import { Limiter } from './limiter.ts';
 import { createBreaker, createRetryBudget, type RetryBudget } from './retry.ts';
 import { type AnswerClock, createAnswerClock, realTiming, type Timing } from './timing.ts';
-import { toError } from './to-error.ts';
 
 export interface Answer<T> {
   page: T;
@@ -25,58 +25,57 @@ export interface Answer<T> {
 export interface SendOptions<T> {
   signal?: AbortSignal;
   /**
-   * Stores the page before the request gives up its turn: a page counts as in flight until it is kept, so that no
-   * more pages wait to be kept than there are requests in flight. What it throws, `send` throws.
+   * Stores the page while the request is still in flight, so that the limit of requests in flight bounds the pages in memory.
+   * `send` throws its errors unchanged.
    */
-  keep?(page: T, receivedAt: Date): Promise<void>;
+  store?(page: T, receivedAt: Date): Promise<void>;
   /**
-   * Asked after each attempt that was not answered in time whether less will be asked for instead. Then the request
-   * ends as `slow` at once, and where it was the probe, it says nothing of the API.
+   * Called after each attempt that was not answered in time. True: the caller will send a smaller request, and this one ends
+   * as `slow`. If it was the breaker's probe, it counts neither as success nor as failure.
    */
-  askLess?(isProbe: boolean): boolean;
-  /** Who asks, the job: within the pool those go first who have asked for less so far. */
-  share?: string;
+  givesUp?(isProbe: boolean): boolean;
+  /** The job that the request is for. In a pool the requests of the job that has sent the fewest go first. */
+  requester?: string;
 }
 
 export interface ApiClient {
   /**
-   * Sends one request and returns its page, after as many attempts as it takes (at most 4).
-   * @param params a function is called for each attempt as it is sent
-   * @param read slices the body into a page; anything it throws makes the answer a broken one
-   * @throws ApiError when this request fails for good: its target fails, others may go on
-   * @throws ApiStopped, StoppedEarly when nothing more can be asked now (down, credits, budget, signal)
+   * Sends one request, in at most `maxAttempts` attempts, and returns its page.
+   * @param params a function is called for each attempt
+   * @param parse makes a page of the body; whatever it throws makes the answer a broken one
+   * @throws ApiError when this request fails for good: its target fails, others continue
+   * @throws ApiStopped, StoppedEarly when nothing more can be sent now (down, credits, budget, signal)
    * @throws KeyRefused when the API refuses the key
    */
   send<T extends { envelope: unknown }>(
     operation: Operation,
     params: Params | (() => Params),
-    read: (body: Buffer) => T,
+    parse: (body: Buffer) => T,
     options?: SendOptions<T>,
   ): Promise<Answer<T>>;
   /** Scheme, host and port of a transport's endpoint. */
   origin(transport: Transport): string;
-  /** The time as the answers have it. */
+  /** The time by the answers' `Date` headers. */
   clock: Pick<AnswerClock, 'correct' | 'aheadMs'>;
-  /** Requests a second that held, by pool without a configured rate: keep them for the next run. */
+  /** Requests a second that the API allowed, by pool without a configured rate: an option of the next run's client. */
   learntRates(): Partial<Record<Pool, number>>;
-  /** What the pools in use are doing now. */
+  /** The pools in use. */
   pools(): PoolState[];
   close(): Promise<void>;
 }
 
-/** What a pool is doing. */
 export interface PoolState {
   pool: Pool;
-  /** Requests a second in force; Infinity: nothing limits. */
+  /** Requests a second at the moment; Infinity without a limit. */
   rps: number;
-  /** Unix ms until which it waits because of a Retry-After; past: it does not. */
+  /** Unix ms until which a Retry-After holds it; in the past if none does. */
   heldUntil: number;
-  /** Unix ms until which it waits because the API did not answer; past: it does not. */
+  /** Unix ms until which it rests because the API did not answer; in the past if it does not rest. */
   restsUntil: number;
   inFlight: number;
 }
 
-/** What tests and a process with several clients replace; the defaults are right otherwise. */
+/** Parts that tests and a process with several clients replace. */
 export interface ClientParts {
   key?: ApiKey;
   http?: Http;
@@ -84,7 +83,7 @@ export interface ClientParts {
   retryBudget?: RetryBudget;
 }
 
-// Sockets open only as needed, so this only bounds a pool whose concurrency somebody set very high.
+// Sockets open only as needed, so this bounds only a pool with a very high configured concurrency.
 const maxConnections = 128;
 
 /** @throws UsageError for an invalid endpoint or key */
@@ -96,7 +95,7 @@ export function createClient(options: ClientOptions, parts: ClientParts = {}): A
   const prefix = randomBytes(4).toString('hex');
   let requests = 0;
   const timing = parts.timing ?? realTiming;
-  const session: ClientState = {
+  const state: ClientState = {
     options,
     key,
     http,
@@ -104,7 +103,7 @@ export function createClient(options: ClientOptions, parts: ClientParts = {}): A
     clock: createAnswerClock(),
     retryBudget: parts.retryBudget ?? createRetryBudget(),
     breaker: createBreaker(timing),
-    firstAnswers: createFirstAnswers(),
+    gate: createFirstRequestGate(),
     lastFailures: new Map(),
     waitSignal: eitherSignal(options.signal, options.stopping),
     nextId: () => {
@@ -114,9 +113,9 @@ export function createClient(options: ClientOptions, parts: ClientParts = {}): A
   };
   const limiters = new Map<Pool, Limiter>();
   return {
-    send: (operation, params, read, sendOptions = {}) =>
-      send(session, limiterFor(session, limiters, operation), operation, params, read, sendOptions),
-    clock: session.clock,
+    send: (operation, params, parse, sendOptions = {}) =>
+      send(state, limiterFor(state, limiters, operation), operation, params, parse, sendOptions),
+    clock: state.clock,
     origin: (transport) => http.origin(transport),
     learntRates() {
       const entries = [...limiters].map(([pool, limiter]) => [pool, limiter.learntRps] as const);
@@ -125,7 +124,7 @@ export function createClient(options: ClientOptions, parts: ClientParts = {}): A
     pools: () =>
       [...limiters].map(([pool, { rps, heldUntil, inFlight }]) => ({
         ...{ pool, rps, heldUntil, inFlight },
-        restsUntil: session.breaker.restsUntil(pool),
+        restsUntil: state.breaker.restsUntil(pool),
       })),
     async close() {
       for (const limiter of limiters.values()) limiter.close();
@@ -134,14 +133,14 @@ export function createClient(options: ClientOptions, parts: ClientParts = {}): A
   };
 }
 
-function limiterFor(session: ClientState, limiters: Map<Pool, Limiter>, { pool }: Operation): Limiter {
+function limiterFor(state: ClientState, limiters: Map<Pool, Limiter>, { pool }: Operation): Limiter {
   const existing = limiters.get(pool);
   if (existing) return existing;
-  const learntRps = session.options.learntRates?.[pool];
+  const learntRps = state.options.learntRates?.[pool];
   const limiter = new Limiter({
-    ...session.options.limits[pool],
-    startUnlimited: session.options.unlimited ?? false,
-    timing: session.timing,
+    ...state.options.limits[pool],
+    startUnlimited: state.options.unlimited ?? false,
+    timing: state.timing,
     ...(learntRps === undefined ? {} : { learntRps }),
   });
   limiters.set(pool, limiter);
@@ -149,87 +148,82 @@ function limiterFor(session: ClientState, limiters: Map<Pool, Limiter>, { pool }
 }
 
 async function send<T extends { envelope: unknown }>(
-  session: ClientState,
+  state: ClientState,
   limiter: Limiter,
   operation: Operation,
-  given: Params | (() => Params),
-  read: (body: Buffer) => T,
+  params: Params | (() => Params),
+  parse: (body: Buffer) => T,
   options: SendOptions<T>,
 ): Promise<Answer<T>> {
-  const params = typeof given === 'function' ? given : () => given;
-  const signal = eitherSignal(session.options.signal, options.signal);
-  const waitSignal = eitherSignal(session.waitSignal, options.signal);
-  // Every request listens to them: more than ten is no leak here.
+  const signal = eitherSignal(state.options.signal, options.signal);
+  const waitSignal = eitherSignal(state.waitSignal, options.signal);
+  // Every request listens to them: more than ten listeners are no leak here.
   for (const one of [signal, waitSignal]) if (one) setMaxListeners(0, one);
-  const first = await session.firstAnswers.enter(operation.transport, waitSignal).catch((error) => {
+  const pass = await state.gate.enter(operation.transport, waitSignal).catch((error) => {
     throw asInterruption(error, waitSignal);
   });
   try {
-    return await sendInTurn(session, limiter, {
+    return await sendInTurn(state, limiter, {
       operation,
-      params,
-      read,
+      params: typeof params === 'function' ? params : () => params,
+      parse,
       options,
       signal,
       waitSignal,
-      first,
+      pass,
     });
   } catch (error) {
-    if (error instanceof KeyRefused) first?.refused(error);
+    if (error instanceof KeyRefused) pass?.refused(error);
     throw error;
   } finally {
-    first?.ended();
+    pass?.ended();
   }
 }
 
 interface Sending<T> {
   operation: Operation;
   params: () => Params;
-  read: (body: Buffer) => T;
+  parse: (body: Buffer) => T;
   options: SendOptions<T>;
   signal: AbortSignal | undefined;
   waitSignal: AbortSignal | undefined;
-  /** Where it goes alone. */
-  first: FirstRequest | null;
+  /** Set if this request is sent alone. */
+  pass: GatePass | null;
 }
 
-/** Attempts until one is answered, each in its turn of the pool. */
+/** Makes attempts until one is answered, each in its turn of the pool. */
 async function sendInTurn<T extends { envelope: unknown }>(
-  session: ClientState,
+  state: ClientState,
   limiter: Limiter,
-  { operation, params, read, options: { share = '', keep, askLess }, signal, waitSignal, first }: Sending<T>,
+  { operation, params, parse, options, signal, waitSignal, pass }: Sending<T>,
 ): Promise<Answer<T>> {
+  const { requester = '', store, givesUp } = options;
+  const inTurn = async (attempt: number) => {
+    const request = { operation, params, parse, attempt, signal, givesUp, requester };
+    const attempted = await attemptRequest(state, limiter, request);
+    if (attempted.ok || !['key_refused', 'unreachable'].includes(attempted.kind)) pass?.answered();
+    if (!attempted.ok) return attempted;
+    try {
+      await store?.(attempted.page, attempted.receivedAt);
+    } finally {
+      attempted.release();
+    }
+    return attempted;
+  };
+  const interrupt = (error: unknown): never => {
+    throw asInterruption(error, waitSignal);
+  };
   for (let attempt = 1; ; attempt += 1) {
-    const attempted: Attempted<T> = await limiter
-      .run(
-        async () => {
-          const request = { operation, params, read, attempt, signal, askLess, share };
-          const attempted = await attemptRequest(session, limiter, request);
-          if (attempted.ok || !['key_refused', 'unreachable'].includes(attempted.kind)) first?.answered();
-          if (!attempted.ok) return attempted;
-          try {
-            await keep?.(attempted.page, attempted.receivedAt);
-          } finally {
-            attempted.release();
-          }
-          return attempted;
-        },
-        {
-          // A retry goes before new requests: its task is further along.
-          returns: attempt > 1,
-          share,
-          ...(waitSignal ? { signal: waitSignal } : {}),
-        },
-      )
-      .catch((error) => {
-        throw asInterruption(error, waitSignal);
-      });
+    const turn = { isRetry: attempt > 1, requester, ...(waitSignal ? { signal: waitSignal } : {}) };
+    const attempted = await limiter.run(() => inTurn(attempt), turn).catch(interrupt);
     if (attempted.ok) return { page: attempted.page, receivedAt: attempted.receivedAt, attempts: attempt };
     const { decision } = attempted;
-    if (!decision.retry) throw toError(session, operation, attempted, attempt);
-    await session.timing.sleep(decision.delayMs, waitSignal).catch((error) => {
-      throw asInterruption(error, waitSignal);
-    });
+    if (!decision.retry) {
+      const origin = state.http.origin(operation.transport);
+      const request = { operation: operation.name, pool: operation.pool, origin, attempts: attempt };
+      throw failRequest(attempted, request, state.breaker);
+    }
+    await state.timing.sleep(decision.delayMs, waitSignal).catch(interrupt);
   }
 }
 
@@ -237,7 +231,7 @@ function eitherSignal(first?: AbortSignal, second?: AbortSignal): AbortSignal | 
   return first && second ? AbortSignal.any([first, second]) : (first ?? second);
 }
 
-/** An error that only says that a signal came, as one that says what to do. */
+/** Turns a signal's abort reason into a StoppedEarly with a hint; returns other errors unchanged. */
 function asInterruption(error: unknown, signal?: AbortSignal): unknown {
   if (!signal?.aborted || error !== signal.reason || error instanceof LedgerlakeError) return error;
   return new StoppedEarly('interrupted', 'Run the same command again: it continues where it stopped.');

@@ -1,51 +1,52 @@
 import PQueue from 'p-queue';
-import { AdaptiveRate, startRps, TokenBucket } from './rate.ts';
+import { AdaptiveRate, Pacer, startRps } from './rate.ts';
 import { type Timing, untilAborted } from './timing.ts';
 
 export interface LimiterConfig {
-  /** Requests a second the plan allows; never exceeded, and left only when the server keeps throttling. Absent: found out. */
+  /** Requests a second the plan allows: never exceeded, and lowered only when the server keeps throttling. Absent: it is found. */
   rps?: number;
-  /** How many may go at once after a quiet time, above the even rate. Default 1: evenly spaced. */
+  /** Requests that may be sent together after a quiet time. Default 1: evenly spaced. */
   burst?: number;
-  /** Most requests in flight. Default: what two seconds of the rate need, 2 to 128; 8 without a rate. */
+  /** Requests in flight at most. Default: two seconds' worth of the rate, 2 to 128; 8 without a rate. */
   concurrency?: number;
 }
 
 export interface LimiterOptions extends LimiterConfig {
   /** Without `rps`: no limit until the server throttles three times in ten seconds (the embedded sandbox has none). */
   startUnlimited: boolean;
-  /** Without `rps`: what an earlier run learnt. */
+  /** Without `rps`: the `learntRps` of an earlier run. */
   learntRps?: number;
   timing: Timing;
 }
 
 export interface TurnOptions {
-  /** Whose request it is: those who were given fewer turns so far go first. */
-  share?: string;
-  /** Whether it was turned away before. */
-  returns?: boolean;
-  /** Ends the wait, with its reason; a task that runs must listen itself. */
+  /** Whose request it is: the requester that has had the fewest turns goes first. */
+  requester?: string;
+  /** Retries go before all others, because their tasks are further along. */
+  isRetry?: boolean;
+  /** Ends the wait with its reason. A task that runs has to listen itself. */
   signal?: AbortSignal;
 }
 
-// One throttle of a limit that was configured, or of the embedded sandbox, is an accident; three in ten seconds are not.
+// One throttle of a configured limit, or of the embedded sandbox, is an accident; three in ten seconds are not.
 const strikesToYield = 3;
 const strikeWindowMs = 10_000;
 
-// What was turned away, or held up, returns one by one: of 50 that wait, at most five in a tenth of a second.
-const returnGapMs = 25;
+// Requests that were throttled or held are sent one by one: of 50 that wait, at most five in a tenth of a second.
+const delayedGapMs = 25;
 
-/** One pool's limit: order and concurrency by p-queue, rate and burst by bottleneck, unknown rates learnt. */
+/** One pool's limit: p-queue keeps order and concurrency, Pacer the rate and bursts, AdaptiveRate finds unknown rates. */
 export class Limiter {
   readonly #options: LimiterOptions;
   readonly #timing: Timing;
   readonly #queue: PQueue;
-  readonly #bucket: TokenBucket;
+  readonly #pacer: Pacer;
   readonly #adaptive: AdaptiveRate;
   #rps: number;
   #heldUntil = 0;
   readonly #turns = new Map<string, number>();
-  #lastReturn = { gone: Promise.resolve(), at: 0 };
+  /** The last delayed request that queued up: when it is sent, and the Unix ms at which the one before it was. */
+  #lastDelayed = { sent: Promise.resolve(), at: 0 };
   #waiting = 0;
   #inFlight = 0;
   #strikes: number[] = [];
@@ -55,46 +56,46 @@ export class Limiter {
     this.#timing = options.timing;
     const { rps, learntRps, startUnlimited } = options;
     const start = startUnlimited ? Number.POSITIVE_INFINITY : startRps;
-    const known = { learnt: rps ?? learntRps ?? null, most: rps ?? Number.POSITIVE_INFINITY };
-    this.#adaptive = new AdaptiveRate({ start, ...known }, this.#timing.now());
+    const bounds = { learnt: rps ?? learntRps ?? null, max: rps ?? Number.POSITIVE_INFINITY };
+    this.#adaptive = new AdaptiveRate({ start, ...bounds }, this.#timing.now());
     this.#rps = this.#adaptive.rps;
     this.#queue = new PQueue({ concurrency: options.concurrency ?? concurrencyFor(this.#rps) });
-    this.#bucket = new TokenBucket(this.#rps, options.burst ?? 1);
+    this.#pacer = new Pacer(this.#rps, options.burst ?? 1);
   }
 
-  /** Requests a second in force; Infinity when nothing limits. */
+  /** Requests a second at the moment; Infinity without a limit. */
   get rps(): number {
     return this.#rps;
   }
 
-  /** Unix ms (of the timing) before which nothing of the pool goes. */
+  /** Unix ms (of the timing) before which no request of the pool is sent. */
   get heldUntil(): number {
     return this.#heldUntil;
   }
 
-  /** Tasks that have had their turn and are not done. */
+  /** Tasks that have had their turn and have not ended. */
   get inFlight(): number {
     return this.#inFlight;
   }
 
-  /** The rate that held, for the next run; null when rps is configured or nothing was learnt. */
+  /** The rate that the API allowed, for the next run; null when rps is configured or nothing was learnt. */
   get learntRps(): number | null {
     return this.#options.rps === undefined ? this.#adaptive.learnt : null;
   }
 
-  /** Runs the task when the pool allows: what returns first, then by share, then first come first served. */
+  /** Runs the task when the pool allows: retries first, then by requester, then first come first served. */
   async run<T>(
     task: () => Promise<T>,
-    { share = '', returns = false, signal }: TurnOptions = {},
+    { requester = '', isRetry = false, signal }: TurnOptions = {},
   ): Promise<T> {
-    const askedAt = this.#timing.now();
-    const turns = this.#turns.get(share) ?? 0;
-    if (!returns) this.#turns.set(share, turns + 1);
-    // p-queue keeps a hundred tasks that are done, and with them what they return: pages of megabytes.
+    const queuedAt = this.#timing.now();
+    const turns = this.#turns.get(requester) ?? 0;
+    if (!isRetry) this.#turns.set(requester, turns + 1);
+    // p-queue holds a hundred finished tasks and what they returned, which would be pages of megabytes.
     const results: T[] = [];
     const inTurn = async () => {
       signal?.throwIfAborted();
-      await this.#takeTurn(returns ? Number.NEGATIVE_INFINITY : askedAt, signal);
+      await this.#takeTurn(isRetry ? Number.NEGATIVE_INFINITY : queuedAt, signal);
       this.#inFlight += 1;
       try {
         results.push(await task());
@@ -102,71 +103,71 @@ export class Limiter {
         this.#inFlight -= 1;
       }
     };
-    await this.#queue.add(inTurn, { priority: returns ? 1 : -turns });
+    await this.#queue.add(inTurn, { priority: isRetry ? 1 : -turns });
     return results.pop() as T;
   }
 
-  /** A task that had to wait in its turn takes it again: all that waited for the same moment would go at once. */
+  /** Takes another turn for a task that waited in its own. Otherwise all that waited for the same moment would be sent together. */
   takeTurnAgain(signal?: AbortSignal): Promise<void> {
     return this.#takeTurn(Number.NEGATIVE_INFINITY, signal);
   }
 
-  /** Nothing of the pool goes before ms have passed; a longer hold in force stays. */
+  /** Sends no request of the pool before ms have passed. A hold that ends later stays. */
   hold(ms: number): void {
     this.#heldUntil = Math.max(this.#heldUntil, this.#timing.now() + ms);
     this.#adaptive.paused(this.#heldUntil);
   }
 
-  /** Tells the limiter how an attempt ended, so that it finds the rate, or sees that a configured one is too high. */
+  /** Learns from the end of an attempt which rate the API allows, or that the configured one is too high. */
   settle(outcome: 'accepted' | 'throttled', sentAt: number): void {
     const now = this.#timing.now();
     if (outcome === 'accepted') this.#adaptive.accepted(now, sentAt, this.#waiting + this.#queue.size > 0);
     else if (this.#mustYield(now)) this.#adaptive.throttled(now, sentAt);
-    this.#follow();
+    this.#adoptRate();
   }
 
-  /** Drops what still waits for its turn. */
+  /** Drops the tasks that wait for their turn. */
   close(): void {
-    this.#bucket.close();
+    this.#pacer.close();
   }
 
-  /** @param askedAt when it began to wait for its turn; what waited already as the last hold ended returns from it */
-  async #takeTurn(askedAt: number, signal?: AbortSignal): Promise<void> {
+  /** @param queuedAt Unix ms at which the task was queued; those queued before the last hold ended are sent one by one */
+  async #takeTurn(queuedAt: number, signal?: AbortSignal): Promise<void> {
     do {
       await this.#waitOutHold(signal);
-      if (askedAt < this.#heldUntil) await this.#takeReturn(signal);
+      if (queuedAt < this.#heldUntil) await this.#takeDelayedToken(signal);
       else await this.#takeToken(signal);
-      // A hold that came meanwhile takes the token back, or all who waited it out would go in the same moment.
+      // A hold that began meanwhile takes the token back. Otherwise all that waited it out would be sent together.
     } while (this.#heldMs() > 0);
   }
 
   async #takeToken(signal?: AbortSignal): Promise<void> {
     this.#waiting += 1;
-    await untilAborted(this.#bucket.take(), signal).finally(() => {
+    await untilAborted(this.#pacer.take(), signal).finally(() => {
       this.#waiting -= 1;
     });
   }
 
-  /** Takes a token behind the return before it, and some time after that went. */
-  async #takeReturn(signal?: AbortSignal): Promise<void> {
-    const before = this.#lastReturn.gone;
-    let goOn = () => {};
-    this.#lastReturn.gone = new Promise((resolve) => {
-      goOn = resolve;
+  /** Takes a token after the delayed request before it, and `delayedGapMs` later. */
+  async #takeDelayedToken(signal?: AbortSignal): Promise<void> {
+    const previous = this.#lastDelayed.sent;
+    let wakeUpNext = () => {};
+    this.#lastDelayed.sent = new Promise((resolve) => {
+      wakeUpNext = resolve;
     });
     try {
-      await untilAborted(before, signal);
-      const waitMs = this.#lastReturn.at + returnGapMs - this.#timing.now();
+      await untilAborted(previous, signal);
+      const waitMs = this.#lastDelayed.at + delayedGapMs - this.#timing.now();
       if (waitMs > 0) await this.#timing.sleep(waitMs, signal);
       await this.#takeToken(signal);
-      this.#lastReturn.at = this.#timing.now();
+      this.#lastDelayed.at = this.#timing.now();
     } finally {
-      goOn();
+      wakeUpNext();
     }
   }
 
   async #waitOutHold(signal?: AbortSignal): Promise<void> {
-    for (let left = this.#heldMs(); left > 0; left = this.#heldMs()) await this.#timing.sleep(left, signal);
+    for (let ms = this.#heldMs(); ms > 0; ms = this.#heldMs()) await this.#timing.sleep(ms, signal);
   }
 
   #heldMs(): number {
@@ -179,18 +180,18 @@ export class Limiter {
     return isUnknown || this.#strikes.length >= strikesToYield;
   }
 
-  #follow(): void {
+  #adoptRate(): void {
     const rps = this.#adaptive.rps;
-    // Smaller steps are not worth a timer.
+    // A smaller step is not worth a timer.
     if (rps === this.#rps || Math.abs(rps - this.#rps) < this.#rps / 100) return;
     this.#rps = rps;
-    this.#bucket.setRate(rps);
+    this.#pacer.setRate(rps);
     if (this.#options.concurrency === undefined) this.#queue.concurrency = concurrencyFor(rps);
   }
 }
 
 function concurrencyFor(rps: number): number {
   if (rps === Number.POSITIVE_INFINITY) return 8;
-  // A full page takes up to 1.5 s (API.md): two seconds' worth in flight keeps the rate used.
+  // A full page takes up to 1.5 s: two seconds' worth in flight keeps the rate used.
   return Math.max(2, Math.min(128, Math.ceil(rps * 2)));
 }

@@ -1,31 +1,33 @@
 import Bottleneck from 'bottleneck';
 
-// Real clocks drift and requests jitter: 1 % below the limit keeps the server's bucket from ever running dry.
+// Real clocks drift and requests jitter. 1 % below the limit keeps the server's bucket from running dry.
 const safety = 0.99;
 
-/** A burst is what comes so soon after the first of it: later ones would meet a bucket that is not full again. */
+/** Requests so soon after the first of a burst belong to it. Later ones would meet a bucket that is not full yet. */
 const burstMs = 20;
 
 /**
- * A token bucket on bottleneck, which by itself only spaces evenly (its reservoir refills in clumps of 250 ms).
- * The first after a quiet time takes an even slot; the rest of a burst goes on credit, and for each a debt job takes
- * the slot it should have waited for. With requests waiting no credit is spent: under load the server's bucket stays
- * full and absorbs jitter.
+ * Paces requests to a rate and allows bursts, so that a server's token bucket never runs dry. Bottleneck spaces evenly; its own
+ * reservoir refills in clumps of 250 ms.
+ * The first request after a quiet time takes an even slot. The rest of a burst is sent on credit, and a job without work
+ * takes the slot of each. No credit is spent while requests wait: under load the server's bucket stays full and absorbs
+ * jitter.
  */
-export class TokenBucket {
+export class Pacer {
   readonly #spacer: Bottleneck;
   readonly #fullCredit: number;
   #rps: number;
   #credit: number;
   #queued = 0;
   #firstWaits = false;
-  /** When the last burst began, and the last request went, Unix ms. */
+  /** Unix ms at which the last burst began. */
   #burstAt = Number.NEGATIVE_INFINITY;
+  /** Unix ms at which the last request was let through. */
   #lastAt = Number.NEGATIVE_INFINITY;
 
   /**
-   * @param rps requests a second; Infinity: no limit
-   * @param burst how many may go at once after a quiet time, at least 1
+   * @param rps requests a second; Infinity for no limit
+   * @param burst requests that may be sent together after a quiet time, at least 1
    */
   constructor(rps: number, burst: number) {
     this.#rps = rps;
@@ -34,7 +36,7 @@ export class TokenBucket {
     this.#spacer = new Bottleneck(settings(rps, this.#fullCredit));
   }
 
-  /** Resolves when one more may go. Rejects after close(). */
+  /** Resolves when one more request may be sent. Rejects after close(). */
   async take(): Promise<void> {
     if (this.#rps === Number.POSITIVE_INFINITY) return;
     const now = Date.now();
@@ -61,7 +63,7 @@ export class TokenBucket {
     void this.#spacer.updateSettings(settings(rps, this.#fullCredit));
   }
 
-  /** Drops what waits. */
+  /** Drops the requests that wait. */
   close(): void {
     void this.#spacer.stop({ dropWaitingJobs: true }).catch(() => {});
   }
@@ -75,7 +77,7 @@ export class TokenBucket {
       () => {
         this.#credit += 1;
       },
-      // Dropped by close(): nobody needs the credit any more.
+      // Dropped by close().
       () => {},
     );
   }
@@ -83,54 +85,54 @@ export class TokenBucket {
 
 function settings(rps: number, fullCredit: number): Bottleneck.ConstructorOptions {
   if (rps === Number.POSITIVE_INFINITY) return { minTime: 0, maxConcurrent: null };
-  // Jobs beyond these wait in bottleneck's queue, where a new rate still reaches them. 10 ms ahead hides its overhead;
-  // up to a second ahead makes up for a process that stalls so long, in a bunch that the server's own burst takes.
+  // More jobs than these wait in bottleneck's queue, where a new rate still reaches them. 10 ms ahead hides its overhead. Up
+  // to a second ahead makes up for a stalled process, in a bunch that the server's own burst accepts.
   const ahead = Math.max(Math.ceil(rps / 100), Math.min(fullCredit, Math.ceil(rps)));
   return { minTime: 1000 / (rps * safety), maxConcurrent: 1 + ahead };
 }
 
 export interface AdaptiveRateOptions {
-  /** Requests a second to begin with: `startRps`, or Infinity for no limit until the first throttle. */
+  /** Requests a second at first: `startRps`, or Infinity for no limit until the first throttle. */
   start: number;
-  /** What an earlier run found (or a plan allows), or null. */
+  /** The rate that an earlier run found or the plan allows; null without one. */
   learnt: number | null;
-  /** Never more than this; Infinity when nobody said. */
-  most: number;
+  /** Infinity for a rate without a configured maximum. */
+  max: number;
 }
 
 export const startRps = 2;
 const minRps = 0.1;
 const windowMs = 10_000;
-/** So many that got through say at what rate, even in less than a second. */
+/** So many accepted requests show the rate, even in less than a second. */
 const enough = 20;
-// Right after a cut the server's bucket is still empty: a throttle then says nothing about the new rate.
+// Right after a cut the server's bucket is still empty, so a throttle shows nothing about the new rate.
 const graceMs = 500;
-/** Share of what got through that is tried after a throttle. */
+/** Share of the accepted rate that is tried after a throttle. */
 const cautious = 0.98;
 const firstProbeMs = 15_000;
 const longestProbeMs = 10 * 60_000;
 
 /**
- * Finds the rate an API allows when nobody said: grows additively, halves on a throttle, goes back to what held and
- * tries more ever more rarely. Times are arguments (ms) everywhere, so that a test can replay an hour in a moment.
+ * Finds the rate that an API allows: it grows additively, halves on a throttle, returns to the rate that held and tries more,
+ * ever more rarely. All times are arguments (ms), so that a test can replay an hour in a moment.
  */
 export class AdaptiveRate {
   readonly #start: number;
-  readonly #most: number;
+  readonly #max: number;
   #rps: number;
-  // What held: below it the rate recovers fast, at it it rests, above it it probes.
+  // The rate that held. Below it the rate recovers fast, at it it rests, above it it probes.
   #ceiling: number | null;
   #cutAt: number;
   #measuredFrom: number;
   #grownAt: number;
   #grownMs = 0;
   #probeAfterMs = firstProbeMs;
-  // When the accepted ones were sent, since the last cut.
-  #passed: number[] = [];
+  // When the requests accepted since the last cut were sent.
+  #acceptedAt: number[] = [];
 
-  constructor({ start, learnt, most }: AdaptiveRateOptions, now: number) {
+  constructor({ start, learnt, max }: AdaptiveRateOptions, now: number) {
     this.#start = start;
-    this.#most = most;
+    this.#max = max;
     this.#rps = learnt ?? start;
     this.#ceiling = learnt;
     this.#cutAt = now - graceMs;
@@ -138,45 +140,45 @@ export class AdaptiveRate {
     this.#grownAt = now;
   }
 
-  /** The rate to send at now, in requests a second; Infinity until the first throttle when it started there. */
+  /** Requests a second to send now; Infinity until the first throttle if it started there. */
   get rps(): number {
     return this.#rps;
   }
 
-  /** The rate that held, worth keeping for the next run; null when nothing was learnt. */
+  /** The rate that held, for the next run; null when nothing was learnt. */
   get learnt(): number | null {
     const isUntried = this.#rps === Number.POSITIVE_INFINITY || this.#rps === this.#start;
     return this.#ceiling ?? (isUntried ? null : this.#rps);
   }
 
   /**
-   * An attempt was not throttled.
+   * Learns that an attempt was not throttled.
    * @param sentAt when it was sent, ms
-   * @param waited true when requests were waiting for their turn: only a rate that was really used can be said to hold
+   * @param isBusy whether requests were waiting for their turn: only a rate that was really used may grow
    */
-  accepted(now: number, sentAt: number, waited: boolean): void {
+  accepted(now: number, sentAt: number, isBusy: boolean): void {
     this.#remember(now, sentAt);
     const elapsedMs = Math.min(1000, Math.max(0, now - this.#grownAt));
     this.#grownAt = Math.max(this.#grownAt, now);
-    if (waited && this.#rps !== Number.POSITIVE_INFINITY && !this.#isResting(now)) this.#grow(elapsedMs);
+    if (isBusy && this.#rps !== Number.POSITIVE_INFINITY && !this.#isResting(now)) this.#grow(elapsedMs);
   }
 
-  /** An attempt was throttled. Those sent before the last cut, or right after it, tell nothing new and are ignored. */
+  /** Learns that an attempt was throttled. One sent before the last cut, or right after it, shows nothing new and is ignored. */
   throttled(now: number, sentAt: number): void {
     if (sentAt < this.#cutAt + this.#graceMs()) return;
     const before = this.#isAtCeiling() ? this.#ceiling : null;
     this.#ceiling = Math.max(minRps, this.#estimate(sentAt));
-    // A probe that failed: wait twice as long before the next. Far below what held, it is the limit that changed.
+    // A probe failed: wait twice as long before the next. If the rate is far below what held, the limit itself changed.
     if (before !== null) this.#probeAfterMs = Math.min(longestProbeMs, this.#probeAfterMs * 2);
     if (before !== null && this.#ceiling < 0.75 * before) this.#probeAfterMs = firstProbeMs;
     this.#rps = Math.max(minRps, Math.min(this.#rps, this.#ceiling) / 2);
     this.#cutAt = now;
     this.#measuredFrom = now;
     this.#grownAt = now;
-    this.#passed = [];
+    this.#acceptedAt = [];
   }
 
-  /** Nothing goes until then (ms): what does not pass in that time says nothing about the rate. */
+  /** Nothing is sent until then (ms), so that time must not count as a low rate. */
   paused(until: number): void {
     this.#measuredFrom = Math.max(this.#measuredFrom, until);
   }
@@ -194,10 +196,10 @@ export class AdaptiveRate {
   }
 
   #remember(now: number, sentAt: number): void {
-    if (sentAt >= this.#cutAt) this.#passed.push(sentAt);
-    const middle = this.#passed[this.#passed.length >> 1];
-    if (this.#passed.length > 64 && middle! < now - windowMs) {
-      this.#passed = this.#passed.filter((at) => at >= now - windowMs);
+    if (sentAt >= this.#cutAt) this.#acceptedAt.push(sentAt);
+    const middle = this.#acceptedAt[this.#acceptedAt.length >> 1];
+    if (this.#acceptedAt.length > 64 && middle! < now - windowMs) {
+      this.#acceptedAt = this.#acceptedAt.filter((at) => at >= now - windowMs);
     }
   }
 
@@ -210,30 +212,30 @@ export class AdaptiveRate {
     } else if (this.#rps < this.#ceiling) {
       this.#rps = Math.min(this.#ceiling, this.#rps + Math.max(0.5, this.#ceiling / 4) * seconds);
     } else {
-      this.#rps = Math.min(this.#most, this.#rps + Math.max(0.05, this.#ceiling / 100) * seconds);
+      this.#rps = Math.min(this.#max, this.#rps + Math.max(0.05, this.#ceiling / 100) * seconds);
       this.#ceiling = this.#rps;
     }
   }
 
-  /** What may hold after a throttle: what got through, but less than what was tried. */
+  /** The rate to try after a throttle: the accepted one, but less than the one that was tried. */
   #estimate(sentAt: number): number {
     const held = this.#heldRate(sentAt);
     if (this.#rps === Number.POSITIVE_INFINITY) {
-      // What passed in less than a second was a bucket of about one second.
-      return held === null ? Math.max(5 * startRps, this.#passed.length) : cautious * held;
+      // Requests accepted in less than a second emptied a bucket of about one second.
+      return held === null ? Math.max(5 * startRps, this.#acceptedAt.length) : cautious * held;
     }
     const estimate = held === null ? 0.75 * this.#rps : cautious * held;
     return Math.min(0.9 * this.#rps, Math.max(estimate, this.#rps / 2));
   }
 
   /**
-   * What got through between the last cut and this throttle is the best estimate of the limit: at both times the
-   * server's bucket was empty. Null when that was too short a time to tell.
+   * The rate accepted between the last cut and this throttle. It estimates the limit best, because the server's bucket was empty
+   * both times. Null when that time was too short to tell.
    */
   #heldRate(until: number): number | null {
     const since = Math.max(this.#measuredFrom, until - windowMs);
-    const passed = this.#passed.filter((at) => at >= since && at <= until).length;
-    if (until - since < 1000 && passed < enough) return null;
-    return passed / ((until - since) / 1000);
+    const count = this.#acceptedAt.filter((at) => at >= since && at <= until).length;
+    if (until - since < 1000 && count < enough) return null;
+    return count / ((until - since) / 1000);
   }
 }

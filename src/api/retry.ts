@@ -2,34 +2,46 @@ import type { Pool } from '../operations/operation.ts';
 import type { OutcomeKind } from './classify.ts';
 import type { Timing } from './timing.ts';
 
-/** At most this many attempts for one request, the first included. */
+/** Attempts for one request at most, the first included. */
 export const maxAttempts = 4;
-/** A longer Retry-After is not waited for: the run stops and can be resumed. */
+/** A longer Retry-After ends the run, which can be continued. */
 export const maxRetryAfterMs = 15 * 60_000;
 const baseMs = 250;
 const capMs = 20_000;
 
-/** What went wrong, as far as the retry decision cares. */
+/** The parts of a failure on which the retry decision depends. */
 export interface Failure {
   kind: OutcomeKind | 'unreachable' | 'timeout';
   retryAfterMs: number | null;
-  /** Whether the caller asks for less instead. */
-  less?: boolean;
+  /** Whether the caller gives this request up and sends a smaller one. */
+  isGivenUp?: boolean;
 }
 
 export type RetryDecision =
-  /** Try again after delayMs; nothing else of the pool may go before holdMs have passed. */
+  /** Send again after delayMs. No request of the pool is sent before holdMs have passed. */
   | { retry: true; delayMs: number; holdMs: number }
   | { retry: false; because: 'final' | 'attempts' | 'budget' | 'wait_too_long' };
 
+/** A failed attempt, with what its error will report. */
+export interface FailedAttempt {
+  ok: false;
+  kind: Failure['kind'];
+  status: number | null;
+  code: number | null;
+  /** Without the key, one line, at most 300 characters. */
+  serverMessage: string;
+  isGivenUp: boolean;
+  decision: RetryDecision;
+}
+
 /**
- * Decides whether a failed attempt is tried again, and when. Pure.
- * Full jitter below min(20 s, 250 ms · 2^(attempt-1)); with Retry-After the wait is a floor and jitter goes upward only,
- * over a window as long as the floor, so that workers held together do not return together.
+ * Decides whether a failed attempt is retried, and when. Pure.
+ * Without Retry-After: full jitter below min(20 s, 250 ms · 2^(attempt-1)). With it: never sooner, and with a jitter as long
+ * as the wait itself, so that requests held together do not return together.
  *
- * @param attempt how many attempts were made, from 1
+ * @param attempt attempts made so far, from 1
  * @param random in [0, 1)
- * @param mayRetry what the retry budget says
+ * @param mayRetry whether the retry budget allows another
  */
 export function decideRetry(
   failure: Failure,
@@ -47,8 +59,8 @@ export function decideRetry(
   return { retry: true, delayMs: floorMs + random * spreadMs, holdMs: floorMs };
 }
 
-function attemptsFor({ kind, less }: Failure): number {
-  if (less) return 1;
+function attemptsFor({ kind, isGivenUp }: Failure): number {
+  if (isGivenUp) return 1;
   switch (kind) {
     case 'throttled':
     case 'try_again':
@@ -58,7 +70,7 @@ function attemptsFor({ kind, less }: Failure): number {
     case 'timeout':
       return maxAttempts;
     case 'slow':
-      // A gateway's 504 may pass once; what is always too slow (or too big) only the crawl can help, by asking for less.
+      // A gateway's 504 may pass. A request that is always too slow needs a smaller one, which only the crawl can send.
       return 2;
     default:
       return 1;
@@ -66,17 +78,17 @@ function attemptsFor({ kind, less }: Failure): number {
 }
 
 /**
- * Bounds retries over a whole process, so that an outage costs at most a tenth more than no outage. Those after no
- * connection do not count: nothing was asked.
+ * Bounds the retries of a process, so that an outage costs at most a tenth more requests. Retries after no connection do not
+ * count, because the API received nothing.
  */
 export interface RetryBudget {
   countFirstAttempt(): void;
-  /** True while retries made are below 10 % of first attempts + 20. */
+  /** True while retries are below 10 % of first attempts + 20. */
   mayRetry(): boolean;
   countRetry(): void;
 }
 
-/** One budget for a process: make it once and share it between clients. */
+/** Create one for a process and share it between its clients. */
 export function createRetryBudget(): RetryBudget {
   let firsts = 0;
   let retries = 0;
@@ -92,130 +104,130 @@ export function createRetryBudget(): RetryBudget {
 }
 
 /**
- * Tells one bad page from an API that is down, by pool. After five requests in a row that failed in every attempt, or
- * when a connection that was there is gone, nothing is sent for half a minute; then one attempt goes alone, as a
- * probe, and says whether the others may go on.
+ * A circuit breaker for each pool, which distinguishes one bad page from an API that is down. It rests the pool for half a
+ * minute after five requests in a row failed in every attempt, or when a connection that was there is gone. Then one
+ * attempt is sent alone, the probe: if it fails too, the API is down.
  */
 export interface Breaker {
   /**
-   * Null where an attempt may be sent, or told that it may not; else what ends before it is worth asking again. Rejects
+   * Null if an attempt may ask for admission now; otherwise a promise to wait for before asking again. The promise rejects
    * with the signal's reason when it aborts.
    */
   rest(pool: Pool, signal?: AbortSignal): Promise<void> | null;
-  /** Unix ms until which a pool rests; 0: it does not. */
+  /** Unix ms until which a pool rests; 0 if it does not. */
   restsUntil(pool: Pool): number;
-  /** Lets an attempt through that nothing keeps waiting; the first after a rest is the probe. Null when the API is down. */
+  /** Admits an attempt; the first after a rest is the probe. Null when the API is down. */
   admit(pool: Pool): Admission | null;
-  /** An attempt was answered: the API is up. */
+  /** Records that an attempt was answered: the API is up. */
   answered(pool: Pool): void;
-  /** An attempt was not. Where it was the probe, the API is down. */
+  /** Records that an attempt was not answered: if it was the probe, the API is down. */
   failed(pool: Pool, admission: Admission): void;
   /**
-   * An attempt that was let through was not made, was broken off by us, or asked for so much that its failure says
-   * nothing: where it was the probe, another one is.
+   * Records that an admitted attempt proves nothing, because it was not sent, was interrupted by us, or was too large. If it
+   * was the probe, the next attempt is the probe.
    */
   abandoned(pool: Pool, admission: Admission): void;
-  /** A request failed in every attempt. */
+  /** Records that a request failed in every attempt. */
   exhausted(pool: Pool): void;
   /**
-   * An attempt found no connection, and one more may be made, or none. Where the pool was answered before, that one
-   * waits: what restarts is back in half a minute, and four attempts may all be made in a tenth of a second.
-   * @returns whether a probe will say if the API is down
+   * Records that an attempt found no connection and at most one more may be made. If the pool was answered before, it rests
+   * first: a server that restarts is back in half a minute, and four attempts may take a tenth of a second.
+   * @returns whether a probe decides if the API is down
    */
   disconnected(pool: Pool): boolean;
-  /** There is no connection at all: nothing more needs to be tried. */
+  /** Declares the API down: there is no connection at all. */
   open(pool: Pool): void;
 }
 
-/** As what an attempt was let through: one that was sent before the rest says nothing of the probe. */
+/** How an attempt was admitted. The failure of one sent before the rest does not count as the probe's. */
 export type Admission = 'probe' | 'one of many';
 
-/** Exhausted requests in a row, without any answer between them, after which the pool rests. */
+/** Exhausted requests in a row, without an answer between them, after which the pool rests. */
 const threshold = 5;
 const restMs = 30_000;
 
-interface PoolState {
+interface Circuit {
   wasAnswered: boolean;
-  inARow: number;
-  /** `resting` until a moment; `probing` while an attempt is under way alone; `down` to the end of the process. */
+  exhaustedInARow: number;
+  /** `resting` until `restsUntil`; `probing` while the probe is under way; `down` to the end of the process. */
   state: 'closed' | 'resting' | 'probing' | 'down';
   restsUntil: number;
-  /** Those who wait for the probe's end. */
-  waiting: (() => void)[];
+  /** Called when the probe ends. */
+  onProbeEnd: (() => void)[];
 }
 
 export function createBreaker(timing: Pick<Timing, 'now' | 'sleep'>): Breaker {
-  const pools = new Map<Pool, PoolState>();
-  const of = (pool: Pool): PoolState => {
-    const own = pools.get(pool) ?? newState();
-    pools.set(pool, own);
-    return own;
+  const circuits = new Map<Pool, Circuit>();
+  const circuitOf = (pool: Pool): Circuit => {
+    const circuit = circuits.get(pool) ?? newCircuit();
+    circuits.set(pool, circuit);
+    return circuit;
   };
-  const become = (own: PoolState, state: PoolState['state']): void => {
-    own.state = state;
-    if (state !== 'probing') for (const goOn of own.waiting.splice(0)) goOn();
+  const change = (circuit: Circuit, state: Circuit['state']): void => {
+    circuit.state = state;
+    if (state !== 'probing') for (const wakeUp of circuit.onProbeEnd.splice(0)) wakeUp();
   };
-  const startRest = (own: PoolState): void => {
-    if (own.state !== 'closed') return;
-    own.restsUntil = timing.now() + restMs;
-    become(own, 'resting');
+  const startRest = (circuit: Circuit): void => {
+    if (circuit.state !== 'closed') return;
+    circuit.restsUntil = timing.now() + restMs;
+    change(circuit, 'resting');
   };
   return {
     rest(pool, signal) {
-      const own = of(pool);
-      if (own.state === 'probing') return waitForProbe(own, signal);
-      const leftMs = own.restsUntil - timing.now();
-      return own.state === 'resting' && leftMs > 0 ? timing.sleep(leftMs, signal) : null;
+      const circuit = circuitOf(pool);
+      if (circuit.state === 'probing') return waitForProbe(circuit, signal);
+      const leftMs = circuit.restsUntil - timing.now();
+      return circuit.state === 'resting' && leftMs > 0 ? timing.sleep(leftMs, signal) : null;
     },
     restsUntil(pool) {
-      const { state, restsUntil } = of(pool);
+      const { state, restsUntil } = circuitOf(pool);
       return state === 'resting' ? restsUntil : 0;
     },
     admit(pool) {
-      const own = of(pool);
-      if (own.state === 'down') return null;
-      if (own.state === 'closed') return 'one of many';
-      become(own, 'probing');
+      const circuit = circuitOf(pool);
+      if (circuit.state === 'down') return null;
+      if (circuit.state === 'closed') return 'one of many';
+      change(circuit, 'probing');
       return 'probe';
     },
     answered(pool) {
-      const own = of(pool);
-      own.wasAnswered = true;
-      own.inARow = 0;
-      become(own, 'closed');
+      const circuit = circuitOf(pool);
+      circuit.wasAnswered = true;
+      circuit.exhaustedInARow = 0;
+      change(circuit, 'closed');
     },
     failed(pool, admission) {
-      const own = of(pool);
-      if (admission === 'probe' && own.state === 'probing') become(own, 'down');
+      const circuit = circuitOf(pool);
+      if (admission === 'probe' && circuit.state === 'probing') change(circuit, 'down');
     },
     abandoned(pool, admission) {
-      const own = of(pool);
-      if (admission === 'probe' && own.state === 'probing') become(own, 'resting');
+      const circuit = circuitOf(pool);
+      if (admission === 'probe' && circuit.state === 'probing') change(circuit, 'resting');
     },
     exhausted(pool) {
-      const own = of(pool);
-      own.inARow += 1;
-      if (own.inARow >= threshold) startRest(own);
+      const circuit = circuitOf(pool);
+      circuit.exhaustedInARow += 1;
+      if (circuit.exhaustedInARow >= threshold) startRest(circuit);
     },
     disconnected(pool) {
-      const own = of(pool);
-      if (own.wasAnswered) startRest(own);
-      return own.state === 'resting' || own.state === 'probing';
+      const circuit = circuitOf(pool);
+      if (circuit.wasAnswered) startRest(circuit);
+      return circuit.state === 'resting' || circuit.state === 'probing';
     },
-    open: (pool) => become(of(pool), 'down'),
+    open: (pool) => change(circuitOf(pool), 'down'),
   };
 }
 
-function newState(): PoolState {
-  return { wasAnswered: false, inARow: 0, state: 'closed', restsUntil: 0, waiting: [] };
+function newCircuit(): Circuit {
+  return { wasAnswered: false, exhaustedInARow: 0, state: 'closed', restsUntil: 0, onProbeEnd: [] };
 }
 
-function waitForProbe({ waiting }: PoolState, signal?: AbortSignal): Promise<void> {
+function waitForProbe({ onProbeEnd }: Circuit, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal?.reason);
     if (signal?.aborted) return onAbort();
     signal?.addEventListener('abort', onAbort, { once: true });
-    waiting.push(() => {
+    onProbeEnd.push(() => {
       signal?.removeEventListener('abort', onAbort);
       resolve();
     });

@@ -124,3 +124,65 @@ function passValue(text: string, token: RegExp): [start: number, end: number] {
   } while (depth > 0);
   return [start, token.lastIndex];
 }
+
+/** The error that an answer reports. */
+export interface ErrorBody {
+  /** As sent; '' without one. */
+  message: string;
+  code: number | null;
+}
+
+/** Finds the error in a body of any form: JSON-RPC, `{error, code}`, `{message, statusCode}`, plain text, HTML. */
+export function readErrorBody(text: string): ErrorBody {
+  const trimmed = text.trim();
+  if (trimmed.startsWith('{')) {
+    const body = parseObject(trimmed);
+    return body === null ? { message: '', code: null } : errorOf(body);
+  }
+  if (trimmed.startsWith('[')) return { message: '', code: null };
+  if (trimmed.startsWith('<')) {
+    const title = /<title>([^<]*)<\/title>/i.exec(trimmed)?.[1]?.trim();
+    return { message: title ? `an HTML page: ${title}` : 'an HTML page', code: null };
+  }
+  return { message: trimmed, code: null };
+}
+
+/** Null for text that is not an object, or is cut: nothing in it can be trusted, because records may hold any words. */
+function parseObject(text: string): Record<string, unknown> | null {
+  try {
+    const body: unknown = JSON.parse(text);
+    return isObject(body) ? body : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The error in an envelope or an error's body. */
+export function errorOf(body: Record<string, unknown>): ErrorBody {
+  const inner = isObject(body.error) ? body.error : body;
+  const words = [inner.message, inner.error, inner.details].filter((word) => typeof word === 'string');
+  return {
+    message: [...new Set(words)].join(': '),
+    code: Number.isInteger(inner.code) ? (inner.code as number) : null,
+  };
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The error bodies of the wallet interface (API notes, "Wallet REST"). They have no other members. */
+const walletErrors = [
+  { required: ['error'], optional: ['code', 'details'] },
+  { required: ['message', 'statusCode'], optional: ['error'] },
+];
+
+/** Whether a body is an error of the wallet interface itself. A gateway's 404 is not. */
+export function isWalletError(text: string): boolean {
+  const body = parseObject(text) ?? {};
+  const keys = Object.keys(body);
+  return walletErrors.some(
+    ({ required, optional }) =>
+      required.every((key) => key in body) && keys.every((key) => [...required, ...optional].includes(key)),
+  );
+}

@@ -44,7 +44,7 @@ export async function execute(args: CallArgs): Promise<number> {
     const isNoData =
       error instanceof ApiError && error.kind === 'no_data' && operation.transport === 'wallet';
     if (!isNoData) throw error;
-    process.stderr.write(`ledgerlake: no data: ${error.said}\n`);
+    process.stderr.write(`ledgerlake: no data: ${error.serverMessage}\n`);
     await writeStdout(['null\n']);
     return 0;
   } finally {

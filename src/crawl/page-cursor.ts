@@ -136,7 +136,9 @@ function showsNoRanges(error: unknown, { range }: Task, { page }: PageCursor): b
   const isFirst = page === 1 || (page === 2 && range.after === null);
   if (error instanceof BoundsIgnored) return page <= 2 || error.isPassed;
   return (
-    isFirst && error instanceof ApiError && (error.kind === 'rejected' || /sort|pagination/i.test(error.said))
+    isFirst &&
+    error instanceof ApiError &&
+    (error.kind === 'rejected' || /sort|pagination/i.test(error.serverMessage))
   );
 }
 
@@ -144,11 +146,11 @@ function isPositionRefused(error: unknown, { operation, range }: Task, position:
   if (error instanceof BoundsIgnored) return range === null;
   if (!(error instanceof ApiError) || (position.cursor === undefined && !isKeyPosition(position)))
     return false;
-  const { kind, said } = error;
+  const { kind, serverMessage } = error;
   // A position that is gone: the error says "not found" and names no cursor.
-  if (kind === 'server' && /not found/i.test(said)) return true;
+  if (kind === 'server' && /not found/i.test(serverMessage)) return true;
   const names = [operation.cursorParam ?? 'cursor', 'before', 'after'].filter((name) => name in position);
-  return (kind === 'rejected' || kind === 'server') && saysCursorRefused(said, names);
+  return (kind === 'rejected' || kind === 'server') && saysCursorRefused(serverMessage, names);
 }
 
 /** The cursor with half the limit at the same position; null for another failure, or where nothing is less. */

@@ -69,7 +69,7 @@ async function requestOnce<T>(
     return { ...task.params, ...where };
   };
   // A probe gives up after one attempt, because all others wait for it.
-  const askLess = (isProbe: boolean) => {
+  const givesUp = (isProbe: boolean) => {
     if (size.count <= 1 || !(isProbe || size.attempts >= attemptsAtOneSize)) return false;
     onTimeout?.(size.count);
     return true;
@@ -82,9 +82,9 @@ async function requestOnce<T>(
   let landed: T | undefined;
   try {
     await deps.client.send(operation, params, (body) => splitAnswer(body, operation), {
-      share: task.job,
-      askLess,
-      keep: async (page, receivedAt) => {
+      requester: task.job,
+      givesUp,
+      store: async (page, receivedAt) => {
         landed = await landAnswer(receivePage(operation, page), receivedAt);
       },
     });

@@ -228,7 +228,7 @@ test('a server that refuses connections only in the last attempt: that request f
   await clock.pass(60_000);
   const [first, restarting, next] = await Promise.all(ends);
   expect([first.attempts, next.attempts]).toEqual([1, 1]);
-  expect(restarting).toMatchObject({ kind: 'server', said: 'no connection', attempts: 4 });
+  expect(restarting).toMatchObject({ kind: 'server', serverMessage: 'no connection', attempts: 4 });
 });
 
 describe('Retry-After', () => {

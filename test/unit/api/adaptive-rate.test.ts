@@ -10,7 +10,7 @@ interface Found {
 
 /** Replays a client that always has work against a token bucket of one second, answers after 100 ms. */
 function replay(limitAt: (ms: number) => number, forMs: number, start = startRps): Found {
-  const rate = new AdaptiveRate({ start, learnt: null, most: Number.POSITIVE_INFINITY }, 0);
+  const rate = new AdaptiveRate({ start, learnt: null, max: Number.POSITIVE_INFINITY }, 0);
   const answers: { at: number; sentAt: number; ok: boolean }[] = [];
   let tokens = limitAt(0);
   let sent = 0;
@@ -61,7 +61,7 @@ describe('an unknown limit', () => {
 });
 
 const unbounded = (learnt: number | null) =>
-  new AdaptiveRate({ start: startRps, learnt, most: Number.POSITIVE_INFINITY }, 0);
+  new AdaptiveRate({ start: startRps, learnt, max: Number.POSITIVE_INFINITY }, 0);
 
 describe('one rate', () => {
   test('does not grow while nothing waits: a rate that was not used was not tried', () => {
@@ -86,7 +86,7 @@ describe('one rate', () => {
   });
 
   test('never goes above what the plan allows', () => {
-    const rate = new AdaptiveRate({ start: startRps, learnt: 50, most: 50 }, 0);
+    const rate = new AdaptiveRate({ start: startRps, learnt: 50, max: 50 }, 0);
     rate.throttled(1_000, 950);
     expect(rate.rps).toBeLessThanOrEqual(25);
     for (let at = 1_000; at < 600_000; at += 100) rate.accepted(at + 100, at, true);

@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import {
-  type AskedOf,
+  type AnswerTraits,
   classify,
   type OutcomeKind,
   parseRetryAfter,
-  type Received,
+  type ReceivedAnswer,
 } from '../../../src/api/classify.ts';
 
 const now = Date.UTC(2026, 0, 1, 12, 0, 0);
 
-const lookup: AskedOf = { transport: 'rpc', records: { path: [], form: 'single' }, mayBeUnknown: true };
+const lookup: AnswerTraits = { transport: 'rpc', records: { path: [], form: 'single' }, mayBeUnknown: true };
 
 /** Judges a body as the client does: JSON that can be read has an envelope. */
-function judge(status: number, body: unknown, overrides: Partial<Received> = {}) {
+function judge(status: number, body: unknown, overrides: Partial<ReceivedAnswer> = {}) {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const isPage = status === 200 && typeof body !== 'string';
   return classify({
@@ -130,7 +130,7 @@ test('a value of another form where the records belong, null too, is a broken an
   const list = { path, form: 'array' } as const;
   const keyed = { path, form: 'keyed' } as const;
   const at = (items: unknown) => ({ jsonrpc: '2.0', result: { value: { items } } });
-  const kindOf = (body: unknown, records: AskedOf['records'], operation: Partial<AskedOf> = {}) =>
+  const kindOf = (body: unknown, records: AnswerTraits['records'], operation: Partial<AnswerTraits> = {}) =>
     judge(200, '', { envelope: body, operation: { transport: 'rpc', records, ...operation } }).kind;
   for (const wrong of [{}, { id: 'a' }, '', '[]', 0, false, null])
     expect([wrong, kindOf(at(wrong), list)]).toEqual([wrong, 'server']);

@@ -122,7 +122,12 @@ describe('answers that end a request at once', () => {
   test('403: forbidden', async () => {
     const { error, asked } = await failureOf(await always(403, { error: 'IP not allowed' }));
     expect(error).toBeInstanceOf(ApiError);
-    expect(error).toMatchObject({ kind: 'forbidden', status: 403, said: 'IP not allowed', attempts: 1 });
+    expect(error).toMatchObject({
+      kind: 'forbidden',
+      status: 403,
+      serverMessage: 'IP not allowed',
+      attempts: 1,
+    });
     expect(asked).toBe(1);
   });
 
@@ -139,7 +144,11 @@ describe('answers that end a request at once', () => {
 
   test('a JSON-RPC error without id, a 404 of a wallet, an answer too big', async () => {
     const rejected = await failureOf(await always(200, rpcError(-32602, 'Invalid params: page')));
-    expect(rejected.error).toMatchObject({ kind: 'rejected', code: -32602, said: 'Invalid params: page' });
+    expect(rejected.error).toMatchObject({
+      kind: 'rejected',
+      code: -32602,
+      serverMessage: 'Invalid params: page',
+    });
     const nothing = await failureOf(await always(404, { error: 'Unknown' }), {
       ...wallet,
       mayBeUnknown: true,
@@ -195,12 +204,12 @@ describe('answers that are asked for again', () => {
     const { client } = clientOf(url, { timeoutMs: 40 });
     let limit = 1000;
     const asked: boolean[] = [];
-    const askLess = (isProbe: boolean) => asked.push(isProbe) === 2;
+    const givesUp = (isProbe: boolean) => asked.push(isProbe) === 2;
     const params = () => {
       limit -= 1;
       return { limit };
     };
-    const error = await errorOf(client.send(operation(), params, readJson, { askLess }));
+    const error = await errorOf(client.send(operation(), params, readJson, { givesUp }));
     expect(error).toMatchObject({ name: 'ApiError', kind: 'slow', attempts: 2 });
     expect(asked).toEqual([false, false]);
     expect(
@@ -215,8 +224,8 @@ describe('answers that are asked for again', () => {
     );
     const { client } = clientOf(url);
     for (let n = 0; n < 5; n += 1) await errorOf(client.send(operation(), {}, readJson));
-    const askLess = (isProbe: boolean) => isProbe;
-    const tooMuch = await errorOf(client.send(operation(), {}, readJson, { askLess }));
+    const givesUp = (isProbe: boolean) => isProbe;
+    const tooMuch = await errorOf(client.send(operation(), {}, readJson, { givesUp }));
     expect(tooMuch).toMatchObject({ name: 'ApiError', kind: 'slow', attempts: 1 });
     expect((await client.send(operation(), {}, readJson)).attempts).toBe(1);
     expect(seen).toHaveLength(22);
@@ -512,16 +521,19 @@ describe('the key stays inside', () => {
         return readJson(body);
       }),
     );
-    expect(error).toMatchObject({ kind: 'server', said: 'the answer repeats the API key and was refused' });
+    expect(error).toMatchObject({
+      kind: 'server',
+      serverMessage: 'the answer repeats the API key and was refused',
+    });
     expect([reads, isFree(error)]).toEqual([0, true]);
   });
 
   test("the server's words are cut at 300 characters and cannot steer a terminal", async () => {
     const server = await always(400, `\u001b[2J\n${'x'.repeat(500)}`);
     const { error } = await failureOf(server);
-    const { said } = error as ApiError;
-    expect(said).toHaveLength(300);
-    expect(said.startsWith('[2Jxxx')).toBe(false);
-    expect(said).not.toContain('\u001b');
+    const { serverMessage } = error as ApiError;
+    expect(serverMessage).toHaveLength(300);
+    expect(serverMessage.startsWith('[2Jxxx')).toBe(false);
+    expect(serverMessage).not.toContain('\u001b');
   });
 });

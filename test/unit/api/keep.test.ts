@@ -17,7 +17,7 @@ test('a request gives up its turn only when its page is kept', async () => {
   });
   const pages: unknown[] = [];
   const first = client.send(operation(), { n: 1 }, readJson, {
-    keep: async (page) => {
+    store: async (page) => {
       pages.push(page.envelope);
       await wait;
     },
@@ -35,7 +35,7 @@ test('what cannot be kept is not asked for again, and its error is the caller’
   const { url, seen } = await startServer((request, response) => replyResult(response, request));
   const { client } = clientOf(url);
   const full = new Error('ENOSPC');
-  const keep = () => Promise.reject(full);
-  expect(await errorOf(client.send(operation(), {}, readJson, { keep }))).toBe(full);
+  const store = () => Promise.reject(full);
+  expect(await errorOf(client.send(operation(), {}, readJson, { store }))).toBe(full);
   expect(seen.length).toBe(1);
 });

@@ -28,9 +28,9 @@ describe('order and concurrency', () => {
       inFlight -= 1;
     };
     const ask = (name: string, options = {}) => limiter.run(task(name), options);
-    const giant = ['a', 'b', 'c', 'd', 'e'].map((name) => ask(name, { share: 'giant' }));
-    const small = ['x', 'y'].map((name) => ask(name, { share: 'small' }));
-    await Promise.all([...giant, ...small, ask('back', { share: 'giant', returns: true })]);
+    const giant = ['a', 'b', 'c', 'd', 'e'].map((name) => ask(name, { requester: 'giant' }));
+    const small = ['x', 'y'].map((name) => ask(name, { requester: 'small' }));
+    await Promise.all([...giant, ...small, ask('back', { requester: 'giant', isRetry: true })]);
     expect(most).toBe(2);
     expect(order).toEqual(['a', 'b', 'back', 'x', 'y', 'c', 'd', 'e']);
   });
