@@ -1,7 +1,7 @@
 -- The texts of some record files that pages need.
 -- grain: one row a text
 -- $files: the record files
--- Table `needed`: sql/archive/needed-names.sql
+-- Table `needed_name`: sql/archive/needed-names.sql
 select task, crawl, page, n, digest, text_segment, text_number, line
 from read_parquet($files, union_by_name = true)
-semi join needed using (text_segment, text_number)
+semi join needed_name using (text_segment, text_number)

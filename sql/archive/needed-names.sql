@@ -1,7 +1,7 @@
 -- The texts that pages need of other segments' record files.
 -- grain: one row a text
 -- $pages: the archived page files that stay
-create or replace temp table needed as
+create or replace temp table needed_name as
 -- Files of older versions name no texts.
 with page as (
   select null::bigint[] as text_segments, null::integer[] as text_numbers

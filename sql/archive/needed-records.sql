@@ -2,10 +2,10 @@
 -- stand there, too, where the rows were last confirmed; but not those that came from a replica that was behind: they move no row.
 -- grain: one row a text of the segment
 -- $segment: its number. Segments come newest first.
--- Tables `restored_page`, `restored_text`: sql/archive/; `following` (task, crawl, text_segment, text_number, slot): texts of
--- younger crawls, with their pages' slots; `needed` (segment, text_segment, text_number). The build is attached.
+-- Tables `restored_page`, `restored_text`: sql/archive/; `younger_text` (task, crawl, text_segment, text_number, slot): texts of
+-- younger crawls, with their pages' slots; `needed_record` (segment, text_segment, text_number). The build is attached.
 -- A crawl that is not in the tables is read in full, and stands for nothing: it may have to be published.
-create or replace temp table own as
+create or replace temp table segment_crawl as
 with crawl as (
   select distinct task, crawl
   from restored_page
@@ -26,18 +26,18 @@ select
   ) as is_published,
   (
     select min(f.crawl)
-    from following as f
+    from younger_text as f
     where f.task = c.task and f.crawl > c.crawl
   ) as next_crawl
 from crawl as c;
 
-insert into needed
+insert into needed_record
 select distinct $segment::bigint, d.text_segment, d.text_number
 from restored_text as d
-join own as o using (task, crawl)
+join segment_crawl as o using (task, crawl)
 where not o.is_published
   or not exists (
-    from following as f
+    from younger_text as f
     where f.task = d.task
       and f.crawl = o.next_crawl
       and f.text_segment = d.text_segment
@@ -46,17 +46,17 @@ where not o.is_published
   );
 
 -- What is younger than the next crawl is compared with no more.
-delete from following as f
+delete from younger_text as f
 where exists (
-  from own as o
+  from segment_crawl as o
   where o.task = f.task and o.is_published and f.crawl > o.next_crawl
 );
 
 -- A first page that was as before has a part of the list only.
-insert into following
+insert into younger_text
 select d.task, d.crawl, d.text_segment, d.text_number, d.slot::bigint
 from restored_text as d
-join own as o using (task, crawl)
+join segment_crawl as o using (task, crawl)
 where o.is_published
   and not exists (
     from restored_page as p

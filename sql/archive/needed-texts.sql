@@ -1,7 +1,7 @@
 -- How many texts each record file holds, and how many of them a page that stays needs.
 -- grain: one row a record file
 -- $files: record files whose own page lines have left the archive, or leave it
--- Table `needed`: sql/archive/needed-names.sql
+-- Table `needed_name`: sql/archive/needed-names.sql
 -- Files of older versions name no texts.
 with text as (
   select null::bigint as text_segment, null::integer as text_number, null::varchar as filename
@@ -15,6 +15,6 @@ select
   count(*) as texts,
   count(*) filter (where n.text_number is not null) as needed
 from text as t
-left join needed as n using (text_segment, text_number)
+left join needed_name as n using (text_segment, text_number)
 group by segment
 order by segment

@@ -7,6 +7,6 @@ select
   a.crawl,
   a.page,
   a.id as key
-from asked as a
+from requested_id as a
 join ready as r using (task, crawl)
 where r.operation = 'getAssetProofBatch'

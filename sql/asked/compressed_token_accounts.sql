@@ -7,7 +7,7 @@ select
   a.crawl,
   a.page,
   a.id as key
-from asked as a
+from requested_id as a
 join ready as r using (task, crawl)
 where r.operation = 'getMultipleCompressedAccounts'
 union all

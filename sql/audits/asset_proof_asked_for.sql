@@ -11,6 +11,6 @@ join ready as r using (task, crawl)
 where r.slices > 0
   and s.id is not null
   and not exists (
-    from asked
-    where asked.task = s.task and asked.crawl = s.crawl and asked.page = s.page and asked.id = s.id
+    from requested_id as a
+    where a.task = s.task and a.crawl = s.crawl and a.page = s.page and a.id = s.id
   )

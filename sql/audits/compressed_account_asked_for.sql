@@ -14,7 +14,7 @@ where (r.operation = 'getCompressedAccount' and s.hash <> (r.params ->> '$.hash'
     r.slices > 0
     and s.hash is not null
     and not exists (
-      from asked
-      where asked.task = s.task and asked.crawl = s.crawl and asked.page = s.page and asked.id = s.hash
+      from requested_id as a
+      where a.task = s.task and a.crawl = s.crawl and a.page = s.page and a.id = s.hash
     )
   )

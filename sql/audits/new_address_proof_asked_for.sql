@@ -10,10 +10,10 @@ from read_parquet($files) as s
 join ready as r using (task, crawl)
 where s.address is not null
   and not exists (
-    from asked
-    where asked.task = s.task
-      and asked.crawl = s.crawl
-      and asked.page = s.page
-      and (asked.id ->> '$.address') = s.address
-      and (asked.id ->> '$.tree') = s.tree
+    from requested_id as a
+    where a.task = s.task
+      and a.crawl = s.crawl
+      and a.page = s.page
+      and (a.id ->> '$.address') = s.address
+      and (a.id ->> '$.tree') = s.tree
   )

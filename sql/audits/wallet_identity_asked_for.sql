@@ -14,8 +14,8 @@ where s.wallet is not null
     or (
       r.slices > 0
       and not exists (
-        from asked
-        where asked.task = s.task and asked.crawl = s.crawl and asked.page = s.page and asked.id = s.wallet
+        from requested_id as a
+        where a.task = s.task and a.crawl = s.crawl and a.page = s.page and a.id = s.wallet
       )
     )
   )

@@ -1,6 +1,6 @@
 -- What decides which rows are followed: whatever changes it changes the digest.
 -- grain: one row
--- Table `chosen`: job and target of those that jobs have now
+-- Table `chosen_target`: job and target of those that jobs have now
 -- is_known: whether all of it is: false while a job's targets were never read, and while what a target asked for is not known
 -- (a folder of an older version, until the target is crawled again)
 select
@@ -25,5 +25,5 @@ select
 from (
   select *
   from meta.target_params
-  semi join chosen using (job, target)
+  semi join chosen_target using (job, target)
 )

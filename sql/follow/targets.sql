@@ -1,7 +1,7 @@
 -- The targets that jobs have now and that were crawled to the end, in the words of sql/members/ (`listed`) and sql/asked/ (`ready`
--- and `asked`).
--- grain: one row a target; of `asked`, one a target and id
--- Table `chosen`: job and target of each
+-- and `requested_id`).
+-- grain: one row a target; of `requested_id`, one a target and id
+-- Table `chosen_target`: job and target of each
 create or replace temp table ready as
 select
   job || '/' || target as task,
@@ -9,17 +9,17 @@ select
   operation,
   params::json as params
 from meta.target_params
-semi join chosen using (job, target);
+semi join chosen_target using (job, target);
 
 create or replace temp table listed as
 select *
 from ready;
 
-create or replace temp table asked as
+create or replace temp table requested_id as
 select
   job || '/' || target as task,
   crawl,
   1::bigint as page,
   unnest(ids) as id
 from meta.target_params
-semi join chosen using (job, target);
+semi join chosen_target using (job, target);

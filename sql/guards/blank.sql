@@ -2,11 +2,11 @@
 -- needs: blank_count
 -- A column would become NULL in more rows that live on than a ledger empties: a member was renamed, dropped or retyped.
 -- grain: one row a crawl, table and column
--- Tables `judging`: src/publish/apply-guard.ts; `blank_count`: src/publish/guard-counts.ts. `threshold`: warehouse.guards
+-- Tables `guarded_crawl`: src/publish/apply-guard.ts; `blank_count`: src/publish/guard-counts.ts. `threshold`: warehouse.guards
 with found as (
   select scope, b.*
   from blank_count as b
-  join (select distinct scope, job from judging) using (job)
+  join (select distinct scope, job from guarded_crawl) using (job)
   where not list_contains($accepted, job || '/' || column_name)
 ),
 whole as (
@@ -37,7 +37,7 @@ select
   format('{} of {} rows of {} would lose their {}', w.rows, w.total, w.table_name, w.column_name) as problem
 from whole as w
 join found using (scope, table_name, column_name)
-join judging as r using (scope, job)
+join guarded_crawl as r using (scope, job)
 cross join threshold as t
 where case
   when not w.steady then w.total >= t.rows and w.rows > w.total * t.blank_other_share

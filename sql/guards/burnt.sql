@@ -2,13 +2,13 @@
 -- needs: burnt_row
 -- More rows of a job would be burnt than a ledger burns in a night: what is burnt never lives again.
 -- grain: one row a crawl, and job that brought the rows or missed what a look-up found burnt
--- Tables `judging`: src/publish/apply-guard.ts; `burnt_row`: src/publish/guard-counts.ts. `threshold`: warehouse.guards
+-- Tables `guarded_crawl`: src/publish/apply-guard.ts; `burnt_row`: src/publish/guard-counts.ts. `threshold`: warehouse.guards
 -- A job has as many rows as its latest complete crawls brought, and as it misses; or as these bring.
 with found as (
   select if(r.scope = '', '', b.job) as scope, r.whole, r.task, r.crawl, b.job, b.table_name, b.key
   from burnt_row as b
   join (select rowid as crawl_row, task, crawl from ready) as c using (crawl_row)
-  join judging as r using (task, crawl)
+  join guarded_crawl as r using (task, crawl)
 ),
 listed as (
   select job, sum(records) as records
@@ -30,7 +30,7 @@ missed as (
 ),
 received as (
   select job, sum(records) as records
-  from judging
+  from guarded_crawl
   group by job
 ),
 part as (

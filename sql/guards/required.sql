@@ -2,11 +2,11 @@
 -- needs: missing_count
 -- No record has a member that every record of its kind has: judges first crawls, which nothing is known of.
 -- grain: one row a crawl, table and column
--- Tables `judging`: src/publish/apply-guard.ts; `missing_count`: src/publish/guard-counts.ts. `threshold`: warehouse.guards
+-- Tables `guarded_crawl`: src/publish/apply-guard.ts; `missing_count`: src/publish/guard-counts.ts. `threshold`: warehouse.guards
 with found as (
   select scope, shape, m.*
   from missing_count as m
-  join (select distinct scope, shape, job from judging) using (job)
+  join (select distinct scope, shape, job from guarded_crawl) using (job)
 ),
 whole as (
   select
@@ -36,12 +36,12 @@ select
   format('none of {} records has the {} of {}', w.rows, w.column_name, w.table_name) as problem
 from whole as w
 join found using (scope, shape, table_name, column_name)
-join judging as r using (scope, shape, job)
+join guarded_crawl as r using (scope, shape, job)
 cross join threshold as t
 where w.rows >= t.few_rows
   -- Where other jobs' records have it, it is not the member that was renamed.
   and not exists (
-    from judging as o
+    from guarded_crawl as o
     where o.scope = w.scope and o.shape = w.shape and o.records > 0
       and not exists (
         from missing_count as m

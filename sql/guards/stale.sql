@@ -3,10 +3,10 @@
 -- Most records of a job are older than what earlier answers brought: the source went back, and newer-wins would freeze
 -- every row until its slots are where they were.
 -- grain: one row a crawl
--- Tables `judging`: src/publish/apply-guard.ts; `older_count`: src/publish/guard-counts.ts. `threshold`: warehouse.guards
+-- Tables `guarded_crawl`: src/publish/apply-guard.ts; `older_count`: src/publish/guard-counts.ts. `threshold`: warehouse.guards
 with received as (
   select scope, shape, any_value(whole) as whole, sum(records)::bigint as total
-  from judging
+  from guarded_crawl
   where end_reason is distinct from 'unchanged'
   group by
     scope,
@@ -21,7 +21,7 @@ older as (
     sum(o.far_rows)::bigint as far_rows,
     min_by(o.examples, task) as examples
   from older_count as o
-  join judging as r using (task, crawl)
+  join guarded_crawl as r using (task, crawl)
   group by
     r.scope,
     r.shape,
@@ -40,7 +40,7 @@ select
   format('{} of {} records of {} are older than what the tables have', o.rows, a.total, a.whole) as problem
 from older as o
 join received as a using (scope, shape)
-join judging as r using (scope, shape)
+join guarded_crawl as r using (scope, shape)
 cross join threshold as t
 where r.job in (select job from older_count)
   and (

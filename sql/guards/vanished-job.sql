@@ -3,7 +3,7 @@
 -- More rows would leave over all targets of a job than its lists lose in a night, or all of a small job's. Targets that this
 -- publish does not bring count with what their latest crawls closed: a night may be cut into many by small budgets.
 -- grain: one row a crawl that lost rows, and table
--- Tables `judging`: src/publish/apply-guard.ts; `gone_count`, `member_count`: src/publish/absence.ts; meta.closed.
+-- Tables `guarded_crawl`: src/publish/apply-guard.ts; `gone_count`, `member_count`: src/publish/absence.ts; meta.closed.
 -- `threshold`: warehouse.guards
 with own as (
   select
@@ -17,14 +17,14 @@ with own as (
     m.rows as total,
     g.examples
   from member_count as m
-  join judging as r using (task, crawl)
+  join guarded_crawl as r using (task, crawl)
   left join gone_count as g using (task, crawl, table_name)
 ),
 lately as (
   select k.*
   from meta.closed as k
   where not k.by_look_up
-    and k.closed_at > (select max(finished_at) from judging) - window_of_closed()
+    and k.closed_at > (select max(finished_at) from guarded_crawl) - window_of_closed()
 ),
 -- Of all jobs of a run, also those of earlier runs that closed rows of the same table.
 part as (
@@ -100,7 +100,7 @@ select
   w.examples,
   format('{} of {} rows of {} are not listed any more', w.rows, w.total, w.whole) as problem
 from whole as w
-join judging as r using (scope)
+join guarded_crawl as r using (scope)
 join gone_count as g on g.task = r.task and g.crawl = r.crawl and g.table_name = w.table_name
 cross join threshold as t
 where w.rows > greatest(t.rows, w.total * t.vanished_job_share)

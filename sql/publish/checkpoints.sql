@@ -2,7 +2,7 @@
 
 -- A first page that was not newer confirms the task's last complete checkpoint. An incremental task may have none yet,
 -- where it is the full crawl that nothing is newer than: it gets one of its own.
-create or replace temp table arrived as
+create or replace temp table new_checkpoint as
 select *
 from ready as r
 where end_reason is distinct from 'unchanged'
@@ -15,7 +15,7 @@ where end_reason is distinct from 'unchanged'
 
 update meta.checkpoints set finished_at = r.finished_at, run_id = r.run_id, crawl = r.crawl
 from ready as r
-where not exists (from arrived as a where a.task = r.task and a.crawl = r.crawl)
+where not exists (from new_checkpoint as a where a.task = r.task and a.crawl = r.crawl)
   and meta.checkpoints.task = r.task
   and meta.checkpoints.state = 'complete'
   and meta.checkpoints.crawl = (
@@ -28,7 +28,7 @@ where not exists (from arrived as a where a.task = r.task and a.crawl = r.crawl)
 delete from meta.checkpoints
 where state = 'complete'
   and exists (
-    from arrived as a
+    from new_checkpoint as a
     where a.task = meta.checkpoints.task
       and not a.is_feed
       and a.min_slot is not distinct from meta.checkpoints.last_indexed_slot
@@ -42,7 +42,7 @@ select
   job,
   target,
   range_name,
-  kind,
+  mode,
   min_slot,
   'complete',
   min_slot,
@@ -59,7 +59,7 @@ select
   first_content,
   rolls_back,
   if(rolls_back, 0, coalesce(older.rows, 0))
-from arrived
+from new_checkpoint
 left join cast_error_count using (task, crawl)
 left join (
   select task, crawl, max(far_rows) as rows
@@ -88,7 +88,7 @@ where meta.checkpoints.state = 'complete'
   and meta.checkpoints.last_indexed_slot > r.slot;
 
 -- What an earlier publish said of crawls that are still in the log.
-create or replace temp table said as
+create or replace temp table former_failure as
 select task, crawl, reason, quarantined
 from meta.checkpoints
 where state = 'failed';
@@ -97,7 +97,7 @@ where state = 'failed';
 delete from meta.checkpoints
 where state in ('open', 'failed')
   and exists (
-    from crawl as c
+    from crawl_state as c
     where c.job = meta.checkpoints.job and c.target = meta.checkpoints.target
       and (
         c.range_name = meta.checkpoints.range
@@ -113,33 +113,33 @@ select
   job,
   target,
   range_name,
-  kind,
+  mode,
   null,
   if(state = 'open', 'open', 'failed'),
   min_slot,
   max_slot,
   pages,
   records,
-  coalesce(m.quarantined, said.quarantined, 0),
+  coalesce(m.quarantined, former_failure.quarantined, 0),
   started_at,
   if(state = 'open', null, finished_at),
   run_id,
   task,
   crawl,
-  coalesce(failure, refusal, said.reason)
-from crawl
+  coalesce(failure, refusal, former_failure.reason)
+from crawl_state
 left join (
   select task, crawl, min(reason) as refusal
   from refused
   group by task, crawl
 ) using (task, crawl)
 left join cast_error_count as m using (task, crawl)
-left join said using (task, crawl)
+left join former_failure using (task, crawl)
 where state in ('open', 'failed', 'refused', 'held')
   -- A later crawl that is complete has taken its place; the crawls of a feed stand beside each other.
   and (is_feed or not exists (
     from meta.checkpoints as c
-    where c.job = crawl.job and c.target = crawl.target and c.range = crawl.range_name
-      and c.state = 'complete' and c.crawl > crawl.crawl
+    where c.job = crawl_state.job and c.target = crawl_state.target and c.range = crawl_state.range_name
+      and c.state = 'complete' and c.crawl > crawl_state.crawl
   ))
 qualify row_number() over (partition by job, target, range_name order by crawl desc) = 1;

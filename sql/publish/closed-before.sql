@@ -4,7 +4,7 @@
 delete from meta.closed
 where (not by_look_up and exists (
     from ready as r
-    where r.kind = 'full' and r.job = meta.closed.job and r.target = meta.closed.target and r.range_name = meta.closed.range
+    where r.mode = 'full' and r.job = meta.closed.job and r.target = meta.closed.target and r.range_name = meta.closed.range
   ))
   or (by_look_up and list_contains($accepted, job))
   or closed_at < (select max(finished_at) from ready) - window_of_closed();

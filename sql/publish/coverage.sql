@@ -29,7 +29,7 @@ went_back as (
 -- The task that a feed is crawled by now.
 current as (
   select job, target, max_by(task, crawl) as task
-  from crawl
+  from crawl_state
   where is_feed
   group by
     job,
@@ -74,7 +74,7 @@ landed_page as (
   semi join current using (job, target, task)
   where kind = 'page'
     and exists (
-      from crawl as c
+      from crawl_state as c
       where c.task = landed.task and c.crawl = landed.crawl and c.is_feed and c.state not in ('refused', 'held', 'replaced')
     )
 ),

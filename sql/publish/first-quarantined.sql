@@ -13,7 +13,7 @@ update meta.quarantine set first_crawl = coalesce(
   ),
   meta.quarantine.crawl
 )
-from received as r
+from offered as r
 where meta.quarantine.task = r.task
   and meta.quarantine.crawl = r.crawl
   and meta.quarantine.first_crawl is null;

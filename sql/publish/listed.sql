@@ -2,7 +2,7 @@
 -- holds. Page numbers on a moving list miss rows that are there; feeds and incremental crawls end before the rest.
 -- grain: one row a crawl
 -- unsure: one of its records, which was quarantined whole, may be any row
--- Table `unread` (task, crawl, key): records that were quarantined whole, NULL for those that mention no key.
+-- Table `unreadable` (task, crawl, key): records that were quarantined whole, NULL for those that mention no key.
 create or replace temp table listed as
 with page as (
   select
@@ -19,12 +19,12 @@ with page as (
 select
   r.*,
   exists (
-    from unread as u
+    from unreadable as u
     where u.task = r.task and u.crawl = r.crawl and u.key is null
   ) as unsure
 from ready as r
 join page as p using (task, crawl)
-where r.kind = 'full'
+where r.mode = 'full'
   and r.slices = 0
   and r.end_reason = 'exhausted'
   and (not p.by_number or p.filled <= 1);

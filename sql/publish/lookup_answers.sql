@@ -2,11 +2,11 @@
 -- `meta.absent`.
 -- grain: one row a page and key
 -- {table}: the table; {key}: its key as one text
--- Tables `asked_for` (task, crawl, page, key), `answered` (task, crawl, key)
+-- Tables `requested_key` (task, crawl, page, key), `answered_key` (task, crawl, key)
 create or replace temp table lookup_answer as
 with found as (
   select distinct task, crawl, key
-  from answered
+  from answered_key
 ),
 -- A record that cannot be told apart from the others ('') may be any of them.
 blurred as (
@@ -18,7 +18,7 @@ answer as (
   select
     a.*,
     f.task is not null or b.task is not null as answered
-  from asked_for as a
+  from requested_key as a
   left join found as f using (task, crawl, key)
   left join blurred as b using (task, crawl)
 )

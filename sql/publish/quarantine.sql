@@ -14,7 +14,7 @@ join (
   from meta.checkpoints
 ) as c using (task)
 where exists (
-  from received as r
+  from offered as r
   where r.job = c.job and r.target = c.target and r.crawl > q.crawl
 )
 group by
@@ -30,7 +30,7 @@ group by
 delete from meta.quarantine
 where exists (
   from ready as r
-  where r.kind = 'full' and r.end_reason is distinct from 'unchanged'
+  where r.mode = 'full' and r.end_reason is distinct from 'unchanged'
     and (
       meta.quarantine.task = r.task
       or meta.quarantine.task in (

@@ -2,13 +2,13 @@
 -- grain: one row a crawl
 -- $run_id, $confirms (whether it is the job _confirm's), $wave: the step; $rollback: jobs and targets (job/target) whose source
 -- went back, as somebody said: their slots stand (rolls_back)
--- Tables `crawl`: sql/publish/crawl.sql; meta.checkpoints
+-- Tables `crawl_state`: sql/publish/crawl-states.sql; meta.checkpoints
 -- stand_in_slot: the slot of what an answer said without a slot, in a source that has slots: the least of the crawl's other
 -- pages, else the newest that the target was ever crawled at; NULL where the source has none. The checkpoint has it too.
 create or replace temp table ready as
 with step as (
   select *
-  from crawl
+  from crawl_state
   where state = 'ready'
     and run_id = $run_id
     and (job = '_confirm') = $confirms

@@ -1,6 +1,6 @@
 -- Keeps what the guards refused in this step, and notes of what they refused before and somebody accepted that it is in.
 -- Runs in one transaction with the other state files.
--- Tables `refused`: src/publish/guards.ts; `crawl`, `ready`: sql/publish/crawl.sql
+-- Tables `refused`: src/publish/guards.ts; `crawl_state`, `ready`: sql/publish/crawl-states.sql
 update meta.refusals set accepted_by = r.run_id
 from ready as r
 where meta.refusals.task = r.task and meta.refusals.crawl = r.crawl and meta.refusals.accepted_by is null;
@@ -31,5 +31,5 @@ select
   crawl,
   c.finished_at
 from refused as r
-join crawl as c using (task, crawl)
+join crawl_state as c using (task, crawl)
 where r.guard is not null;

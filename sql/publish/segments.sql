@@ -11,5 +11,5 @@ select
   coalesce(bool_and(c.state not in ('open', 'ready', 'held')), true),
   now()
 from landed as l
-left join crawl as c using (task, crawl)
+left join crawl_state as c using (task, crawl)
 group by l.segment;

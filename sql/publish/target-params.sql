@@ -5,7 +5,7 @@
 create or replace temp table crawled_target as
 with batch as (
   select task, crawl, list(distinct id order by id) as ids
-  from asked
+  from requested_id
   group by
     task,
     crawl

@@ -1,15 +1,15 @@
 -- Rows that the ready crawls would close because there is nothing under their keys, for the guard `vanished`.
--- grain: one row a crawl that asked for them, and job that missed them first; `closing` are told so for the second time, the
---   other `rows` for the first; `rows` and `total` are those of the job, because
---   a target that is one look-up has one row only
--- $table: their table. The condition under which one is closed stands in src/publish/settle-absent.ts. Table `looked_up`
--- A job has as many rows as its latest complete crawls brought, and as it misses. What look-ups closed in the last days counts
--- beside (`before`): of a job whose look-ups are cut into many runs by small budgets, no run closes much.
+-- grain: one row a crawl that requested them, and job that missed them first
+-- rows: those of the job without a record; closing: those of them that had none before, so that they are closed now
+-- total: rows of the job: what its latest complete crawls brought, what it misses, and what look-ups closed lately. Both count
+--   over the job, because a target that is one look-up has one row only
+-- before: what look-ups closed in the last days. Where small budgets cut a job's look-ups into many runs, no run closes much
+-- $table: their table; the condition `closes`: src/publish/settle-absent.ts. Table `looked_up`: sql/publish/lookups.sql
 insert into unknown_count
 with unknown as (
   select
-    l.asking.task as task,
-    l.asking.crawl as crawl,
+    l.asking_crawl.task as task,
+    l.asking_crawl.crawl as crawl,
     a.job,
     a.key,
     coalesce({closes}, false) as closes
@@ -27,7 +27,7 @@ whole as (
   group by job
   having bool_or(closes)
 ),
-listed as (
+latest_crawl as (
   select job, sum(records) as records
   from (
     select job, target, range, max_by(records, crawl) as records
@@ -40,7 +40,7 @@ listed as (
   )
   group by job
 ),
-closed as (
+lately_closed as (
   select job, sum(rows)::bigint as rows
   from meta.closed
   where by_look_up
@@ -48,7 +48,7 @@ closed as (
     and closed_at > (select max(finished_at) from ready) - window_of_closed()
   group by job
 ),
-missed as (
+waiting as (
   select job, count(*) as records
   from meta.absent
   where table_name = $table
@@ -66,6 +66,6 @@ select distinct
   w.examples
 from unknown as u
 join whole as w using (job)
-join missed as m using (job)
-left join listed as l using (job)
-left join closed as c using (job);
+join waiting as m using (job)
+left join latest_crawl as l using (job)
+left join lately_closed as c using (job);

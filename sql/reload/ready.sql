@@ -1,6 +1,6 @@
 -- The crawls to apply once more: those that were published, and that have all their pages.
 -- grain: one row a crawl
--- Table `crawl`: sql/publish/crawl.sql
+-- Table `crawl_state`: sql/publish/crawl-states.sql
 create or replace temp table ready as
 select
   *,
@@ -10,8 +10,8 @@ select
     (
       select max(c.min_slot)
       from meta.checkpoints as c
-      where c.task = crawl.task and c.crawl = crawl.crawl and c.state = 'complete'
+      where c.task = crawl_state.task and c.crawl = crawl_state.crawl and c.state = 'complete'
     )
   ) as stand_in_slot
-from crawl
+from crawl_state
 where state = 'published' and ended

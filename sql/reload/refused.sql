@@ -1,6 +1,6 @@
 -- Crawls whose rows are in the tables, and that an audit refuses now: they stay as they are.
 -- grain: one row a target
--- Tables `refused`, `crawl`: sql/publish/. A crawl that was refused before, and replaced by a later one, is left out.
+-- Tables `refused`, `crawl_state`: sql/publish/. A crawl that was refused before, and replaced by a later one, is left out.
 select
   job,
   target,
@@ -13,7 +13,7 @@ select
   null as examples,
   1::double as targets
 from refused
-join crawl using (task, crawl)
+join crawl_state using (task, crawl)
 where exists (
   from meta.checkpoints as c
   where c.task = refused.task and c.crawl = refused.crawl and c.state = 'complete'

@@ -1,17 +1,17 @@
 -- Forgets that an audit or a guard refused some crawls, so that publish looks at them again.
--- Table `crawl`: sql/publish/crawl.sql
+-- Table `crawl_state`: sql/publish/crawl-states.sql
 delete from meta.checkpoints
 where state = 'failed'
   and starts_with(reason, 'audit')
   and exists (
-    from crawl as c
+    from crawl_state as c
     where c.task = meta.checkpoints.task and c.crawl = meta.checkpoints.crawl and c.state = 'refused'
   );
 
 delete from meta.refusals
 where accepted_by is null
   and exists (
-    from crawl as c
+    from crawl_state as c
     where c.task = meta.refusals.task and c.crawl = meta.refusals.crawl and c.state in ('held', 'replaced')
   )
   -- What a right night has replaced stays out.

@@ -32,8 +32,8 @@ export async function findNeededRecords(
   try {
     await database.run(`attach ${quoteText(folder.build)} as build (read_only)`);
     await database.script(`
-      create or replace temp table following (task varchar, crawl varchar, text_segment bigint, text_number integer, slot bigint);
-      create or replace temp table needed (segment bigint, text_segment bigint, text_number integer);`);
+      create or replace temp table younger_text (task varchar, crawl varchar, text_segment bigint, text_number integer, slot bigint);
+      create or replace temp table needed_record (segment bigint, text_segment bigint, text_number integer);`);
     for (const segment of archived.toReversed())
       await retryWithMoreMemory(database, async () => {
         await database.run(readSql('archive/restored-pages.sql'), {
@@ -42,7 +42,7 @@ export async function findNeededRecords(
         await database.run(readSql('archive/restored-texts.sql'));
         await database.script(readSql('archive/needed-records.sql').replaceAll('$segment', String(segment)));
       });
-    await database.run('copy (from needed order by segment) to $file (format parquet)', { file });
+    await database.run('copy (from needed_record order by segment) to $file (format parquet)', { file });
   } finally {
     database.close();
   }

@@ -39,7 +39,7 @@ export async function reload(
   // Beside those that an audit refused: what one refused before a later crawl was refused, too.
   await database.script(readSql('reload/retry.sql'));
   const [unpublished] = await database.rows(
-    `from crawl where state in ('ready', 'refused', 'held', 'replaced') limit 1`,
+    `from crawl_state where state in ('ready', 'refused', 'held', 'replaced') limit 1`,
   );
   await database.run(readSql('reload/ready.sql'));
   await readAsked(database, folder);

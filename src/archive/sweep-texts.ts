@@ -138,10 +138,11 @@ async function isDue(database: Database, archive: string, files: readonly string
   return count(since) >= count(rows) * dueShare;
 }
 
-/** Makes `needed`, the names of the texts that the pages of these segments need. */
+/** Makes `needed_name`, the names of the texts that the pages of these segments need. */
 async function findNeeded(database: Database, archive: string, staying: readonly number[]): Promise<void> {
   const pages = staying.map((segment) => archivedPages(archive, segment));
   // DuckDB reads no empty list of files.
   if (pages.length > 0) await database.run(readSql('archive/needed-names.sql'), { pages });
-  else await database.run('create or replace temp table needed (text_segment bigint, text_number integer)');
+  else
+    await database.run('create or replace temp table needed_name (text_segment bigint, text_number integer)');
 }

@@ -45,7 +45,7 @@ interface LinePlace {
   length: number;
 }
 
-/** Whether every page of a crawl has landed. The column `ended` of sql/publish/crawl.sql is the same, for the publishing side. */
+/** Whether every page of a crawl has landed. The column `ended` of sql/publish/crawl-states.sql is the same, for the publishing side. */
 export function isEnded(crawl: LandedCrawl): boolean {
   if (crawl.slices.size > 0 || crawl.frozen) return crawl.frozen && crawl.slices.size === crawl.pages.size;
   return crawl.hasEnd;

@@ -28,7 +28,7 @@ export async function findRecognised(
   );
   if (!spec.texts || asked.length === 0) return new Set();
   await database.run(
-    `create or replace temp table asked as
+    `create or replace temp table received_digest as
     select unnest($tasks) as task, unnest($slots)::bigint as seen_slot, unnest($digests)::uuid as digest`,
     {
       tasks: asked.map(({ task }) => task),
@@ -54,7 +54,7 @@ async function recognisedSql(database: Database, spec: TableSpec): Promise<strin
   ]);
   return `
     select a.task
-    from asked a
+    from received_digest a
     left join texts.${spec.name} k using (digest)
     left join ${spec.name} t on ${spec.key.map((column) => `t.${quoteName(column)} = k.${quoteName(column)}`).join(' and ')}
     group by a.task

@@ -19,9 +19,9 @@ export function listFiles(folder: DataFolder, spec: TableSpec, segments: readonl
 export const makeWithheld = `
   create or replace temp table withheld as
   select task, crawl
-  from crawl
+  from crawl_state
   where state in ('refused', 'held', 'replaced')
-    or state = 'ready' and not exists (from ready r where r.task = crawl.task and r.crawl = crawl.crawl)`;
+    or state = 'ready' and not exists (from ready r where r.task = crawl_state.task and r.crawl = crawl_state.crawl)`;
 
 /** Rows of staging files ($files) that an append-only table takes. */
 export const appliedRows = '(from read_parquet($files) anti join withheld using (task, crawl))';

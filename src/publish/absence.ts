@@ -6,7 +6,7 @@ import { distinctTables, keyText, type MemberList, readMemberLists } from '../wa
 import type { TableSpec } from '../warehouse/table-spec.ts';
 
 /**
- * Makes `judged`, the ready crawls that say what their targets do not have, and `vanished`: rows that they should have
+ * Makes `listed_crawl`, the ready crawls that say what their targets do not have, and `vanished`: rows that they should have
  * shown and did not, before the crawls' own rows go in. Existence belongs to the key, membership to the target: what
  * can be looked up is only asked about.
  *
@@ -21,7 +21,7 @@ export async function findVanished(
   await database.run(`create or replace temp table vanished
     (table_name varchar, task varchar, crawl varchar, key varchar, gone_reason varchar, lookup varchar, unsure boolean)`);
   await database.script(`
-    create or replace temp table judged (task varchar, crawl varchar);
+    create or replace temp table listed_crawl (task varchar, crawl varchar);
     create or replace temp table member_count (task varchar, crawl varchar, table_name varchar, rows bigint);
     create or replace temp view gone_count as ${readSql('publish/gone-count.sql')};`);
   const ready = await database.rows<{ operation: string }>('select distinct operation from ready');
@@ -44,17 +44,17 @@ export async function findVanished(
   }
 }
 
-/** Makes `listed`, the ready crawls that say what their targets do not have, and `unread`. */
+/** Makes `listed`, the ready crawls that say what their targets do not have, and `unreadable`. */
 async function makeListed(database: Database, { key }: TableSpec, files: readonly string[]): Promise<void> {
   if (files.length === 0)
-    await database.run('create or replace temp table unread (task varchar, crawl varchar, key varchar)');
-  else await database.run(readSql('publish/unread.sql').replaceAll('{key}', key[0] as string), { files });
+    await database.run('create or replace temp table unreadable (task varchar, crawl varchar, key varchar)');
+  else await database.run(readSql('publish/unreadable.sql').replaceAll('{key}', key[0] as string), { files });
   await database.run(readSql('publish/listed.sql'));
 }
 
 /** Makes `member`, the rows of the targets of a list. */
 async function makeMembers(database: Database, list: MemberList): Promise<void> {
-  await database.run('insert into judged select task, crawl from listed where operation = $operation', {
+  await database.run('insert into listed_crawl select task, crawl from listed where operation = $operation', {
     operation: list.operation,
   });
   // Padded with the digit for zero, base58 texts stand in the order of their bytes.
@@ -80,7 +80,7 @@ async function addVanished(
       where ${isOlder('m', 'l')}
     )
     ${files.length === 0 ? '' : `anti join ${staged} staged using (task, crawl, key)`}
-    anti join unread using (task, crawl, key)`,
+    anti join unreadable using (task, crawl, key)`,
     {
       ...{ table: table.name, lookup },
       ...(files.length === 0 ? {} : { files }),

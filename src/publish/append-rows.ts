@@ -55,14 +55,14 @@ export async function appendRows(
   return counts;
 }
 
-/** Adds the rows whose keys are not in `again`. $files: the slice's staging files */
+/** Adds the rows whose keys are not in `stored_key`. $files: the slice's staging files */
 export function insertNew(spec: TableSpec, columns: readonly string[]): string {
   const keys = spec.key.map(quoteName);
   return `insert into ${spec.name} (${columns.map(quoteName).join(', ')})
     select ${columns.map((column) => bookkeeping[column] ?? quoteName(column)).join(', ')}
     from ${appliedRows} as s
     where ${keys.map((key) => `${key} is not null`).join(' and ')}
-      and not exists (from again as a where ${keys.map((key) => `a.${key} = s.${key}`).join(' and ')})
+      and not exists (from stored_key as a where ${keys.map((key) => `a.${key} = s.${key}`).join(' and ')})
     qualify row_number() over (partition by ${keys.join(', ')} order by seen_at, page, n) = 1`;
 }
 
@@ -82,19 +82,19 @@ async function countLate(
   return Number(row?.n ?? 0n);
 }
 
-/** Makes `again`: the keys of a slice that the table has. $files: the slice's staging files */
+/** Makes `stored_key`: the keys of a slice that the table has. $files: the slice's staging files */
 export function findAgain(spec: TableSpec): string {
   const keys = spec.key.map(quoteName).join(', ');
-  return `create or replace temp table again as
+  return `create or replace temp table stored_key as
     select rowid as target, ${keys}
     from ${spec.name}
     semi join (select ${keys} from ${appliedRows}) using (${keys})`;
 }
 
-/** Adds to `again` the rows just inserted that the slice has several of. $end: the row number they begin at */
+/** Adds to `stored_key` the rows just inserted that the slice has several of. $end: the row number they begin at */
 export function addSeveral(spec: TableSpec): string {
   const keys = spec.key.map(quoteName).join(', ');
-  return `insert into again
+  return `insert into stored_key
     select rowid, ${keys}
     from ${spec.name}
     semi join (

@@ -6,10 +6,10 @@ import { type Accepted, acceptOf, type GuardName } from './accepted.ts';
 type Scope = 'job' | 'run';
 
 /**
- * Makes `judging`, what a guard counts over: the ready crawls by `scope` (the job; '' for all), which `whole` is in words. Over
+ * Makes `guarded_crawl`, what a guard counts over: the ready crawls by `scope` (the job; '' for all), which `whole` is in words. Over
  * all jobs, those count that the guard has neither refused nor been told to let pass.
  */
-const judging: Readonly<Record<Scope, string>> = {
+const guardedCrawls: Readonly<Record<Scope, string>> = {
   job: `select *, job as scope, 'the job' as whole from ready`,
   run: `
     select *, '' as scope, 'all jobs of the run' as whole
@@ -39,7 +39,7 @@ export async function applyGuard(
   if (needs !== undefined && (await database.rows(`select 1 from ${needs} limit 1`)).length === 0) return;
   const accepted = accept[acceptOf(guard)];
   await database.run(
-    `create or replace temp table judging as ${judging[scope]}`,
+    `create or replace temp table guarded_crawl as ${guardedCrawls[scope]}`,
     scope === 'run' ? { guard, accepted } : {},
   );
   await database.run(

@@ -9,7 +9,7 @@ import type { TableSpec } from '../warehouse/table-spec.ts';
  * Fills what rows of an append-only table leave NULL, or an empty list, with what later answers say; a value is never
  * overwritten. Of several answers the first seen counts, column by column, however they are dealt out over slices. A
  * filled row's hash, run and changed slot are recomputed; slot and time stay those of its first answer.
- * Reads `again`: (target, keys), the rows that the slice may have more of.
+ * Reads `stored_key`: (target, keys), the rows that the slice may have more of.
  * @param files the slice's staging files
  * @returns rows filled
  */
@@ -18,7 +18,7 @@ export async function fillRows(
   spec: TableSpec,
   files: readonly string[],
 ): Promise<number> {
-  if ((await database.rows('from again limit 1')).length === 0) return 0;
+  if ((await database.rows('from stored_key limit 1')).length === 0) return 0;
   const [base] = listGroups(spec, await listColumns(database, spec.name));
   if (base === undefined || base.columns.length === 0) return 0;
   const { columns } = base;
@@ -38,7 +38,7 @@ export async function fillRows(
   );
 }
 
-/** Makes `filled`: the rows of `again` that are filled, with all their columns and the last answer that filled one. */
+/** Makes `filled`: the rows of `stored_key` that are filled, with all their columns and the last answer that filled one. */
 function findFilled(spec: TableSpec, columns: readonly string[], hash: string): string {
   const keys = spec.key.map(quoteName);
   const [own, staged] = [
@@ -56,7 +56,7 @@ function findFilled(spec: TableSpec, columns: readonly string[], hash: string): 
         ${items((column) => `${value(`s.${quoteName(column)}`)} as ${staged(column)}`)},
         ${items((column) => `${value(`t.${quoteName(column)}`)} as ${own(column)}`)}
       from ${appliedRows} s
-      join again a on ${keys.map((key) => `a.${key} = s.${key}`).join(' and ')}
+      join stored_key a on ${keys.map((key) => `a.${key} = s.${key}`).join(' and ')}
       join ${spec.name} t on t.rowid = a.target
     ),
     found as (

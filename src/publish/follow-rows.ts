@@ -20,7 +20,7 @@ export function operationsOf(table?: TableSpec): string[] {
  * between, the next run goes on.
  */
 export async function followRows(database: Database): Promise<void> {
-  await database.run('create or replace temp table chosen as select job, target from meta.targets');
+  await database.run('create or replace temp table chosen_target as select job, target from meta.targets');
   const [targets] = await database.rows<{ digest: bigint | null; is_known: boolean }>(
     readSql('follow/digest.sql'),
   );
@@ -58,11 +58,11 @@ async function followSlice(
 ): Promise<void> {
   const slice = `(select rowid as place, * from ${spec.name} where ${which})`;
   await retryWithMoreMemory(database, async () => {
-    await database.run(`create or replace temp table shown as ${shownSql(spec, slice)}`);
+    await database.run(`create or replace temp table shown_key as ${shownSql(spec, slice)}`);
     await database.run(`update ${spec.name} set followed = v.followed
       from (
         select t.place, if(s.key is null, ${otherwise}, true) as followed
-        from ${slice} t left join shown s on s.key = ${keyText(spec, 't')}
+        from ${slice} t left join shown_key s on s.key = ${keyText(spec, 't')}
       ) v
       where ${spec.name}.rowid = v.place and ${spec.name}.followed is distinct from v.followed`);
   });

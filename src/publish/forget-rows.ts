@@ -33,13 +33,13 @@ export async function findForgotten(database: Database, name: string): Promise<R
   for (const spec of forgettableTables()) {
     await chooseTargets(database, isNamed, name);
     await database.run(
-      `create or replace temp table brought as ${shownSql(spec, `(from ${spec.name}_history)`)}`,
+      `create or replace temp table ever_shown as ${shownSql(spec, `(from ${spec.name}_history)`)}`,
     );
     await chooseTargets(database, `not ${isNamed}`, name);
     counts[spec.name] = await database.change(
       `insert into forgotten_key
       select ${quoteText(spec.name)}, key, row_number() over (order by key) - 1
-      from brought
+      from ever_shown
       where key in (select ${keyText(spec, 't')} from ${spec.name} t)
         and key not in (${shownSql(spec, spec.name)})`,
     );
@@ -49,7 +49,7 @@ export async function findForgotten(database: Database, name: string): Promise<R
 
 async function chooseTargets(database: Database, which: string, name: string): Promise<void> {
   await database.run(
-    `create or replace temp table chosen as select job, target from meta.target_params where ${which}`,
+    `create or replace temp table chosen_target as select job, target from meta.target_params where ${which}`,
     { name },
   );
   await database.script(readSql('follow/targets.sql'));

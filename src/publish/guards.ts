@@ -45,11 +45,11 @@ export async function judgeCrawls(
 
 /** Crawls that are refused are not ready; those that somebody may accept are held. */
 export const takeRefused = `
-  update crawl set state = r.state
+  update crawl_state set state = r.state
   from (
     select task, crawl, if(bool_or(guard is null), 'refused', 'held') as state from refused group by task, crawl
   ) r
-  where r.task = crawl.task and r.crawl = crawl.crawl;
+  where r.task = crawl_state.task and r.crawl = crawl_state.crawl;
   delete from ready where exists (from refused where refused.task = ready.task and refused.crawl = ready.crawl);`;
 
 /** Those of the refusals that still stand: no later crawl has taken their place. */
@@ -72,7 +72,7 @@ function listRefusals(database: Database): Promise<Refusal[]> {
         count(*) filter (where not whole_job) over (partition by job, guard) as of_targets,
         count(distinct target) over (partition by job, guard) as targets,
         bool_or(whole_job) over (partition by job, guard) as has_whole
-      from refused r join (select task, crawl, job, target from crawl) using (task, crawl)
+      from refused r join (select task, crawl, job, target from crawl_state) using (task, crawl)
     )
     select
       job,

@@ -54,7 +54,7 @@ async function publishCrawls(
   const result = nothingPublished();
   // A run's look-ups are about what its other crawls missed. Lines of older versions name no wave.
   const steps = await database.rows<{ run_id: string | null; confirms: boolean; wave: bigint | null }>(
-    `select run_id, job = '_confirm' as confirms, wave from crawl where state = 'ready' group by all order by all`,
+    `select run_id, job = '_confirm' as confirms, wave from crawl_state where state = 'ready' group by all order by all`,
   );
   const forgets = await listForgets(database);
   // In the order of what was said: what a later run brought stays.
@@ -97,14 +97,14 @@ async function publishReady(
   },
 ): Promise<void> {
   await readAsked(database, folder);
-  await database.run('create or replace temp table received as select * from ready');
+  await database.run('create or replace temp table offered as select * from ready');
   const received = await readSegments(database, 'from landed semi join ready using (task, crawl)');
   const toJudge = staged.filter(({ segment }) => received.has(segment));
   result.refused = result.refused.concat(await judgeCrawls(database, folder, toJudge, accept));
   result.quarantined = result.quarantined.concat(
     await database.rows<Quarantined>(
       `select job, sum(quarantined)::double as records, max_by(problem, row(quarantined, problem)) as reason
-      from received join cast_error_count using (task, crawl) group by job order by job`,
+      from offered join cast_error_count using (task, crawl) group by job order by job`,
     ),
   );
   const ready = await readSegments(database, 'from landed semi join ready using (task, crawl)');
@@ -134,7 +134,7 @@ async function publishReady(
   result.crawls += Number(row?.crawls ?? 0n);
 }
 
-/** Makes `threshold`, `landed` and `crawl`; returns the staged segments. Every segment with records must be staged. */
+/** Makes `threshold`, `landed` and `crawl_state`; returns the staged segments. Every segment with records must be staged. */
 export async function findCrawls(
   database: Database,
   folder: DataFolder,
@@ -143,7 +143,7 @@ export async function findCrawls(
   await makeThresholds(database, { ...guards, quarantineLimit });
   await database.script(readSql('publish/macros.sql'));
   await database.run(readSql('publish/landed.sql'), await pageLines(folder));
-  await database.run(readSql('publish/crawl.sql'), { run });
+  await database.run(readSql('publish/crawl-states.sql'), { run });
   const staged = new Set(await listStaged(folder));
   const shapes = await database.rows<{ segment: bigint; shape: string; records: bigint }>(
     `select segment, any_value(shape) as shape, coalesce(sum(records), 0)::bigint as records from landed group by segment`,
@@ -157,9 +157,9 @@ export async function findCrawls(
     .sort((a, b) => a.segment - b.segment);
 }
 
-/** Makes `asked`: what the look-ups in `ready` asked for. */
+/** Makes `requested_id`: what the look-ups in `ready` asked for. */
 export async function readAsked(database: Database, folder: DataFolder): Promise<void> {
-  await database.run(readSql('publish/asked.sql'), await pageLines(folder));
+  await database.run(readSql('publish/requested-ids.sql'), await pageLines(folder));
 }
 
 /** What SQL that reads the landing log's page lines asks for. */
@@ -195,7 +195,7 @@ async function commitState(
 ): Promise<Record<string, number>> {
   await database.script(readSql('publish/checkpoints.sql'));
   await database.script(readSql('publish/refusals.sql'));
-  const [feed] = await database.rows('from crawl where is_feed limit 1');
+  const [feed] = await database.rows('from crawl_state where is_feed limit 1');
   if (feed !== undefined) await database.script(readSql('publish/coverage.sql'));
   for (const name of ['closed-before', 'closed'])
     await database.run(readSql(`publish/${name}.sql`), { accepted: accept.vanished });
@@ -203,7 +203,7 @@ async function commitState(
   const gone = await settleAbsent(database, folder, staged);
   await quarantineCastErrors(database, folder, received);
   await database.script(
-    `update crawl set state = 'published' from ready where ready.task = crawl.task and ready.crawl = crawl.crawl`,
+    `update crawl_state set state = 'published' from ready where ready.task = crawl_state.task and ready.crawl = crawl_state.crawl`,
   );
   await database.script(readSql('publish/segments.sql'));
   return gone;
@@ -231,7 +231,7 @@ async function quarantineCastErrors(
   staged: readonly StagedSegment[],
 ): Promise<void> {
   await database.script(readSql('publish/quarantine.sql'));
-  await insertCastErrors(database, folder, staged, 'received');
+  await insertCastErrors(database, folder, staged, 'offered');
   await database.script(readSql('publish/first-quarantined.sql'));
 }
 
@@ -240,7 +240,7 @@ export async function insertCastErrors(
   database: Database,
   folder: DataFolder,
   staged: readonly StagedSegment[],
-  crawls: 'ready' | 'received' = 'ready',
+  crawls: 'ready' | 'offered' = 'ready',
 ): Promise<void> {
   const [cast_errors] = await database.rows('from cast_error_count limit 1');
   if (cast_errors === undefined) return;

@@ -64,14 +64,14 @@ async function makeLookedUp(
   asked: AskedRows | null,
 ): Promise<boolean> {
   if (asked === null) return false;
-  await database.run(`create or replace temp table asked_for as ${asked.sql}`);
-  if (await isEmpty(database, 'asked_for')) return false;
+  await database.run(`create or replace temp table requested_key as ${asked.sql}`);
+  if (await isEmpty(database, 'requested_key')) return false;
   const { table, answers } = asked;
   const files = listFiles(folder, answers, staged);
   await database.run(
     files.length === 0
-      ? 'create or replace temp table answered (task varchar, crawl varchar, key varchar)'
-      : `create or replace temp table answered as
+      ? 'create or replace temp table answered_key (task varchar, crawl varchar, key varchar)'
+      : `create or replace temp table answered_key as
         select task, crawl, coalesce(key, '') as key
         from (
           select task, crawl,
@@ -126,8 +126,8 @@ function unknownSql(table: TableSpec): string {
 
 /** Condition on a row of `looked_up` l and of `meta.absent` a: there is nothing under its key, for the second time. */
 const closes = `l.unknown
-      and a.null_run <> l.asking.run_id
-      and bears_out(a.null_at, a.null_slot, l.at, l.as_of)`;
+      and a.null_run <> l.asking_crawl.run_id
+      and bears_out(a.null_at, a.null_slot, l.answered_at, l.as_of_slot)`;
 
 /** Makes `unknown_count` for the guard `vanished`: what the ready crawls would close, by the job that missed the rows. */
 export async function countUnknown(
@@ -160,10 +160,10 @@ async function forgetSettled(database: Database, table: TableSpec, isAnswered: b
     )`);
   if (isAnswered)
     await database.run(`delete from meta.absent where table_name = ${name}
-      and key in (select l.key from looked_up l where l.certain)`);
+      and key in (select l.key from looked_up l where l.found)`);
   // Found, but true only before the crawl that missed it: asked about until the next crawl says more.
   await database.run(`delete from meta.absent where table_name = ${name} and (null_run is null or lookup is null)
-    and exists (from ready r join judged j using (task, crawl) where r.task = meta.absent.task)
+    and exists (from ready r join listed_crawl using (task, crawl) where r.task = meta.absent.task)
     and not exists (from vanished v where v.table_name = ${name} and v.key = meta.absent.key)`);
   await database.run(`delete from meta.absent where table_name = ${name}
     and not exists (from ${table.name} t where ${key} = meta.absent.key)`);
@@ -173,20 +173,20 @@ async function forgetSettled(database: Database, table: TableSpec, isAnswered: b
 async function noteAnswers(database: Database, table: TableSpec): Promise<void> {
   const name = quoteText(table.name);
   const first = (value: string, column: string) =>
-    `${column} = case when l.found then null when l.unknown and null_run is null then ${value} else ${column} end`;
+    `${column} = if(l.unknown and null_run is null, ${value}, ${column})`;
   await database.run(`update meta.absent set
-      asked_run = l.asking.run_id,
-      asked_at = l.at,
-      ${first('l.asking.run_id', 'null_run')},
-      ${first('l.at', 'null_at')},
-      ${first('l.as_of', 'null_slot')}
+      asked_run = l.asking_crawl.run_id,
+      asked_at = l.answered_at,
+      ${first('l.asking_crawl.run_id', 'null_run')},
+      ${first('l.answered_at', 'null_at')},
+      ${first('l.as_of_slot', 'null_slot')}
     from looked_up l
     where meta.absent.table_name = ${name} and l.key = meta.absent.key`);
   await database.run(`insert into meta.absent (
       table_name, key, job, target, task, slot, missed_at, asked_run, asked_at, null_run, null_at, null_slot
     )
-    select ${name}, key, asking.job, asking.target, asking.task,
-      slot, l.at, asking.run_id, l.at, asking.run_id, l.at, as_of
+    select ${name}, key, asking_crawl.job, asking_crawl.target, asking_crawl.task,
+      slot, answered_at, asking_crawl.run_id, answered_at, asking_crawl.run_id, answered_at, as_of_slot
     from looked_up l
     where unknown
       and exists (from ${table.name} t where ${keyText(table, 't')} = l.key)

@@ -43,7 +43,7 @@ export async function findForgettable(session: Session, name: string): Promise<F
           .map((spec) => spec.name)
           .join(', ')} can be forgotten.`,
       );
-    await build.run('create or replace temp table chosen as select job, target from meta.targets');
+    await build.run('create or replace temp table chosen_target as select job, target from meta.targets');
     const [others] = await build.rows<{ is_known: boolean }>(readSql('follow/digest.sql'));
     if (others?.is_known !== true)
       throw new UsageError(

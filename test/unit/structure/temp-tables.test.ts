@@ -36,3 +36,15 @@ test('sql/TEMP-TABLES.md says what every temporary table holds, and where it is 
   expect(made.size).toBeGreaterThan(40);
   expect([...describedTables()].sort()).toEqual([...made].sort());
 });
+
+test('sql/TEMP-TABLES.md lists a name once in each stage', () => {
+  const stages = readFileSync(join(root, 'sql/TEMP-TABLES.md'), 'utf8').split(/^## /m).slice(1);
+  const repeated = stages.flatMap((stage) => {
+    const names = [...stage.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name!);
+    return names
+      .filter((name, n) => names.indexOf(name) < n)
+      .map((name) => `${name}: ${stage.split('\n')[0]}`);
+  });
+  expect(stages.length).toBeGreaterThan(5);
+  expect(repeated).toEqual([]);
+});

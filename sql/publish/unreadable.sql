@@ -2,7 +2,7 @@
 -- what is in question is not taken for gone. NULL where it mentions none.
 -- grain: one row a record and key
 -- $files: staging files of the table; {key} its key
-create or replace temp table unread as
+create or replace temp table unreadable as
 select
   task,
   crawl,

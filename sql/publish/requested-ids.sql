@@ -2,7 +2,7 @@
 -- grain: one row an id of a slice
 -- $page_files: page files of the landing log; $longest_page_line: bytes of the longest line that may come
 -- A slice that was cut is frozen again with its first part, which is the shortest; the rest have numbers of their own.
-create or replace temp table asked as
+create or replace temp table requested_id as
 with slice as (
   select
     task,

@@ -1,13 +1,23 @@
--- What the landing log and the checkpoints say of every crawl that still has lines in the log.
+-- Every crawl that still has lines in the landing log, with its state by the log and the checkpoints.
 -- grain: one row a crawl (task, crawl)
 -- $run: the run that publishes
--- state: `published` (nothing to do), `ready` (all its pages are in), `open`, `failed` (the API refused it),
---   `refused` (an audit did), `held` (a guard did, and somebody may accept it), `replaced` (one that was held, and that a
---   later crawl replaced), `superseded` (a later crawl of the target took its place)
--- ended: every page is in (`isEnded`, src/landing/reader.ts). What a checkpoint says counts too, where the pages have left the
---   log: sql/crawl/settled.sql
--- run_id: the run that received its last page, or that accepted it later
-create or replace temp table crawl as
+-- state, of several the first that holds:
+--   1. `failed`: the API refused it
+--   2. `superseded`: an open crawl of a feed whose parameters have changed since
+--   3. `open`: any other open crawl of a feed; a feed's crawls continue each other, and none replaces another
+--   4. `replaced`: a guard refused it, and it is not held any more (meta.held), because a later crawl took its place
+--   5. `held`: a guard refused it, and nobody has accepted it since
+--   6. `published`: it has a complete checkpoint, or a later crawl of the task has one
+--   7. `refused`: an audit refused it
+--   8. `ready`: every page has landed
+--   9. `superseded`: a batch whose ids were never frozen, or a crawl that a later one of the target follows
+--   10. `open`
+-- ended: every page has landed (`isEnded`, src/landing/reader.ts). Pages that have left the log are known from their
+--   checkpoint: sql/crawl/settled.sql
+-- crawl, run_id, accepted_run, refused_run: runs. `crawl` is the one that began the crawl, `run_id` the one that received its
+--   last page or accepted it
+-- mode: `full`, `incremental` or `feed`; frozen: the last slice of a batch's ids has landed
+create or replace temp table crawl_state as
 with grouped as (
   select
     task,
@@ -32,11 +42,11 @@ with grouped as (
       when bool_or(feed) then 'feed'
       when bool_or(incremental) then 'incremental'
       else 'full'
-    end as kind,
+    end as mode,
     any_value(range) as range,
     coalesce(any_value(range).number || '/' || any_value(range).count, '') as range_name,
     max(end_reason) as end_reason,
-    -- Slices of a batch have no order, and another crawl asks for other ids.
+    -- Slices of a batch have no order, and each crawl requests other ids: their first page identifies nothing.
     if(count(*) filter (where kind = 'ids') = 0, any_value(content) filter (where page = 1), null) as first_content,
     max(reason) as failure,
     max(run) filter (where kind = 'accepted') as accepted_run
@@ -51,7 +61,6 @@ select
   case when slices > 0 then frozen and pages = slices else end_reason is not null end as ended,
   case
     when failure is not null then 'failed'
-    -- The crawls of a feed follow each other down; none takes another's place, but for those of other parameters.
     when is_feed and not ended and exists (
       from grouped as later
       where later.job = g.job and later.target = g.target and later.task <> g.task and later.crawl > g.crawl
