@@ -108,10 +108,8 @@ async function stageNight(
   changedPercent: number,
 ): Promise<void> {
   const database = await openDatabase(':memory:', { memoryLimit: '2GB', threads: 2, tempDir: folder.temp });
-  await database.script(spec.ddl);
-  await database.script(
-    `create macro addr(x) as to_base64(unhex(md5(x::varchar) || md5(x::varchar || 'b')))`,
-  );
+  await database.run(spec.ddl);
+  await database.run(`create macro addr(x) as to_base64(unhex(md5(x::varchar) || md5(x::varchar || 'b')))`);
   const columns = await database.rows<{ name: string; type: string }>(
     `select column_name as name, data_type as type from duckdb_columns() where table_name = 'assets' order by column_index`,
   );

@@ -27,7 +27,7 @@ export async function archiveSegments(
   segments: readonly number[],
 ): Promise<void> {
   await database.useThreads(segments.map((segment) => recordFile(folder.landing, segment)));
-  await database.script(readSql('digests.sql'));
+  await database.run(readSql('digests.sql'));
   const archived = await listArchived(folder.archive);
   let waiting = segments.filter((segment) => !archived.includes(segment));
   while (waiting.length > 0) {

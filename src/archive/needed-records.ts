@@ -31,7 +31,7 @@ export async function findNeededRecords(
   const database = await openDatabase(':memory:', options);
   try {
     await database.run(`attach ${quoteText(folder.build)} as build (read_only)`);
-    await database.script(`
+    await database.run(`
       create or replace temp table younger_text (task varchar, crawl varchar, text_segment bigint, text_number integer, slot bigint);
       create or replace temp table needed_record (segment bigint, text_segment bigint, text_number integer);`);
     for (const segment of archived.toReversed())
@@ -40,7 +40,7 @@ export async function findNeededRecords(
           pages: archivedPages(folder.archive, segment),
         });
         await database.run(readSql('archive/restored-texts.sql'));
-        await database.script(readSql('archive/needed-records.sql').replaceAll('$segment', String(segment)));
+        await database.run(readSql('archive/needed-records.sql').replaceAll('$segment', String(segment)));
       });
     await database.run('copy (from needed_record order by segment) to $file (format parquet)', { file });
   } finally {

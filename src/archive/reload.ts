@@ -37,14 +37,14 @@ export async function reload(
   const staged = await findCrawls(database, folder, options);
   if (thinned.size > 0 && (await lacksRecords(database, folder, staged, thinned))) return null;
   // Beside those that an audit refused: what one refused before a later crawl was refused, too.
-  await database.script(readSql('reload/retry.sql'));
+  await database.run(readSql('reload/retry.sql'));
   const [unpublished] = await database.rows(
     `from crawl_state where state in ('ready', 'refused', 'held', 'replaced') limit 1`,
   );
   await database.run(readSql('reload/ready.sql'));
   await readAsked(database, folder);
   await auditRows(database, folder, staged, nothingAccepted);
-  await database.script(takeRefused);
+  await database.run(takeRefused);
   const refused = await database.rows<Reloaded['refused'][number]>(readSql('reload/refused.sql'));
   const result: Reloaded = { ...nothingPublished(), refused, amended: {} };
   for (const spec of readTableSpecs()) {
@@ -74,7 +74,7 @@ async function replaceCastErrors(
   folder: DataFolder,
   staged: readonly StagedSegment[],
 ): Promise<void> {
-  await database.script(readSql('reload/cast-errors.sql'));
+  await database.run(readSql('reload/cast-errors.sql'));
   await insertCastErrors(database, folder, staged);
-  await database.script(readSql('reload/first-quarantined.sql'));
+  await database.run(readSql('reload/first-quarantined.sql'));
 }

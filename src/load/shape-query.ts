@@ -14,14 +14,14 @@ export async function createShapeMacros(database: Database): Promise<void> {
     await blaming(
       file,
       () => origins,
-      () => database.script(sql),
+      () => database.run(sql),
     );
   }
   for (const model of readTableModels())
     await blaming(
       `tables/${model.name}.sql`,
       () => [],
-      () => database.script(factsMacroOf(model)),
+      () => database.run(factsMacroOf(model)),
     );
 }
 
@@ -45,7 +45,7 @@ export async function checkMappings(database: Database, shapes: readonly string[
       await blaming(
         `tables/${model.name}.sql`,
         () => origins,
-        () => database.listSelected(query),
+        () => database.describeSelect(query),
       );
 }
 

@@ -51,7 +51,7 @@ function toldRows(query: string): string {
 export async function readQueries(database: Database, shape: string): Promise<TableQuery[]> {
   const queries: TableQuery[] = [];
   for (const spec of readTableSpecs().filter(({ shapes }) => shapes.includes(shape))) {
-    await database.script(spec.create);
+    await database.run(spec.create);
     const typed = await shapeQuery(database, spec, shape);
     const sql = spec.texts ? toldRows(typed) : typed;
     queries.push({ spec, columns: await listColumns(database, spec.name), sql });
@@ -106,7 +106,7 @@ export async function writeTogether(database: Database, segments: readonly FewUn
     const own = `from unread_row semi join ${known.received} using (task, crawl, page)`;
     await writeRows(database, `(${own}) union all by name ${rows}`, {}, file);
     await rm(files.records);
-    await database.script(`drop table ${known.known}; drop table ${known.received};`);
+    await database.run(`drop table ${known.known}; drop table ${known.received};`);
   }
   await database.run('drop table unread_row');
 }

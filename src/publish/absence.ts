@@ -20,7 +20,7 @@ export async function findVanished(
 ): Promise<void> {
   await database.run(`create or replace temp table vanished
     (table_name varchar, task varchar, crawl varchar, key varchar, gone_reason varchar, lookup varchar, unsure boolean)`);
-  await database.script(`
+  await database.run(`
     create or replace temp table listed_crawl (task varchar, crawl varchar);
     create or replace temp table member_count (task varchar, crawl varchar, table_name varchar, rows bigint);
     create or replace temp view gone_count as ${readSql('publish/gone-count.sql')};`);

@@ -16,7 +16,7 @@ export async function auditRows(
   staged: readonly StagedSegment[],
   accept: Accepted,
 ): Promise<void> {
-  await database.script(`
+  await database.run(`
     create or replace temp table refused (
       task varchar, crawl varchar, guard varchar, whole_job boolean, table_name varchar, column_name varchar, rows bigint,
       total bigint, examples varchar[], accept varchar, reason varchar

@@ -36,7 +36,7 @@ export async function followRows(database: Database): Promise<void> {
       `select min(rowid) as first, max(rowid) as last from ${spec.name} where ${which}`,
     );
     if (span?.first != null && span.last != null) {
-      await database.script(readSql('follow/targets.sql'));
+      await database.run(readSql('follow/targets.sql'));
       for (let from = span.first; from <= span.last; from += BigInt(rowsPerSlice))
         await followSlice(database, spec, {
           which: `${which} and rowid >= ${from} and rowid < ${from + BigInt(rowsPerSlice)}`,

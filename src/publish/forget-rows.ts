@@ -52,7 +52,7 @@ async function chooseTargets(database: Database, which: string, name: string): P
     `create or replace temp table chosen_target as select job, target from meta.target_params where ${which}`,
     { name },
   );
-  await database.script(readSql('follow/targets.sql'));
+  await database.run(readSql('follow/targets.sql'));
 }
 
 /** What was forgotten and is in `landed`, not in the tables; a `forget` that was killed as it was written counts for nothing. */

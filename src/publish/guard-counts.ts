@@ -26,7 +26,7 @@ export async function countChanges(
   folder: DataFolder,
   staged: readonly StagedSegment[],
 ): Promise<void> {
-  await database.script(`
+  await database.run(`
     create or replace temp table blank_count (
       job varchar, table_name varchar, column_name varchar, steady boolean, rows bigint, total bigint, examples varchar[]
     );

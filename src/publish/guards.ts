@@ -39,7 +39,7 @@ export async function judgeCrawls(
   // Many jobs of one target each are one job to what they ask.
   for (const name of ['quarantined-job', 'vanished-job', 'burnt', 'blank', 'required', 'stale'])
     await applyGuard(database, name, accept, 'run');
-  await database.script(takeRefused);
+  await database.run(takeRefused);
   return listRefusals(database);
 }
 

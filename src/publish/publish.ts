@@ -141,7 +141,7 @@ export async function findCrawls(
   { run, quarantineLimit, guards = defaultThresholds }: PublishOptions,
 ): Promise<StagedSegment[]> {
   await makeThresholds(database, { ...guards, quarantineLimit });
-  await database.script(readSql('publish/macros.sql'));
+  await database.run(readSql('publish/macros.sql'));
   await database.run(readSql('publish/landed.sql'), await pageLines(folder));
   await database.run(readSql('publish/crawl-states.sql'), { run });
   const staged = new Set(await listStaged(folder));
@@ -193,19 +193,19 @@ async function commitState(
     accept,
   }: { staged: readonly StagedSegment[]; received: readonly StagedSegment[]; accept: Accepted },
 ): Promise<Record<string, number>> {
-  await database.script(readSql('publish/checkpoints.sql'));
-  await database.script(readSql('publish/refusals.sql'));
+  await database.run(readSql('publish/checkpoints.sql'));
+  await database.run(readSql('publish/refusals.sql'));
   const [feed] = await database.rows('from crawl_state where is_feed limit 1');
-  if (feed !== undefined) await database.script(readSql('publish/coverage.sql'));
+  if (feed !== undefined) await database.run(readSql('publish/coverage.sql'));
   for (const name of ['closed-before', 'closed'])
     await database.run(readSql(`publish/${name}.sql`), { accepted: accept.vanished });
   await noteParams(database);
   const gone = await settleAbsent(database, folder, staged);
   await quarantineCastErrors(database, folder, received);
-  await database.script(
+  await database.run(
     `update crawl_state set state = 'published' from ready where ready.task = crawl_state.task and ready.crawl = crawl_state.crawl`,
   );
-  await database.script(readSql('publish/segments.sql'));
+  await database.run(readSql('publish/segments.sql'));
   return gone;
 }
 
@@ -230,9 +230,9 @@ async function quarantineCastErrors(
   folder: DataFolder,
   staged: readonly StagedSegment[],
 ): Promise<void> {
-  await database.script(readSql('publish/quarantine.sql'));
+  await database.run(readSql('publish/quarantine.sql'));
   await insertCastErrors(database, folder, staged, 'offered');
-  await database.script(readSql('publish/first-quarantined.sql'));
+  await database.run(readSql('publish/first-quarantined.sql'));
 }
 
 /** What the crawls in `ready`, or another table, found that does not fit, after `cast_error_count` of them is made. */

@@ -175,7 +175,7 @@ async function readSnapshot(
     database.rows<T>(readSql(`report/${file}.sql`), params);
   try {
     await requireSchema(database);
-    await database.script(readSql('status/target-status.sql'));
+    await database.run(readSql('status/target-status.sql'));
     await database.run(readSql('status/former.sql'), { jobs: [], targets: [] });
     const examples: Examples[] = [];
     for (const spec of readTableSpecs().filter(({ history }) => history))

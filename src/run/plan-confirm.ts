@@ -14,7 +14,7 @@ import type { Session } from './session.ts';
  */
 export function planConfirm({ folder, run, withBuild }: Session): Promise<PlannedStart[]> {
   return withBuild(async (build) => {
-    await build.script(readSql('publish/macros.sql'));
+    await build.run(readSql('publish/macros.sql'));
     const waiting = await build.rows<{ lookup: string; options: string | null; ids: string }>(
       `select lookup, options, to_json(list(distinct key order by key))::varchar as ids
       from (${readSql('publish/due.sql')}) group by all order by all`,

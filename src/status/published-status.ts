@@ -143,7 +143,7 @@ export async function readPublished(
   const { job } = asked;
   try {
     await requireSchema(database);
-    await database.script(readSql('status/target-status.sql'));
+    await database.run(readSql('status/target-status.sql'));
     const known = await readKnown(database, asked);
     const former = known.filter(({ former }) => former);
     await database.run(readSql('status/former.sql'), {

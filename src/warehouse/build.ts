@@ -43,7 +43,7 @@ export async function openBuild(
     await chmod(folder.build, 0o600);
     // Space freed by deletes is reused; merging half-empty row groups at every checkpoint costs more than it
     // saves. A slice is checkpointed by hand, so the log never triggers one in the middle (docs/adr/0001).
-    await database.script(`set max_vacuum_tasks = 0; set checkpoint_threshold = '4GB';`);
+    await database.run(`set max_vacuum_tasks = 0; set checkpoint_threshold = '4GB';`);
     await createSchema(database);
   } catch (error) {
     database.close();
@@ -61,14 +61,14 @@ export async function createSchema(database: Database): Promise<void> {
   if (version === schemaVersion) return;
   await database.transaction(async () => {
     for (let next = (version ?? schemaVersion) + 1; next <= schemaVersion; next += 1)
-      await database.script(readSql(`migrations/${next}.sql`));
-    await database.script(readSql('meta.sql'));
+      await database.run(readSql(`migrations/${next}.sql`));
+    await database.run(readSql('meta.sql'));
     for (const spec of readTableSpecs()) {
-      await database.script(spec.ddl);
-      if (spec.history) await database.script(besideSql('history.sql', spec));
-      if (spec.texts) await database.script(besideSql('texts.sql', spec));
+      await database.run(spec.ddl);
+      if (spec.history) await database.run(besideSql('history.sql', spec));
+      if (spec.texts) await database.run(besideSql('texts.sql', spec));
     }
-    for (const view of listSql('views')) await database.script(readSql(`views/${view}.sql`));
+    for (const view of listSql('views')) await database.run(readSql(`views/${view}.sql`));
     if (version !== null && version < 4) {
       await repairSlots(database);
       await repairTimes(database);

@@ -9,25 +9,25 @@ import { duckdb } from './duckdb.ts';
 const { DuckDBTypeId, LIST, listValue, StatementType, VARCHAR } = duckdb;
 
 export interface DatabaseOptions {
-  /** DuckDB's own bound, for example `256MB`; what does not fit goes to `tempDir`. */
+  /** DuckDB's memory limit, for example `256MB`; what does not fit is spilled to `tempDir`. */
   memoryLimit: string;
-  /** At most; see `useThreads`. */
+  /** The most threads that statements may use; see `useThreads`. */
   threads: number;
   tempDir: string;
   readOnly?: boolean;
-  /** Rows of the row groups that are written; DuckDB's own default where it is not given. */
+  /** Rows of each row group that is written. Default: DuckDB's own. */
   rowGroupSize?: number;
-  /** Stops the statement that is running and refuses those that come; its reason is what they throw. */
+  /** Stops the running statement and refuses later ones; both throw its reason. */
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Bytes of work that are worth a thread more. One that is woken for a statement with little to do looks for more of it for
- * a while: a night of a few pages takes a sixth less CPU on one thread than on two. Tables without rows take 4 MB.
+ * One more thread is used for each so many bytes. A thread woken for little work spins for a while, looking for more: a night
+ * of a few pages takes a sixth less CPU on one thread than on two. Tables without rows take 4 MB.
  */
-const bytesAThread = 8_000_000;
+const bytesPerThread = 8_000_000;
 
-/** Bytes of a block of files made here. */
+/** Bytes of a block of the database files made here. */
 export const blockBytes = 65_536;
 
 export type SqlParams = Record<string, string | number | bigint | boolean | null | readonly string[]>;
@@ -44,36 +44,38 @@ const textTypes = [DuckDBTypeId.VARCHAR, DuckDBTypeId.ENUM];
 
 /** One connection to one DuckDB database. */
 export interface Database {
-  /** The memory limit in force: who has much to do at once takes as much of it as that allows. */
+  /** The current memory limit in bytes; callers size their batches by it. */
   readonly memoryBytes: number;
-  /** Runs one statement. */
+  /**
+   * Runs one statement, or, without parameters, several in order. A parameter that a reader gets, as in
+   * `read_parquet($files)`, holds paths, which are taken literally: `[`, `*` and `?` in them are no patterns. So it is in the
+   * methods below.
+   */
   run(sql: string, params?: SqlParams): Promise<void>;
-  /** Runs one statement that changes rows; returns how many. */
+  /** Runs one statement that changes rows. @returns how many it changed */
   change(sql: string, params?: SqlParams): Promise<number>;
-  /** Runs a file's statements in order. */
-  script(sql: string): Promise<void>;
-  /** All rows of one statement: BIGINT and wider as bigint, times as Date, NULL as null. */
+  /** Reads all rows of one statement: BIGINT and wider as bigint, times as Date, NULL as null. */
   rows<T = Row>(sql: string, params?: SqlParams): Promise<T[]>;
   /**
-   * What a SELECT of one BIGINT column gives, vector by vector as DuckDB scans it. On one thread (`onOneThread`) a
+   * Reads a SELECT of one BIGINT column, vector by vector as DuckDB scans it. On one thread (`onOneThread`) a
    * plain scan gives a table's rows in order, and no vector has rows of two row groups.
    */
   vectors(sql: string): AsyncIterable<{ first: bigint; last: bigint; count: number }>;
   /** Runs `work` in a transaction: committed when it resolves, rolled back when it rejects. */
   transaction<T>(work: () => Promise<T>): Promise<T>;
   /**
-   * The columns that a SELECT gives, without running it; null for what is not exactly one SELECT, or has a parameter.
-   * @throws what DuckDB says of a text it cannot read
+   * Lists the columns of a SELECT without running it; null for what is not exactly one SELECT, or has a parameter.
+   * @throws DuckDB's error for SQL that it cannot prepare
    */
-  listSelected(sql: string): Promise<SelectedColumn[] | null>;
+  describeSelect(sql: string): Promise<SelectedColumn[] | null>;
   /**
-   * Lets statements use the threads that these files are worth, at most those of the options. It begins with what its
-   * own file is worth: in memory, one.
+   * Lets statements use as many threads as the size of these files justifies, at most those of the options. A database begins
+   * with what its own file justifies: in memory, one.
    */
   useThreads(files: readonly string[]): Promise<void>;
-  /** Does `work` on one thread; then there are as many as before. */
+  /** Does `work` on one thread, then restores their number. */
   onOneThread<T>(work: () => Promise<T>): Promise<T>;
-  /** Does `work` with another memory limit; then the one before holds again. */
+  /** Does `work` with another memory limit, then restores the former one. */
   withMemory<T>(limit: string, work: () => Promise<T>): Promise<T>;
   /** Stops the statement that is running. */
   interrupt(): void;
@@ -81,7 +83,7 @@ export interface Database {
 }
 
 /**
- * Opens a DuckDB database (`:memory:` for none). Extensions are neither installed nor loaded: nothing here needs
+ * Opens a DuckDB database; `:memory:` has no file. Extensions are neither installed nor loaded: nothing here needs
  * one, and a query must not reach the network.
  * @throws DamagedFile; UsageError for a file of a newer DuckDB; DiskError, isLockConflict among them
  */
@@ -96,10 +98,10 @@ export async function openDatabase(path: string, options: DatabaseOptions): Prom
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
     preserve_insertion_order: 'false',
-    // What large statements free goes back to the system at once: a publish then peaks at 0.4 GB instead of 0.6.
+    // Memory that large statements free is returned to the system immediately: a publish then peaks at 0.4 GB, not 0.6.
     allocator_bulk_deallocation_flush_threshold: '1MB',
-    // Every column of a row group begins a block of its own while it is written, 256 KiB where DuckDB has its way. With
-    // these a publish into a new file takes a tenth less CPU time and 40 MB less memory. A file keeps what it was made with.
+    // Every column of a row group begins a block of its own while it is written, of 256 KiB by default. With smaller ones a
+    // publish into a new file takes a tenth less CPU time and 40 MB less memory. A file keeps the size it was made with.
     default_block_size: `${blockBytes}`,
   }).catch(rethrow);
   let connection: DuckDBConnection | undefined;
@@ -107,7 +109,7 @@ export async function openDatabase(path: string, options: DatabaseOptions): Prom
     connection = await instance.connect();
     await connection.run("set timezone = 'UTC'");
     if (rowGroupSize !== undefined)
-      // It can be said of an attached database only; the name is the one that opening it would have given.
+      // row_group_size can only be set when attaching; the name is the one that opening the file would have given.
       await connection.run(
         `attach ${quoteText(path)} as ${quoteName(parse(path).name)} (row_group_size ${rowGroupSize});
         use ${quoteName(parse(path).name)}`,
@@ -126,25 +128,25 @@ export function isLockConflict(error: unknown): boolean {
   return error instanceof Error && /Could not set lock on file/.test(error.message);
 }
 
-/** Whether a statement named a table that there is not. */
+/** Whether a statement failed because it names a table that does not exist. */
 export function isMissingTable(error: unknown): boolean {
   return error instanceof Error && /^Catalog Error: Table with name .* does not exist/.test(error.message);
 }
 
 /** A missing file counts as empty. */
-async function threadsFor(files: readonly string[], most: number): Promise<number> {
+async function threadsFor(files: readonly string[], maxThreads: number): Promise<number> {
   const sizes = await Promise.all(files.map(async (file) => (await stat(file).catch(() => null))?.size ?? 0));
-  return Math.min(most, 1 + Math.floor(sizes.reduce((sum, size) => sum + size, 0) / bytesAThread));
+  return Math.min(maxThreads, 1 + Math.floor(sizes.reduce((sum, size) => sum + size, 0) / bytesPerThread));
 }
 
 function wrap(
   instance: DuckDBInstance,
   connection: DuckDBConnection,
-  begunWith: number,
-  { threads: most, memoryLimit, signal }: DatabaseOptions,
+  initialThreads: number,
+  { threads: maxThreads, memoryLimit, signal }: DatabaseOptions,
 ): Database {
-  let [threads, memory] = [begunWith, memoryLimit];
-  const release = interruptOn(signal, connection);
+  let [threads, memory] = [initialThreads, memoryLimit];
+  const stopInterrupting = interruptOn(signal, connection);
   const attempt = async <T>(statement: () => Promise<T>): Promise<T> => {
     signal?.throwIfAborted();
     try {
@@ -155,7 +157,7 @@ function wrap(
     }
   };
   const run = async (sql: string, params?: SqlParams) => {
-    await attempt(() => connection.run(sql, bind(params), types(params)));
+    await attempt(() => connection.run(sql, bind(sql, params), types(params)));
   };
   const setThreads = async (count: number) => {
     await run(`set threads = ${count}`);
@@ -171,12 +173,11 @@ function wrap(
     },
     run,
     async change(sql, params) {
-      const result = await attempt(() => connection.run(sql, bind(params), types(params)));
+      const result = await attempt(() => connection.run(sql, bind(sql, params), types(params)));
       return result.rowsChanged;
     },
-    script: (sql) => run(sql),
     async rows<T>(sql: string, params?: SqlParams) {
-      const reader = await attempt(() => connection.runAndReadAll(sql, bind(params), types(params)));
+      const reader = await attempt(() => connection.runAndReadAll(sql, bind(sql, params), types(params)));
       return reader.getRowObjectsJS() as T[];
     },
     async *vectors(sql) {
@@ -201,7 +202,7 @@ function wrap(
         throw error;
       }
     },
-    listSelected: (sql) =>
+    describeSelect: (sql) =>
       attempt(async () => {
         const statements = await connection.extractStatements(sql);
         if (statements.count !== 1) return null;
@@ -217,7 +218,7 @@ function wrap(
         }
       }),
     async useThreads(files) {
-      await setThreads(await threadsFor(files, most));
+      await setThreads(await threadsFor(files, maxThreads));
     },
     async onOneThread(work) {
       const former = threads;
@@ -227,12 +228,12 @@ function wrap(
     async withMemory(limit, work) {
       const former = memory;
       await setMemory(limit);
-      // `reset memory_limit` would change what DuckDB says, and not what it does.
+      // `reset memory_limit` changes the setting that is shown, but not the limit that is used.
       return afterwards(work, () => setMemory(former));
     },
     interrupt: () => connection.interrupt(),
     close() {
-      release();
+      stopInterrupting();
       connection.closeSync();
       instance.closeSync();
     },
@@ -240,8 +241,9 @@ function wrap(
 }
 
 /**
- * Interrupts what a connection is at from the abort on, again and again: DuckDB forgets an interruption that comes
- * between two statements, or while one is prepared. @returns ends that
+ * Interrupts a connection every 50 ms from the abort on, because DuckDB forgets an interruption that comes between two
+ * statements, or while one is prepared.
+ * @returns ends that
  */
 export function interruptOn(signal: AbortSignal | undefined, connection: DuckDBConnection): () => void {
   let timer: NodeJS.Timeout | undefined;
@@ -256,7 +258,7 @@ export function interruptOn(signal: AbortSignal | undefined, connection: DuckDBC
   };
 }
 
-/** Does `work`, then restores what held before. A failure may have ended the database: its own error is what matters. */
+/** Does `work`, then `restore`. A failure may have ended the database, so an error of `work` is the one that is thrown. */
 async function afterwards<T>(work: () => Promise<T>, restore: () => Promise<void>): Promise<T> {
   const result = await work().catch(async (error) => {
     await restore().catch(() => undefined);
@@ -266,13 +268,14 @@ async function afterwards<T>(work: () => Promise<T>, restore: () => Promise<void
   return result;
 }
 
-/** Parameters that hold paths of files to read, by which DuckDB's readers know them. */
-const pathParams = new Set(['files', 'page_files', 'pages', 'records', 'requests']);
+/** The parameter that one of DuckDB's readers gets: it holds paths. */
+const readParam = /\b(?:read_\w+|parquet_\w+|glob)\(\s*\$(\w+)/g;
 
-function bind(params: SqlParams | undefined): Record<string, DuckDBValue> | undefined {
+function bind(sql: string, params: SqlParams | undefined): Record<string, DuckDBValue> | undefined {
   if (params === undefined) return undefined;
+  const paths = new Set([...sql.matchAll(readParam)].map(([, name]) => name));
   const bound = Object.entries(params).map(([name, value]) => {
-    const literal = (text: string) => (pathParams.has(name) ? escapeGlob(text) : text);
+    const literal = (text: string) => (paths.has(name) ? escapeGlob(text) : text);
     if (typeof value === 'string') return [name, literal(value)];
     return [name, Array.isArray(value) ? listValue(value.map(literal)) : value];
   });

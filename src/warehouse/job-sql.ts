@@ -18,7 +18,7 @@ export async function openForJobSql(path: string, options: DatabaseOptions): Pro
 
 /** Takes the files and the network from an open database, which cannot get them back. */
 export function confineToTables(database: Database): Promise<void> {
-  return database.script('set enable_external_access = false; set lock_configuration = true;');
+  return database.run('set enable_external_access = false; set lock_configuration = true;');
 }
 
 /**
@@ -48,7 +48,7 @@ export async function runJobSql(
  * @throws UsageError naming the place, with DuckDB's own words
  */
 export async function checkJobSql(database: Database, place: string, sql: string): Promise<SelectedColumn[]> {
-  const columns = await database.listSelected(sql).catch((error) => {
+  const columns = await database.describeSelect(sql).catch((error) => {
     throw asJobError(place, error);
   });
   if (columns !== null) return columns;

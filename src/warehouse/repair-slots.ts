@@ -8,8 +8,8 @@ import { readTableSpecs, type TableSpec } from './table-spec.ts';
  */
 export async function repairSlots(database: Database): Promise<void> {
   for (const spec of readTableSpecs().filter(({ publish }) => publish === 'merge')) {
-    await database.script(fillIn('migrations/4-slots.sql', spec));
-    if (spec.history) await database.script(fillIn('migrations/4-past-slots.sql', spec));
+    await database.run(fillIn('migrations/4-slots.sql', spec));
+    if (spec.history) await database.run(fillIn('migrations/4-past-slots.sql', spec));
   }
 }
 

@@ -77,7 +77,7 @@ test('tables --sql shows all SQL that is made for a table, which DuckDB reads', 
   );
   await withEmptyTables(async (database) => {
     for (const { part, sql } of parts)
-      await database.listSelected(sql).catch((error: Error) => {
+      await database.describeSelect(sql).catch((error: Error) => {
         // Temporary tables of the steps before are not there.
         if (!/^(Catalog|Binder) Error/.test(error.message)) throw new Error(`${part}: ${error.message}`);
       });

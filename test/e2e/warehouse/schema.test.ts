@@ -29,7 +29,7 @@ async function withBuild<T>(folder: DataFolder, work: (build: Database) => Promi
 async function makeOldBuild(folder: DataFolder, ...more: string[]): Promise<void> {
   const build = await openDatabase(folder.build, { ...options, tempDir: folder.temp });
   const schema = await readFile(new URL('../../fixtures/schema-1.sql', import.meta.url), 'utf8');
-  for (const text of [schema, ...more]) await build.script(text);
+  for (const text of [schema, ...more]) await build.run(text);
   build.close();
 }
 

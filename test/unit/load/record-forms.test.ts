@@ -80,7 +80,7 @@ async function openLoader(): Promise<Database> {
   const database = await openDatabase(':memory:', { memoryLimit: '512MB', threads: 1, tempDir: '/tmp' });
   onTestFinished(() => database.close());
   await createShapeMacros(database);
-  for (const { ddl } of readTableSpecs()) await database.script(ddl);
+  for (const { ddl } of readTableSpecs()) await database.run(ddl);
   return database;
 }
 

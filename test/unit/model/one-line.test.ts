@@ -32,8 +32,8 @@ async function stage(line: string, records: readonly string[]): Promise<Record<s
   onTestFinished(() => database.close());
   await createShapeMacros(database);
   const { macro, query } = tableMappingSql(model, 'token_account');
-  await database.script(macro);
-  await database.script(spec.ddl);
+  await database.run(macro);
+  await database.run(spec.ddl);
   const pages = pageFile(dir, segment);
   const hashes = stagedHashes(spec, [...spec.types.keys()]).join(', ');
   await database.run(`create table staged as select *, ${hashes} from (${query})`, {

@@ -19,7 +19,7 @@ async function openFile(): Promise<Database> {
     database.close();
     await rm(dir, { recursive: true, force: true });
   });
-  await database.script('set max_vacuum_tasks = 0');
+  await database.run('set max_vacuum_tasks = 0');
   return database;
 }
 
@@ -41,9 +41,9 @@ const content = `
 
 test('nights of a few rows each are merged into one row group, with every row as it was', async () => {
   const database = await openFile();
-  await database.script(`create table told (id bigint, amount ubigint, note varchar)`);
+  await database.run(`create table told (id bigint, amount ubigint, note varchar)`);
   for (let night = 0; night < 30; night += 1) {
-    await database.script(
+    await database.run(
       `insert into told select ${night * 100} + n, 18446744073709551615 - n, repeat('x', n::int) from range(100) t(n);
       delete from told where id % 7 = 3 and id < ${night * 100};
       checkpoint`,
@@ -60,7 +60,7 @@ test('nights of a few rows each are merged into one row group, with every row as
 
 test('a table that lost most of its rows keeps its full row groups, and merges the others a part at a time', async () => {
   const database = await openFile();
-  await database.script(
+  await database.run(
     `create schema past; create table past.versions (id bigint, note varchar);
     insert into past.versions select n, 'note ' || n from range(${40 * rowGroupSize}) t(n);
     checkpoint;

@@ -10,7 +10,7 @@ test('an abort ends what the database is at, also when it comes between two stat
     const stop = new AbortController();
     const options = { memoryLimit: '64MB', threads: 1, tempDir: tmpdir(), signal: stop.signal };
     const database = await openDatabase(':memory:', options);
-    const work = database.script(`${'select 1; '.repeat(100)} ${long}`);
+    const work = database.run(`${'select 1; '.repeat(100)} ${long}`);
     const ended = Promise.race([work, sleep(5000, 'it goes on')]);
     setTimeout(() => stop.abort(new Error('stopped')), n / 2);
     await expect(ended, `${n / 2} ms`).rejects.toThrow('stopped');

@@ -26,7 +26,7 @@ afterEach(() => rm(folder.root, { recursive: true, force: true }));
 
 async function change(sql: string): Promise<void> {
   const build = await openBuild(folder, options());
-  await build.script(`${sql}; checkpoint`);
+  await build.run(`${sql}; checkpoint`);
   build.close();
 }
 
