@@ -26,7 +26,7 @@ export interface Series {
   line?: boolean;
   /** Drawn against an axis of its own, on the right. */
   right?: boolean;
-  /** Which colour of the style sheet, from 0. Default: by its place. */
+  /** Which colour of the style sheet, from 0. Default: its index. */
   colour?: number;
 }
 
@@ -86,16 +86,16 @@ function describeChart({ labels, series }: ChartOptions, ticks: number): ECharts
     },
     yAxis: hasRight ? [axis('left'), axis('right')] : [axis('left')],
     series: shown.map(({ name, values, line, right, colour }) => {
-      const own = colours[colour ?? series.findIndex((one) => one.name === name)];
+      const stroke = colours[colour ?? series.findIndex((other) => other.name === name)];
       return {
         name,
         type: line ? 'line' : 'bar',
         data: [...values],
         yAxisIndex: right && hasRight ? 1 : 0,
         ...(line
-          ? { symbol: labels.length > 1 ? 'none' : 'circle', lineStyle: { width: 2, color: own } }
+          ? { symbol: labels.length > 1 ? 'none' : 'circle', lineStyle: { width: 2, color: stroke } }
           : { stack: 'all', barMaxWidth: 36 }),
-        itemStyle: { color: own },
+        itemStyle: { color: stroke },
         emphasis: { disabled: true },
         silent: true,
       };

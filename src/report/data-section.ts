@@ -14,7 +14,7 @@ import type { SnapshotData } from './read-report.ts';
 /** What the tables hold: assets, collections, holders, balances, signatures. Pure. */
 export function renderData(snapshot: SnapshotData): Html[] {
   return [renderAssets(snapshot), renderBalances(snapshot), renderSignatures(snapshot)].filter(
-    (one) => one !== null,
+    (section) => section !== null,
   );
 }
 
@@ -28,13 +28,13 @@ function renderAssets({ assets, collections, holders }: SnapshotData): Html | nu
     { value: formatShare(assets.top_ten_share), label: 'with the ten largest owners' },
     { value: formatShare(assets.top_hundred_share), label: 'with the hundred largest' },
   ]);
-  const rows = collections.map((one) => [
-    layOutId(one.collection),
-    groupDigits(one.assets),
-    groupDigits(one.holders),
-    formatShare(one.compressed_share),
-    layOutShare(one.top_share),
-    layOutShare(one.top_ten_share),
+  const rows = collections.map((row) => [
+    layOutId(row.collection),
+    groupDigits(row.assets),
+    groupDigits(row.holders),
+    formatShare(row.compressed_share),
+    layOutShare(row.top_share),
+    layOutShare(row.top_ten_share),
   ]);
   const columns = [
     { name: 'collection' },

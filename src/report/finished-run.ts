@@ -2,11 +2,11 @@ import type { MergeCounts } from '../publish/merge-table.ts';
 import type { RunSummary } from '../run/read-runs.ts';
 import type { DoneJob } from '../run/run-log.ts';
 import { countOf, formatCount, formatSeconds } from '../words.ts';
-import { describeEnd, listTroubles, sumRows } from './verdict.ts';
+import { describeEnd, listProblems, sumRows } from './verdict.ts';
 
-/** The summary of a run that has ended, for others: `on_finish` and metrics. Names as in its JSON. */
+/** The summary of a finished run, for `on_finish` and metrics. Names as in its JSON. */
 export interface FinishedRun {
-  /** Null: it did not begin, because of its configuration or of another run. */
+  /** Null: it did not begin, because of its configuration or another run. */
   run: string | null;
   verb: string;
   exit_code: number;
@@ -21,9 +21,9 @@ export interface FinishedRun {
   tables: Readonly<Record<string, MergeCounts>>;
   /** Records with something that did not fit. */
   quarantined: number;
-  /** What needs somebody, a line each. */
+  /** What needs attention, a line each. */
   attention: string[];
-  /** The same in a few lines, as chat programs take it. */
+  /** The summary in a few lines, for chat programs. */
   text: string;
 }
 
@@ -31,7 +31,7 @@ export interface FinishedRun {
 const maxLines = 5;
 
 /**
- * Puts together what the logs say of a run. Pure.
+ * Summarises a run from its logs. Pure.
  * @param logged null: it is not in the run log
  */
 export function describeFinished(
@@ -41,8 +41,8 @@ export function describeFinished(
   const { verb, exitCode, startedAt, now, reason } = ended;
   const seconds = (now - startedAt) / 1000;
   const outcome = describeEnd({ state: 'ended', exitCode }).text;
-  const told = logged === null ? [] : listTroubles(logged);
-  const attention = told.length === 0 && reason !== null ? [reason] : told;
+  const problems = logged === null ? [] : listProblems(logged);
+  const attention = problems.length === 0 && reason !== null ? [reason] : problems;
   const { requests = 0, credits = 0, saved = 0, did, found } = logged ?? {};
   return {
     ...{ run: logged?.run ?? null, verb, exit_code: exitCode, outcome },
@@ -50,11 +50,11 @@ export function describeFinished(
     finished_at: new Date(now).toISOString(),
     ...{ seconds, requests, credits, saved },
     ...{ jobs: did?.jobs ?? {}, tables: did?.tables ?? {}, quarantined: found?.quarantined ?? 0, attention },
-    text: tell(verb, outcome, seconds, logged, attention),
+    text: renderText(verb, outcome, seconds, logged, attention),
   };
 }
 
-function tell(
+function renderText(
   verb: string,
   outcome: string,
   seconds: number,
@@ -76,7 +76,7 @@ function tell(
   return lines.join('\n');
 }
 
-/** Whether somebody has to look: all but what was complete, or stopped as asked. Pure. */
+/** Whether the run needs attention: it neither completed nor stopped as requested. Pure. */
 export function isFailure({ exit_code }: Pick<FinishedRun, 'exit_code'>): boolean {
   return exit_code !== 0 && exit_code !== 75;
 }

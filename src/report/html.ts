@@ -1,4 +1,4 @@
-/** Text that is HTML already; all other text is escaped where `html` takes it in. */
+/** Text that is HTML; `html` escapes all other text. */
 export class Html {
   readonly text: string;
 
@@ -9,12 +9,12 @@ export class Html {
 
 type Part = Html | string | number | bigint | null | readonly Part[];
 
-/** HTML of a template: everything put into it is escaped, except what `html` or `raw` made. */
+/** HTML of a template: every value is escaped, except results of `html` and `raw`. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(strings.reduce((text, string, n) => text + render(parts[n - 1] ?? null) + string));
 }
 
-/** Markup of our own, put in as it is: never anything from the data. */
+/** Our own markup, not escaped: never anything from the data. */
 export function raw(text: string): Html {
   return new Html(text);
 }
@@ -35,8 +35,8 @@ const entities: Readonly<Record<string, string>> = {
 };
 
 /**
- * Text for an element or a quoted attribute. What steers a terminal, turns the direction of writing or cannot be seen
- * becomes a dot: a name shall not look like another one.
+ * Escapes text for an element or a quoted attribute. Control, bidirectional and invisible characters become a dot, so
+ * that no name looks like another.
  */
 export function escapeHtml(text: string): string {
   return text

@@ -1,6 +1,6 @@
 import { type Html, html, raw } from './html.ts';
 
-/** A whole page. It loads nothing, runs nothing, and asks for nothing: the policy says so to the browser. */
+/** A whole page, whose policy forbids the browser to load or run anything. */
 export function layOutPage(title: string, body: readonly Html[]): string {
   return html`<!doctype html>
 <html lang="en">
@@ -22,7 +22,7 @@ ${body}
 
 export interface Column {
   name: string;
-  /** Numbers stand right. */
+  /** Right-aligned, as numbers are. */
   right?: boolean;
 }
 

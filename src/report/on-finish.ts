@@ -3,7 +3,7 @@ import { type FinishedRun, isFailure } from './finished-run.ts';
 
 /** Who gets the summary of a run: `on_finish` of the config. */
 export interface OnFinish {
-  /** Gets the summary by POST. It may hold a secret, so only its origin is ever said. */
+  /** Gets the summary by POST. It may hold a secret, so only its origin is ever shown. */
   webhook: string | null;
   /** Gets the summary on stdin, from `sh -c`. */
   command: string | null;
@@ -25,17 +25,19 @@ export async function runFinishHooks(
 ): Promise<void> {
   if (when === 'failure' && !isFailure(finished)) return;
   const summary = `${JSON.stringify(finished)}\n`;
-  const telling = [
-    webhook === null ? null : post(webhook, summary).catch((error) => `on_finish.webhook: ${why(error)}`),
+  const failures = [
+    webhook === null
+      ? null
+      : post(webhook, summary).catch((error) => `on_finish.webhook: ${describeError(error)}`),
     command === null
       ? null
-      : runCommand(command, summary, env).catch((error) => `on_finish.command: ${why(error)}`),
+      : runCommand(command, summary, env).catch((error) => `on_finish.command: ${describeError(error)}`),
   ];
-  for (const failure of await Promise.all(telling)) if (typeof failure === 'string') warn(failure);
+  for (const failure of await Promise.all(failures)) if (typeof failure === 'string') warn(failure);
 }
 
-/** No more than a code: what `fetch` says may hold the URL. */
-function why(error: unknown): string {
+/** Only a code, because the message of `fetch` may hold the URL. */
+function describeError(error: unknown): string {
   if (error instanceof Failed) return error.message;
   const { name, cause } = error as Error & { cause?: { code?: string } };
   return name === 'TimeoutError'
@@ -73,7 +75,7 @@ function runCommand(command: string, stdin: string, env: NodeJS.ProcessEnv): Pro
       if (code === 0) resolve();
       else reject(new Failed(code === null ? `ended by ${signal}` : `ended with ${code}`));
     });
-    // A command that does not read it is fine.
+    // The command need not read it.
     child.stdin?.on('error', () => undefined).end(stdin);
   });
 }

@@ -5,7 +5,7 @@ import type { TableSpec } from '../warehouse/table-spec.ts';
 /** A row that a run brought, changed or closed. All of it comes from the data. */
 export interface Example {
   key: string;
-  /** What can be told of it: its name, or a change, `owner: A → B`. */
+  /** Its name, or a change: `owner: A → B`. */
   text: string;
 }
 
@@ -19,7 +19,7 @@ export interface Examples {
 
 type TextRow = Record<string, string | boolean | null>;
 
-/** Columns that move with every version, whatever changed. */
+/** Columns that differ in every version. */
 const bookkeeping =
   /^(slot|seen_at|first_seen_slot|changed_slot|changed_at|run_id|record_hash|is_current|\w+_seen_at|\w+_slot)$/;
 
@@ -49,7 +49,7 @@ export async function readExamples(
       .filter(({ is_current }) => is_current)
       .map((row) => {
         const former = changed.find((other) => !other.is_current && keyOf(other) === keyOf(row));
-        return { key: keyOf(row), text: former === undefined ? describe(row) : tellChanges(former, row) };
+        return { key: keyOf(row), text: former === undefined ? describe(row) : describeChanges(former, row) };
       }),
     gone: (await read('gone-rows', { from, to })).map((row) => ({
       key: keyOf(row),
@@ -59,20 +59,22 @@ export async function readExamples(
 }
 
 function describe(row: TextRow): string {
-  const shown = ['name', 'collection', 'owner', 'mint', 'amount'].flatMap((column) =>
+  const facts = ['name', 'collection', 'owner', 'mint', 'amount'].flatMap((column) =>
     row[column] == null ? [] : `${column} ${shorten(`${row[column]}`)}`,
   );
-  return shown.slice(0, 3).join(', ');
+  return facts.slice(0, 3).join(', ');
 }
 
 /** The columns that differ, at most three of them by value. Pure. */
-export function tellChanges(former: TextRow, current: TextRow): string {
+export function describeChanges(former: TextRow, current: TextRow): string {
   const names = Object.keys(current).filter(
     (name) => !bookkeeping.test(name) && current[name] !== (former[name] ?? null),
   );
-  const told = names.slice(0, 3).map((name) => `${name}: ${textOf(former[name])} → ${textOf(current[name])}`);
-  if (names.length > 3) told.push(`and ${names.length - 3} more columns`);
-  return told.join(', ');
+  const changes = names
+    .slice(0, 3)
+    .map((name) => `${name}: ${textOf(former[name])} → ${textOf(current[name])}`);
+  if (names.length > 3) changes.push(`and ${names.length - 3} more columns`);
+  return changes.join(', ');
 }
 
 function textOf(value: string | boolean | null | undefined): string {

@@ -13,7 +13,7 @@ import { readTableSpecs } from '../warehouse/table-spec.ts';
 import { type Examples, readExamples } from './read-examples.ts';
 import { readDailyCredits, readTimeline, type Timeline } from './read-timeline.ts';
 
-/** Everything that the page of one run shows. Counts and sums are text: they may be above 2^53. */
+/** Everything that the page of one run shows. Counts and sums are text, because they may exceed 2^53. */
 export interface ReportData {
   run: RunSummary;
   timeline: Timeline | null;
@@ -101,32 +101,32 @@ export interface Balance {
   top_share: number;
 }
 
-/** Verbs that move the tables: the others are no run to report on. */
+/** Verbs that change the tables; other runs have no report. */
 const verbs = new Set(['run', 'crawl', 'load', 'publish', 'reload', 'rebuild', 'retry']);
 
-/** The runs that a report is about, newest first. @throws UsageError where there is none */
+/** The runs that have a report, newest first. */
 export async function readReportedRuns(folder: DataFolder, limit: number): Promise<RunSummary[]> {
   const runs = await readRuns(folder, Number.MAX_SAFE_INTEGER, Date.now());
   return runs.filter(({ verb }) => verbs.has(verb)).slice(0, limit);
 }
 
 /**
- * The run of a name, or of a beginning that only one has; the last one without a name.
- * @throws UsageError where there is none
+ * The run with a name, or with a unique prefix of it; without a name the last run.
+ * @throws UsageError where there is none, or more than one
  */
 export function findRun(runs: readonly RunSummary[], name: string | null): RunSummary {
-  const found = name === null ? runs.slice(0, 1) : runs.filter(({ run }) => run.startsWith(name));
-  const [only] = found;
-  if (only !== undefined && found.length === 1) return only;
+  const matches = name === null ? runs.slice(0, 1) : runs.filter(({ run }) => run.startsWith(name));
+  const [only] = matches;
+  if (only !== undefined && matches.length === 1) return only;
   throw new UsageError(
     only === undefined
       ? `no run is called ${JSON.stringify(name ?? '')}`
-      : `${found.length} runs begin with ${JSON.stringify(name)}`,
+      : `${matches.length} runs begin with ${JSON.stringify(name)}`,
     '`ledgerlake runs` lists them; the beginning of a name is enough where only one has it.',
   );
 }
 
-/** Reads all of it, disturbing no run. @param signal interrupts the SQL of a job */
+/** Reads the report without disturbing a run. @param signal interrupts the SQL of a job */
 export async function readReport(
   folder: DataFolder,
   config: Config,
@@ -186,7 +186,9 @@ async function readSnapshot(
       operations: await rows<Operation>('operations', { run }),
       received: await rows('received', { run, from: Date.parse(startedAt), step: stepMs }),
       targets: await rows<Target>('targets'),
-      examples: examples.filter((one) => one.inserted.length + one.changed.length + one.gone.length > 0),
+      examples: examples.filter(
+        ({ inserted, changed, gone }) => inserted.length + changed.length + gone.length > 0,
+      ),
       quarantine: await rows<CastErrors>('quarantine'),
       tables: await readTables(database),
       ...(await readAssets(database)),

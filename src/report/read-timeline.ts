@@ -1,6 +1,6 @@
 import { type RequestEntry, readRequestLog } from '../run/request-log.ts';
 
-/** What one run asked for in a step of time. */
+/** The requests of a run in one step of time. */
 export interface Step {
   requests: number;
   /** Attempts that were answered with "too many requests". */
@@ -10,7 +10,7 @@ export interface Step {
   failures: number;
 }
 
-/** What one pool was used for. */
+/** The requests of one pool. */
 export interface PoolUse {
   pool: string;
   requests: number;
@@ -37,13 +37,13 @@ interface PoolTimes {
   throttles: number;
   first: number;
   last: number;
-  /** Requests by stretch of ten seconds. */
-  stretches: Map<number, number>;
+  /** Requests in each ten seconds. */
+  buckets: Map<number, number>;
 }
 
 /**
- * When a run asked for what, from its attempts in the request log; null where these have been summed, as those of all
- * runs but the last are.
+ * The requests of a run over time, from the request log; null where its attempts are summed up, as they are for all runs
+ * but the last.
  */
 export async function readTimeline(
   path: string,
@@ -71,19 +71,19 @@ export async function readTimeline(
 }
 
 function addToPool(pools: Map<string, PoolTimes>, { pool, outcome }: RequestEntry, at: number): void {
-  const known = pools.get(pool) ?? { requests: 0, throttles: 0, first: at, last: at, stretches: new Map() };
-  pools.set(pool, known);
-  known.requests += 1;
-  if (outcome === 'throttled') known.throttles += 1;
-  known.first = Math.min(known.first, at);
-  known.last = Math.max(known.last, at);
-  const stretch = Math.floor(at / peakMs);
-  known.stretches.set(stretch, (known.stretches.get(stretch) ?? 0) + 1);
+  const use = pools.get(pool) ?? { requests: 0, throttles: 0, first: at, last: at, buckets: new Map() };
+  pools.set(pool, use);
+  use.requests += 1;
+  if (outcome === 'throttled') use.throttles += 1;
+  use.first = Math.min(use.first, at);
+  use.last = Math.max(use.last, at);
+  const bucket = Math.floor(at / peakMs);
+  use.buckets.set(bucket, (use.buckets.get(bucket) ?? 0) + 1);
 }
 
-function describePool(pool: string, { requests, throttles, first, last, stretches }: PoolTimes): PoolUse {
+function describePool(pool: string, { requests, throttles, first, last, buckets }: PoolTimes): PoolUse {
   const seconds = Math.max(1, (last - first) / 1000);
-  const busiest = [...stretches.values()].reduce((most, n) => Math.max(most, n), 0);
+  const busiest = [...buckets.values()].reduce((max, n) => Math.max(max, n), 0);
   const meanRps = requests / seconds;
   return { pool, requests, throttles, meanRps, peakRps: Math.max(meanRps, busiest / (peakMs / 1000)) };
 }

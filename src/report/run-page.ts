@@ -13,7 +13,7 @@ import {
 } from './layout.ts';
 import type { Examples } from './read-examples.ts';
 import type { ReportData, SnapshotData } from './read-report.ts';
-import { describeEnd, listTroubles, sumRows } from './verdict.ts';
+import { describeEnd, listProblems, sumRows } from './verdict.ts';
 
 /** The page of one run: what it took, what it changed, how far everything is, and what the tables hold. Pure. */
 export function renderRunPage(report: ReportData): string {
@@ -34,7 +34,7 @@ function renderHead({ run, status, monthlyCredits, daily }: ReportData): Html {
   const rows = sumRows(run);
   const end = describeEnd(run);
   const month = daily.reduce((sum, { credits }) => sum + credits, 0);
-  const troubles = listTroubles(run);
+  const problems = listProblems(run);
   const tiles = layOutTiles([
     {
       value: end.text,
@@ -65,7 +65,7 @@ function renderHead({ run, status, monthlyCredits, daily }: ReportData): Html {
   ]);
   return html`<header><h1>Run of ${formatTime(run.startedAt)}</h1>
 <p class="muted">${run.verb} · ${run.run} · ${run.jobs.map(jobTitle).join(', ')}</p>${tiles}${
-    troubles.length === 0 ? '' : html`<h3 class="warn">Needs attention</h3>${listLines(troubles)}`
+    problems.length === 0 ? '' : html`<h3 class="warn">Needs attention</h3>${listLines(problems)}`
   }</header>`;
 }
 

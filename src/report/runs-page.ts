@@ -3,7 +3,7 @@ import { countOf, formatCount, formatSeconds, jobTitle } from '../words.ts';
 import { drawChart } from './charts.ts';
 import { type Html, html } from './html.ts';
 import { formatTime, layOutPage, layOutTable } from './layout.ts';
-import { describeEnd, listTroubles, sumRows } from './verdict.ts';
+import { describeEnd, listProblems, sumRows } from './verdict.ts';
 
 /** The page that compares runs. Pure. @param runs newest first */
 export function renderRunsPage(runs: readonly RunSummary[]): string {
@@ -12,8 +12,8 @@ export function renderRunsPage(runs: readonly RunSummary[]): string {
     html`<header><h1>The last ${countOf(runs.length, 'run')}</h1><p class="muted">${formatTime(inOrder[0]?.startedAt ?? null)} to ${formatTime(runs[0]?.startedAt ?? null)}</p></header>`,
     html`<div class="charts">${drawCharts(inOrder)}</div>`,
     renderTable(runs),
-    renderTroubles(runs),
-    html`<p class="muted">Made by <code>ledgerlake report --last</code> from the logs of the data folder. Runs of older versions noted no rows.</p>`,
+    renderProblems(runs),
+    html`<p class="muted">Made by <code>ledgerlake report --last</code> from the logs of the data folder. Runs of older versions did not record rows.</p>`,
   ]);
 }
 
@@ -86,9 +86,9 @@ function renderTable(runs: readonly RunSummary[]): Html {
   return html`<section><h2>Runs</h2>${layOutTable(columns, rows)}</section>`;
 }
 
-function renderTroubles(runs: readonly RunSummary[]): Html {
+function renderProblems(runs: readonly RunSummary[]): Html {
   const rows = runs.flatMap((run) =>
-    listTroubles(run)
+    listProblems(run)
       .slice(0, 5)
       .map((line) => [html`<span class="id">${run.run}</span>`, line]),
   );

@@ -5,8 +5,8 @@ import { BasicTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-tra
 import { readRequestLog } from '../run/request-log.ts';
 import { type FinishedRun, isFailure } from './finished-run.ts';
 
-/** What a run asked of one operation, from its first attempt to the end of its last. */
-interface Asked {
+/** A run's requests for one operation, from the first attempt to the end of the last. */
+interface OperationUse {
   from: number;
   to: number;
   requests: number;
@@ -15,7 +15,7 @@ interface Asked {
 }
 
 /**
- * Sends a run as a trace to `OTEL_EXPORTER_OTLP_ENDPOINT`: a span of the run, and one of each operation it asked for. The
+ * Sends a run as a trace to `OTEL_EXPORTER_OTLP_ENDPOINT`: a span for the run, and one for each operation that it called. The
  * SDK reads the other `OTEL_…` variables itself. Failures go to `warn`.
  */
 export async function exportTrace(
@@ -36,7 +36,7 @@ export async function exportTrace(
     spanProcessors: [new SimpleSpanProcessor(exporter)],
   });
   const tracer = provider.getTracer('ledgerlake');
-  const asked = finished.run === null ? [] : [...(await readAsked(requests, finished.run))];
+  const operations = finished.run === null ? [] : [...(await readOperations(requests, finished.run))];
   const run = tracer.startSpan(`ledgerlake ${finished.verb}`, {
     startTime: Date.parse(finished.started_at),
     attributes: {
@@ -48,7 +48,7 @@ export async function exportTrace(
   });
   if (isFailure(finished)) run.setStatus({ code: SpanStatusCode.ERROR, message: finished.outcome });
   const within = trace.setSpan(context.active(), run);
-  for (const [operation, { from, to, requests, throttles, credits }] of asked) {
+  for (const [operation, { from, to, requests, throttles, credits }] of operations) {
     const attributes = {
       'ledgerlake.requests': requests,
       'ledgerlake.throttles': throttles,
@@ -60,18 +60,24 @@ export async function exportTrace(
   await provider.shutdown().catch((error: Error) => warn(`OpenTelemetry: ${error.name}`));
 }
 
-async function readAsked(path: string, run: string): Promise<Map<string, Asked>> {
-  const asked = new Map<string, Asked>();
+async function readOperations(path: string, run: string): Promise<Map<string, OperationUse>> {
+  const operations = new Map<string, OperationUse>();
   for await (const entry of readRequestLog(path)) {
     if (entry.run !== run || entry.outcome === 'saved' || entry.outcome === 'sum') continue;
     const at = Date.parse(entry.at);
-    const known = asked.get(entry.operation) ?? { from: at, to: at, requests: 0, throttles: 0, credits: 0 };
-    asked.set(entry.operation, known);
-    known.from = Math.min(known.from, at);
-    known.to = Math.max(known.to, at + entry.latencyMs);
-    known.requests += 1;
-    known.credits += entry.credits;
-    if (entry.outcome === 'throttled') known.throttles += 1;
+    const use = operations.get(entry.operation) ?? {
+      from: at,
+      to: at,
+      requests: 0,
+      throttles: 0,
+      credits: 0,
+    };
+    operations.set(entry.operation, use);
+    use.from = Math.min(use.from, at);
+    use.to = Math.max(use.to, at + entry.latencyMs);
+    use.requests += 1;
+    use.credits += entry.credits;
+    if (entry.outcome === 'throttled') use.throttles += 1;
   }
-  return asked;
+  return operations;
 }

@@ -24,7 +24,7 @@ export function describeEnd({ state, exitCode }: Pick<RunSummary, 'state' | 'exi
   return { text, tone };
 }
 
-/** Rows that a run brought, changed and closed, over all tables; null where it did not note them. Pure. */
+/** Rows that a run brought, changed and closed, over all tables; null where it did not record them. Pure. */
 export function sumRows({ did }: Pick<RunSummary, 'did'>): {
   inserted: number;
   changed: number;
@@ -38,8 +38,8 @@ export function sumRows({ did }: Pick<RunSummary, 'did'>): {
   return sum;
 }
 
-/** What was wrong with a run, a line each. Pure. */
-export function listTroubles({ found, stoppedBy, did }: RunSummary): string[] {
+/** The problems of a run, a line each. Pure. */
+export function listProblems({ found, stoppedBy, did }: RunSummary): string[] {
   const failed = Object.entries(did?.jobs ?? {}).flatMap(([job, jobs]) =>
     jobs.failed > 0 ? `${job}: ${countOf(jobs.failed, 'target')} failed` : [],
   );

@@ -8,18 +8,18 @@ import { type Leftover, listLeftovers } from '../run/leftovers.ts';
 import { countOldCheckpoints, type Expired, findExpired, sizeLines } from '../run/retention-stage.ts';
 import type { Session } from '../run/session.ts';
 
-/** What may go from a data folder. */
+/** What may be removed from a data folder. */
 export interface Cleanable {
   archive: { segments: number; bytes: number };
   checkpoints: number;
   logs: { runs: number; bytes: number };
   leftovers: Leftover[];
-  /** Of files; checkpoints are rows. */
+  /** Bytes of files; checkpoints are rows. */
   bytes: number;
   kept: Kept;
 }
 
-/** What of the raw records stays, and why. */
+/** The raw records that stay, and why. */
 export interface Kept {
   /** Segments younger than `keepRawDays`; `older`: those that belong to the same crawls, runs or pages. */
   archive: { segments: number; older: number; bytes: number; keepRawDays: number };
@@ -27,11 +27,11 @@ export interface Kept {
   oldTexts: { files: number; bytes: number };
   /** Segments of the landing log: `waiting` hold an open crawl, or one that a guard holds back. */
   landing: { segments: number; waiting: number };
-  /** What `rebuild --from-archive` could make again; null: all that was ever received. */
+  /** Where `rebuild --from-archive` would start; null: with the first record ever received. */
   rebuildsFrom: ArchiveStart | null;
 }
 
-/** What retention would remove, and what kills and damage left. Removes nothing. */
+/** Finds what retention would remove, and the leftovers of kills and damage. Removes nothing. */
 export async function findCleanable(session: Session): Promise<Cleanable> {
   const { folder } = session;
   const { settled, checkpoints } = await session.withBuild(async (build) => ({
@@ -42,13 +42,13 @@ export async function findCleanable(session: Session): Promise<Cleanable> {
   const leftovers = await listLeftovers(folder, Date.now());
   const logBytes =
     (await sizeLines(folder.requests, expired.requestRuns)) + (await sizeLines(folder.runs, expired.runs));
-  const left = leftovers.reduce((sum, { bytes }) => sum + bytes, 0);
+  const leftoverBytes = leftovers.reduce((sum, { bytes }) => sum + bytes, 0);
   return {
     archive: { segments: expired.archive.segments.length, bytes: expired.archiveBytes },
     checkpoints,
     logs: { runs: expired.runs.size, bytes: logBytes },
     leftovers,
-    bytes: expired.archiveBytes + logBytes + left,
+    bytes: expired.archiveBytes + logBytes + leftoverBytes,
     kept: await describeKept(session, expired, settled),
   };
 }
@@ -59,27 +59,25 @@ async function describeKept(
   settled: ReadonlySet<number>,
 ): Promise<Kept> {
   const { keepRawDays } = config.warehouse;
-  const staying = (await listArchived(folder.archive)).filter(
-    (segment) => !archive.segments.includes(segment),
-  );
+  const kept = (await listArchived(folder.archive)).filter((segment) => !archive.segments.includes(segment));
   const removed = new Set(archive.sweep?.remove.map(({ segment }) => segment));
-  const old = (await listRecordFiles(folder.archive)).filter(
-    (segment) => !staying.includes(segment) && !removed.has(segment),
+  const oldRecords = (await listRecordFiles(folder.archive)).filter(
+    (segment) => !kept.includes(segment) && !removed.has(segment),
   );
   const landed = await listSegments(folder.landing);
-  const pages = staying.map((segment) => archivedPages(folder.archive, segment));
-  const records = staying.map((segment) => archivedRecords(folder.archive, segment));
+  const pages = kept.map((segment) => archivedPages(folder.archive, segment));
+  const records = kept.map((segment) => archivedRecords(folder.archive, segment));
   const from = now() - keepRawDays * 86_400_000;
   return {
     archive: {
-      segments: staying.length,
-      older: staying.filter((segment) => segment < from).length,
+      segments: kept.length,
+      older: kept.filter((segment) => segment < from).length,
       bytes: (await sizeOf(pages)) + (await sizeOf(records)),
       keepRawDays,
     },
     oldTexts: {
-      files: old.length,
-      bytes: await sizeOf(old.map((segment) => archivedRecords(folder.archive, segment))),
+      files: oldRecords.length,
+      bytes: await sizeOf(oldRecords.map((segment) => archivedRecords(folder.archive, segment))),
     },
     landing: {
       segments: landed.length,
@@ -88,12 +86,12 @@ async function describeKept(
     rebuildsFrom:
       archive.segments.length === 0 && (await readRemoved(folder.archive)) === null
         ? null
-        : await readArchiveStart(folder, databaseOptions, staying),
+        : await readArchiveStart(folder, databaseOptions, kept),
   };
 }
 
 async function sizeOf(files: readonly string[]): Promise<number> {
-  // A segment without a text of its own has no record file.
+  // A segment whose texts are all in other segments has no record file.
   const sizes = files.map((file) =>
     stat(file).then(
       ({ size }) => size,

@@ -8,19 +8,19 @@ import { formatSeconds } from '../words.ts';
 import type { Finding } from './examine-folder.ts';
 import type { Probe, Prober } from './probe-api.ts';
 
-/** What an interface is asked to see that it is there and takes the key: cheap, and most providers have it. */
+/** The request that shows whether an interface answers and accepts the key: cheap, and most providers have it. */
 const probes: Partial<Record<Transport, string>> = { rpc: 'getAsset', wallet: 'walletIdentity' };
 
-/** Clocks that differ by more make `seen_at` the answers' (`src/api/timing.ts`). */
-const farMs = 10 * 60_000;
+/** Where clocks differ by more, `seen_at` is the time of the answers (`src/api/timing.ts`). */
+const maxClockSkewMs = 10 * 60_000;
 
-/** The operations that `doctor` asks once: one an interface that has a URL and anything that only reads. Pure. */
+/** The operations that `doctor` calls: one for each interface with a URL, if it has one that only reads. Pure. */
 export function chooseProbes(endpoints: Partial<Record<Transport, string>>): Operation[] {
   const names = Object.keys(endpoints).map((transport) => probes[transport as Transport]);
   return names.flatMap((name) => (name === undefined ? [] : (findOperation(name) ?? [])));
 }
 
-/** Asks each operation once, in turn, no faster than its pool is allowed to be asked. @throws the signal's abort reason */
+/** Calls each operation once, in turn, within the rate of its pool. @throws the signal's abort reason */
 export async function askOnce(
   prober: Prober,
   operations: readonly Operation[],
@@ -37,7 +37,7 @@ export async function askOnce(
   return answers;
 }
 
-/** Whether an answer shows that the operation is there and the key taken. */
+/** Whether an answer shows that the operation exists and the key is accepted. */
 function isAnswer({ outcome }: Probe): boolean {
   return outcome === 'ok' || outcome === 'no_data';
 }
@@ -60,7 +60,7 @@ function wordOf({ outcome, status, code }: Probe): string {
   return outcome.replace('_', ' ') + (shown === '' ? '' : ` (${shown})`);
 }
 
-/** Whether the provider says that it does not know the operation. Pure. */
+/** Whether the provider does not have the operation. Pure. */
 export function isMissing({ outcome, status, code, said }: Probe): boolean {
   if (isAnswer({ outcome } as Probe)) return false;
   return (
@@ -68,15 +68,15 @@ export function isMissing({ outcome, status, code, said }: Probe): boolean {
   );
 }
 
-/** What one answer shows to be wrong. Pure. @param keyRepair the command that changes the key */
+/** The problems that one answer shows. Pure. @param keyRepair the command that changes the key */
 export function listFaults(probe: Probe, config: Pick<Config, 'keyPlaces'>, keyRepair: string): Finding[] {
   const { transport, origin, outcome, said, aheadMs, operation } = probe;
   const find = (message: string, repair: string, exitCode: number, note?: string): Finding => {
-    const told = `${transport} at ${origin}: ${message}${said === '' ? '' : `: ${said}`}`;
-    return { about: 'api', message: told, repair, exitCode, ...(note === undefined ? {} : { note }) };
+    const text = `${transport} at ${origin}: ${message}${said === '' ? '' : `: ${said}`}`;
+    return { about: 'api', message: text, repair, exitCode, ...(note === undefined ? {} : { note }) };
   };
   const findings: Finding[] = [];
-  if (aheadMs !== null && Math.abs(aheadMs) > farMs)
+  if (aheadMs !== null && Math.abs(aheadMs) > maxClockSkewMs)
     findings.push({
       about: 'clock',
       message: `this clock is ${formatSeconds(Math.abs(aheadMs) / 1000)} ${aheadMs > 0 ? 'ahead of' : 'behind'} ${origin}`,
@@ -85,8 +85,8 @@ export function listFaults(probe: Probe, config: Pick<Config, 'keyPlaces'>, keyR
     });
   if (isAnswer(probe)) return findings;
   if (outcome === 'key_refused') {
-    const place = describeKeyPlace(config.keyPlaces[transport]);
-    const note = `it is sent as ${place}; where the provider wants it elsewhere: api.auth.${transport} in ledgerlake.yaml`;
+    const keyUse = describeKeyPlace(config.keyPlaces[transport]);
+    const note = `it is sent as ${keyUse}; where the provider wants it elsewhere: api.auth.${transport} in ledgerlake.yaml`;
     findings.push(find('the key is refused', keyRepair, 77, note));
   } else if (probe.status === 404 && config.keyPlaces[transport].in === 'path')
     findings.push(
@@ -106,7 +106,7 @@ export function listFaults(probe: Probe, config: Pick<Config, 'keyPlaces'>, keyR
   return findings;
 }
 
-/** What a provider has of an operation, in a few words. Pure. */
+/** Whether a provider has an operation, in a few words. Pure. */
 export function describeMethod(probe: Probe): string {
   const { outcome } = probe;
   if (outcome === 'ok') return 'yes';

@@ -37,9 +37,9 @@ export interface Finding {
   message: string;
   /** The command to type. */
   repair: string;
-  /** What else there is to know of it. */
+  /** Further advice. */
   note?: string;
-  /** What a command that meets it ends with; 0: nothing is wrong, or the next run repairs it by itself. */
+  /** Exit code of a command that meets it; 0: nothing is wrong, or the next run repairs it. */
   exitCode: number;
 }
 
@@ -47,66 +47,68 @@ export interface Finding {
 export interface Examination {
   findings: Finding[];
   landing: LandingRepair | null;
-  /** Archived files that are not as they were written. */
+  /** Archived files that differ from what was written. */
   archive: string[];
   staging: number[];
-  /** Logs with lines that are none, by path. */
+  /** Unreadable lines of the logs, by path. */
   logs: Map<string, number[]>;
 }
 
 const repair = 'ledgerlake doctor --repair';
 
 /**
- * Looks at a data folder: rights, versions, and whether its files are as they were written. Changes nothing; takes no lock.
- * While a run is at work only what it does not write is looked at.
- * @param config of the databases and the archive, every byte of which is read; null: no database is looked at, and only the
- *   sizes and ends of archived files
+ * Examines a data folder: rights, versions, and whether its files are as they were written. Changes nothing; takes no
+ * lock. While a run is at work, files that it writes are left out.
+ * @param config makes it read every byte of the databases and the archive; null: no database, and only the sizes and ends
+ *   of archived files
  */
 export async function examineFolder(
   folder: DataFolder,
   config: Pick<Config, 'warehouse'> | null,
 ): Promise<Examination> {
-  const seen: Examination = { findings: [], landing: null, archive: [], staging: [], logs: new Map() };
+  const examination: Examination = { findings: [], landing: null, archive: [], staging: [], logs: new Map() };
   const rights = await findRights(folder);
-  seen.findings.push(...rights);
-  if (rights.some(({ exitCode }) => exitCode !== 0)) return seen;
-  seen.logs = await findBadLines([folder.runs, folder.requests]);
-  seen.findings.push(...[...seen.logs].map(([path, lines]) => describeLog(folder, path, lines)));
+  examination.findings.push(...rights);
+  if (rights.some(({ exitCode }) => exitCode !== 0)) return examination;
+  examination.logs = await findBadLines([folder.runs, folder.requests]);
+  examination.findings.push(
+    ...[...examination.logs].map(([path, lines]) => describeLog(folder, path, lines)),
+  );
   const running = await readRunning(folder, (await readRunLog(folder.runs)).at(-1));
   if (running !== null) {
     const message = `run ${running.run} is at work (process ${running.pid}): what it writes was not looked at`;
-    seen.findings.push({
+    examination.findings.push({
       about: 'lock',
       message,
       repair: 'ledgerlake status',
       note: 'look again when it has ended',
       exitCode: 0,
     });
-    return seen;
+    return examination;
   }
-  await examineLanding(folder, seen);
-  await examineRaw(folder, config, seen);
-  if (config !== null) seen.findings.push(...(await examineDatabases(folder, config)));
-  return seen;
+  await examineLanding(folder, examination);
+  await examineRaw(folder, config, examination);
+  if (config !== null) examination.findings.push(...(await examineDatabases(folder, config)));
+  return examination;
 }
 
-async function examineLanding({ landing }: DataFolder, seen: Examination): Promise<void> {
+async function examineLanding({ landing }: DataFolder, examination: Examination): Promise<void> {
   if (!(await exists(landing))) return;
-  seen.landing = await planLandingRepair(landing, bootTime());
-  for (const { inspection, line } of seen.landing.damaged) {
+  examination.landing = await planLandingRepair(landing, bootTime());
+  for (const { inspection, line } of examination.landing.damaged) {
     const { message } = describeDamage(landing, inspection, line);
-    seen.findings.push({ about: 'landing', message, repair, exitCode: 74 });
+    examination.findings.push({ about: 'landing', message, repair, exitCode: 74 });
   }
 }
 
 async function examineRaw(
   folder: DataFolder,
   config: Pick<Config, 'warehouse'> | null,
-  seen: Examination,
+  examination: Examination,
 ): Promise<void> {
-  if (await exists(folder.staging)) seen.staging = await listDamagedStaging(folder);
-  for (const segment of seen.staging)
-    seen.findings.push({
+  if (await exists(folder.staging)) examination.staging = await listDamagedStaging(folder);
+  for (const segment of examination.staging)
+    examination.findings.push({
       about: 'staging',
       message: `${folder.staging}/${segment} differs from what was written`,
       repair: 'ledgerlake publish',
@@ -123,8 +125,8 @@ async function examineRaw(
           tempDir: folder.temp,
         };
   for (const path of await listDamagedArchive(folder.archive, options)) {
-    seen.archive.push(path);
-    seen.findings.push({
+    examination.archive.push(path);
+    examination.findings.push({
       about: 'archive',
       message: `${path} differs from what was written`,
       repair,
@@ -174,7 +176,7 @@ function describeDatabase(path: string, repair: string, error: unknown): Finding
   return { about: 'version', message: error.message, repair: error.hint, exitCode: error.exitCode };
 }
 
-/** What of the folder this user cannot use, and what others could read that is not for them. */
+/** Files that this user cannot use, and private files that others can read. */
 async function findRights(folder: DataFolder): Promise<Finding[]> {
   const { root, landing, incoming, staging, archive, build, requests, runs } = folder;
   const findings: Finding[] = [];
@@ -205,7 +207,7 @@ async function findRights(folder: DataFolder): Promise<Finding[]> {
   return findings;
 }
 
-/** Numbers of the lines, from 1, that are no JSON objects; a last one without its end is what a kill left. */
+/** Numbers, from 1, of the lines that are not JSON objects; a torn last line, left by a kill, does not count. */
 async function findBadLines(paths: readonly string[]): Promise<Map<string, number[]>> {
   const bad = new Map<string, number[]>();
   for (const path of paths) {
@@ -230,7 +232,7 @@ function describeLog({ requests }: DataFolder, path: string, lines: readonly num
   const what =
     path === requests
       ? 'what these requests cost is not counted'
-      : 'what these runs began, finished or were told to accept is not known: their jobs may begin a round anew';
+      : 'which jobs these runs began, finished or accepted is not known: a job may begin its round again';
   const message = `${path}, line ${lines.slice(0, 10).join(', ')}: not readable; ${what}`;
   return { about: 'log', message, repair, note: 'keeps a copy and removes the lines', exitCode: 0 };
 }

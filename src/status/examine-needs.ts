@@ -10,13 +10,13 @@ import { quoteForShell } from '../shell-words.ts';
 import { formatCount } from '../words.ts';
 import type { Finding } from './examine-folder.ts';
 
-/** Something that `doctor` says whether it is right or wrong. */
+/** Something that `doctor` reports although nothing is wrong. */
 export interface Fact {
   about: string;
   text: string;
 }
 
-/** What the next run needs beside what there is of it: requests a second, credits, disk. Asks nothing. */
+/** Compares what the next run needs with what there is: requests a second, credits, disk. Sends no request. */
 export async function examineNeeds(
   jobs: readonly Job[],
   config: Config,
@@ -24,12 +24,12 @@ export async function examineNeeds(
   signal: AbortSignal,
 ): Promise<{ facts: Fact[]; findings: Finding[] }> {
   const hasSnapshot = await exists(folder.snapshot);
-  const asked = { areNamed: false, fullRefresh: false };
-  const plan = await planJobs(jobs, config, folder, hasSnapshot, asked, signal);
+  const planOptions = { areNamed: false, fullRefresh: false };
+  const plan = await planJobs(jobs, config, folder, hasSnapshot, planOptions, signal);
   const sum = (field: 'requests' | 'credits' | 'diskBytes') =>
     plan.reduce((total, job) => total + job[field], 0);
   const [requests, credits, landing] = [sum('requests'), sum('credits'), sum('diskBytes')];
-  const least = plan.some((job) => job.unknown > 0 || job.waitsFor !== null) ? 'at least' : 'about';
+  const bound = plan.some((job) => job.unknown > 0 || job.waitsFor !== null) ? 'at least' : 'about';
   const creditsLeft = await readMonthlyLeft({ config, folder });
   const disk = await readDisk(folder);
   const findings: Finding[] = [];
@@ -40,9 +40,9 @@ export async function examineNeeds(
       repair: 'ledgerlake plan',
       exitCode: 0,
     });
-  // The landing log and its staging beside each other, and the copy that becomes the snapshot.
+  // The landing log, its staging, and the copy that becomes the snapshot.
   const needed = 2 * landing + disk.build;
-  // Of a first crawl nothing is known.
+  // Nothing is known of a first crawl.
   const needs =
     needed === 0
       ? 'what the next run needs is not known yet'
@@ -51,17 +51,17 @@ export async function examineNeeds(
     findings.push({
       about: 'disk',
       message: `${folder.root} has ${megabytes(disk.free)} free, and the next run needs about ${megabytes(needed)}`,
-      repair: `df -h ${quoteForShell(disk.place)}`,
+      repair: `df -h ${quoteForShell(disk.folder)}`,
       exitCode: 74,
     });
-  const left = creditsLeft === null ? 'no monthly budget' : `${formatCount(creditsLeft)} left this month`;
+  const budget = creditsLeft === null ? 'no monthly budget' : `${formatCount(creditsLeft)} left this month`;
   return {
     facts: [
       { about: 'disk', text: `${megabytes(disk.free)} free, ${needs}` },
       { about: 'limits', text: await describeLimits(jobs, config, folder) },
       {
         about: 'next run',
-        text: `${least} ${formatCount(requests)} requests, ${formatCount(credits)} credits (${left}): ledgerlake plan`,
+        text: `${bound} ${formatCount(requests)} requests, ${formatCount(credits)} credits (${budget}): ledgerlake plan`,
       },
     ],
     findings,
@@ -72,25 +72,25 @@ export async function examineNeeds(
 async function readDisk({
   root,
   build,
-}: DataFolder): Promise<{ free: number; build: number; place: string }> {
-  let place = resolve(root);
-  while (!(await exists(place))) place = dirname(place);
-  const { bavail, bsize } = await statfs(place);
-  return { free: bavail * bsize, build: (await exists(build)) ? (await stat(build)).size : 0, place };
+}: DataFolder): Promise<{ free: number; build: number; folder: string }> {
+  let folder = resolve(root);
+  while (!(await exists(folder))) folder = dirname(folder);
+  const { bavail, bsize } = await statfs(folder);
+  return { free: bavail * bsize, build: (await exists(build)) ? (await stat(build)).size : 0, folder };
 }
 
 async function describeLimits(jobs: readonly Job[], config: Config, folder: DataFolder): Promise<string> {
   const learnt = await readRates(folder.rates);
   const pools = [...new Set(jobs.map(({ operation }) => operation.pool))];
-  const shown = pools.map((pool) => {
+  const limits = pools.map((pool) => {
     const configured = config.limits[pool]?.rps;
     if (configured !== undefined) return `${pool} ${configured} requests/s`;
-    const found = learnt[pool];
-    return found === undefined
-      ? `${pool} not known: a run finds it, beginning at 2 requests/s, unless api.limits.${pool}.rps is set`
-      : `${pool} ${found.toFixed(1)} requests/s, as found out`;
+    const rps = learnt[pool];
+    return rps === undefined
+      ? `${pool} not known: a run learns it, from 2 requests/s on, unless api.limits.${pool}.rps is set`
+      : `${pool} ${rps.toFixed(1)} requests/s, as learnt`;
   });
-  return shown.join('; ');
+  return limits.join('; ');
 }
 
 function megabytes(bytes: number): string {

@@ -6,16 +6,21 @@ import type { PageLine } from '../landing/page-line.ts';
 import { readSql } from '../sql-text.ts';
 import { type Database, type DatabaseOptions, openDatabase } from '../warehouse/database.ts';
 import { readTableSpecs, type TableSpec } from '../warehouse/table-spec.ts';
-import { explainWhy } from './explain-why.ts';
-import type { AbsentRow, AnsweredPage, Explanation, RowAnswer } from './explanation.ts';
+import {
+  type AbsentRow,
+  type AnsweredPage,
+  type Explanation,
+  explainWhy,
+  type RowAnswer,
+} from './explanation.ts';
 import { readQuarantine, withSnapshot } from './quarantine.ts';
 import { findKey, type RowVersion, readVersions } from './row-versions.ts';
 
 /**
  * Where a row comes from and why it is as it is. Reads the snapshot, the archive and the landing log; takes no lock.
- * @param key values of the key columns, in order; the last ones may be left out where one row has the others
- * @param all whether the answers behind former versions are looked for, too
- * @throws UsageError for a table or key there is none of, or several
+ * @param key values of the key columns, in order; the last ones may be missing where the others identify one row
+ * @param all whether to find the answers behind former versions, too
+ * @throws UsageError for a table or key that does not exist, or an ambiguous key
  */
 export async function explainRow(
   folder: DataFolder,
@@ -27,19 +32,19 @@ export async function explainRow(
   const spec = requireTable(table);
   return withSnapshot(folder, options, async (snapshot) => {
     const full = await findKey(snapshot, spec, key);
-    const named = full.join('/');
+    const keyText = full.join('/');
     const versions = await readVersions(snapshot, spec, full);
-    const quarantine = await readQuarantine(snapshot, { table: spec.name, key: named });
-    if (versions.length === 0 && quarantine.length === 0) throw noRow(spec, named);
-    const segments = await readSegments(snapshot, spec);
+    const quarantine = await readQuarantine(snapshot, { table: spec.name, key: keyText });
+    if (versions.length === 0 && quarantine.length === 0) throw noRow(spec, keyText);
+    const segments = await readTableSegments(snapshot, spec);
     const answers = await findAnswers(folder, spec, full, wantedTimes(versions, all), segments, options);
     const [absent = null] = await snapshot.rows<AbsentRow>(readSql('explain/absent.sql'), {
       table: spec.name,
-      key: named,
+      key: keyText,
     });
     const targets = answers.flatMap(({ page }) => (page === null ? [] : `${page.job}/${page.target}`));
     const held = await snapshot.rows<Explanation['held'][number]>(readSql('explain/held.sql'), { targets });
-    const explained = {
+    const facts = {
       table: spec.name,
       key: Object.fromEntries(spec.key.map((column, n) => [column, full[n]!])),
       state: stateOf(versions),
@@ -49,7 +54,7 @@ export async function explainRow(
       absent,
       held,
     };
-    return { ...explained, reasons: explainWhy(explained) };
+    return { ...facts, reasons: explainWhy(facts) };
   });
 }
 
@@ -75,8 +80,8 @@ function noRow({ name }: TableSpec, key: string): UsageError {
   );
 }
 
-/** Segments whose records go to a table and whose rows are in it. */
-async function readSegments(snapshot: Database, spec: TableSpec): Promise<ReadonlySet<number>> {
+/** The published segments whose records go to a table. */
+async function readTableSegments(snapshot: Database, spec: TableSpec): Promise<ReadonlySet<number>> {
   const rows = await snapshot.rows<{ segment: bigint }>(
     'select segment from meta.segments where shape in (select unnest($shapes))',
     { shapes: [...spec.shapes] },
@@ -84,7 +89,7 @@ async function readSegments(snapshot: Database, spec: TableSpec): Promise<Readon
   return new Set(rows.map(({ segment }) => Number(segment)));
 }
 
-/** When the answers arrived that are looked for, with what they are to the row. Pure. */
+/** The times of the answers to find, each with its meaning for the row. Pure. */
 export function wantedTimes(versions: readonly RowVersion[], all: boolean): Map<string, string[]> {
   const wanted = new Map<string, string[]>();
   const add = (at: string | null | undefined, of: string) => {
@@ -104,7 +109,7 @@ export function wantedTimes(versions: readonly RowVersion[], all: boolean): Map<
   return wanted;
 }
 
-/** Looks for the answers by when they arrived, from the newest segment to the oldest, until each is found. */
+/** Finds the answers by their times, from the newest segment to the oldest, until none is missing. */
 async function findAnswers(
   folder: DataFolder,
   spec: TableSpec,
@@ -113,16 +118,16 @@ async function findAnswers(
   segments: ReadonlySet<number>,
   options: Omit<DatabaseOptions, 'readOnly'>,
 ): Promise<RowAnswer[]> {
-  const found: KeptRecord[] = [];
-  const isMissing = (at: string) => !found.some(({ line }) => line.received_at === at);
+  const records: KeptRecord[] = [];
+  const isMissing = (at: string) => !records.some(({ line }) => line.received_at === at);
   const times = [...wanted.keys()];
   const database = await openDatabase(':memory:', options);
   try {
     const pattern = `"received_at":"(${times.map((at) => at.replaceAll('.', '\\.')).join('|')})"`;
     for await (const pages of times.length === 0 ? [] : findPages(database, folder, segments, pattern)) {
-      for (const some of groupBySegment(pages)) {
-        const open = some.filter(({ line }) => isMissing(line.received_at));
-        found.push(...(await findRecords(database, folder, spec, open, keyFilter(spec, key))));
+      for (const segmentPages of groupBySegment(pages)) {
+        const open = segmentPages.filter(({ line }) => isMissing(line.received_at));
+        records.push(...(await findRecords(database, folder, spec, open, keyFilter(spec, key))));
       }
       if (!times.some(isMissing)) break;
     }
@@ -134,9 +139,9 @@ async function findAnswers(
     .reverse()
     .flatMap((at): RowAnswer[] => {
       const of = wanted.get(at)!;
-      const those = found.filter(({ line }) => line.received_at === at);
-      if (those.length === 0) return [{ of, received_at: at, page: null }];
-      return those.map((record) => ({ of, received_at: at, page: describePage(record) }));
+      const matches = records.filter(({ line }) => line.received_at === at);
+      if (matches.length === 0) return [{ of, received_at: at, page: null }];
+      return matches.map((record) => ({ of, received_at: at, page: describePage(record) }));
     });
 }
 
@@ -151,12 +156,12 @@ function groupBySegment(pages: readonly KeptPage[]): KeptPage[][] {
   return [...segments.values()];
 }
 
-/** What was asked for with a page's request, as its line says. Pure. */
+/** The parameters of a page's request, from its line. Pure. */
 export function requestOf({ params, position }: PageLine): Record<string, unknown> {
-  const { after, before, ...chosen } = position ?? {};
+  const { after, before, ...paging } = position ?? {};
   return {
     ...params,
-    ...chosen,
+    ...paging,
     ...(after === undefined ? {} : { after }),
     ...(before === undefined ? {} : { before }),
   };

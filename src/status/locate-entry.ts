@@ -26,9 +26,9 @@ export async function locateEntry(
   const segments = new Set(rows.map(({ segment }) => Number(segment)));
   const database = await openDatabase(':memory:', options);
   try {
-    for await (const [found] of findPages(database, folder, segments, pagePattern(task, crawl, page))) {
-      if (found === undefined) continue;
-      const { segment, kept, line } = found;
+    for await (const [match] of findPages(database, folder, segments, pagePattern(task, crawl, page))) {
+      if (match === undefined) continue;
+      const { segment, kept, line } = match;
       const { run, operation, received_at } = line;
       return { run, operation, request: requestOf(line), received_at, segment, kept };
     }
@@ -38,7 +38,7 @@ export async function locateEntry(
   }
 }
 
-/** Matches the line of one page, in whatever order its members stand. Tasks and crawls are plain ASCII. */
+/** Matches the line of one page; tasks and crawls are plain ASCII. */
 function pagePattern(task: string, crawl: string, page: number): string {
   return `"task":"${task}","crawl":"${crawl}".*"page":${page},`;
 }

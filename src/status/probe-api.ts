@@ -9,20 +9,20 @@ import type { Config } from '../config/config.ts';
 import { splitPage } from '../landing/split.ts';
 import type { Operation, Params, Transport } from '../operations/operation.ts';
 
-/** What came of asking an operation once, without a second attempt. */
+/** The result of one attempt at an operation. */
 export interface Probe {
   operation: string;
   transport: Transport;
   /** Scheme, host and port. */
   origin: string;
-  /** `ok` and `no_data`: it is there, and the key is taken. */
+  /** `ok` and `no_data`: it exists, and the key is accepted. */
   outcome: OutcomeKind | 'unreachable' | 'timeout';
   status: number | null;
   code: number | null;
-  /** What the provider said, without the key, on one line; '' when it answered. */
+  /** The provider's error message on one line, without the key; '' when it answered. */
   said: string;
   latencyMs: number;
-  /** How far this computer's clock is ahead of the answer's `Date`, ms; null without one. */
+  /** This computer's clock minus the answer's `Date`, ms; null without one. */
   aheadMs: number | null;
   /** Headers about rate limits, without the key. */
   limits: Readonly<Record<string, string>>;
@@ -41,9 +41,9 @@ export interface ProberOptions {
   onAttempt(entry: AttemptEntry): void;
 }
 
-const judgedBytes = 64 * 1024;
+const maxTextBytes = 64 * 1024;
 
-/** Asks without retries, limiter or budget: each operation is asked once, one after the other. */
+/** Sends requests one by one, without retries, limiter or budget. */
 export function createProber({ endpoints, key, config, onAttempt }: ProberOptions): Prober {
   const { timeoutMs, paramNames } = config;
   const http = createHttp({ endpoints, key, timeoutMs, connections: 1, userAgent: 'ledgerlake' });
@@ -55,47 +55,47 @@ export function createProber({ endpoints, key, config, onAttempt }: ProberOption
       const sentAt = Date.now();
       const { name, pool, transport } = operation;
       const about = { operation: name, transport, origin: http.origin(transport) };
-      const judged = await http.request({ ...wire, signal }).then(
-        (answer) => judgeAnswer(key, operation, answer, { id, sentAt, now: Date.now() }),
-        (error) => judgeFailure(error, signal),
+      const result = await http.request({ ...wire, signal }).then(
+        (answer) => readAnswer(key, operation, answer, { id, sentAt, now: Date.now() }),
+        (error) => readFailure(error, signal),
       );
       const latencyMs = Date.now() - sentAt;
-      const { outcome, status, bytes, ...seen } = judged;
+      const { outcome, status, bytes, ...details } = result;
       onAttempt({
         ...{ at: new Date(sentAt).toISOString(), operation: name, pool, outcome, status, latencyMs, bytes },
         credits: outcome === 'unreachable' ? 0 : (config.credits[name] ?? operation.credits),
         attempt: 1,
       });
-      return { ...about, outcome, status, latencyMs, ...seen };
+      return { ...about, outcome, status, latencyMs, ...details };
     },
   };
 }
 
-type Judged = Omit<Probe, 'operation' | 'transport' | 'origin' | 'latencyMs'> & { bytes: number };
+type ProbeResult = Omit<Probe, 'operation' | 'transport' | 'origin' | 'latencyMs'> & { bytes: number };
 
-function judgeAnswer(
+function readAnswer(
   key: ApiKey,
   operation: Operation,
   { status, retryAfter, date, limits, body, bytes, release }: HttpAnswer,
   { id, sentAt, now }: { id: string; sentAt: number; now: number },
-): Judged {
-  const text = key.redact(body.subarray(0, judgedBytes), body.length > judgedBytes);
+): ProbeResult {
+  const text = key.redact(body.subarray(0, maxTextBytes), body.length > maxTextBytes);
   const envelope = key.isIn(body) ? undefined : readEnvelope(operation, body);
   release();
   const { kind, message, code } = classify({
     ...{ operation, status, retryAfter, text, sentId: operation.rest ? null : id, now },
     ...(envelope === undefined ? {} : { envelope }),
   });
-  const told = date === null ? Number.NaN : Date.parse(date);
+  const serverTime = date === null ? Number.NaN : Date.parse(date);
   const clean = Object.entries(limits ?? {}).map(([name, value]) => [name, showText(key, value)]);
   return {
     ...{ outcome: kind, status, code, said: showText(key, message), bytes },
-    aheadMs: Number.isFinite(told) ? Math.round((sentAt + now) / 2 - told) : null,
+    aheadMs: Number.isFinite(serverTime) ? Math.round((sentAt + now) / 2 - serverTime) : null,
     limits: Object.fromEntries(clean),
   };
 }
 
-/** Undefined where the answer cannot be read as one of the operation: then its text is judged. */
+/** Undefined where the body is not an answer of the operation: its text is classified then. */
 function readEnvelope(operation: Operation, body: Buffer): unknown {
   try {
     const { envelope } = splitPage(body, operation.records);
@@ -107,7 +107,7 @@ function readEnvelope(operation: Operation, body: Buffer): unknown {
 }
 
 /** @throws the signal's abort reason */
-function judgeFailure(error: unknown, signal: AbortSignal): Judged {
+function readFailure(error: unknown, signal: AbortSignal): ProbeResult {
   signal.throwIfAborted();
   if (!(error instanceof HttpFailure)) throw error;
   const { reason, message: said, bytes } = error;
@@ -115,7 +115,7 @@ function judgeFailure(error: unknown, signal: AbortSignal): Judged {
   return { outcome, status: null, code: null, said, bytes, aheadMs: null, limits: {} };
 }
 
-/** The server's words on one line, for a terminal, without the key. */
+/** The server's message on one line, for a terminal, without the key. */
 function showText(key: ApiKey, text: string): string {
   const clean = key
     .redact(Buffer.from(text))

@@ -10,42 +10,42 @@ import { requireSchema } from '../warehouse/build.ts';
 import { type Database, openDatabase } from '../warehouse/database.ts';
 import { readTableSpecs } from '../warehouse/table-spec.ts';
 
-/** What a feed covers: the lowest and highest slot that are in, gaps between them aside. Null for all else. */
+/** The lowest and highest slot that a feed covers, whatever gaps are between them. Null for other jobs. */
 interface Covered {
   covered_from: bigint | null;
   covered_to: bigint | null;
 }
 
-/** What the snapshot says of a job, and of the targets that it has now. */
+/** A job in the snapshot, over its current targets. */
 export interface PublishedJob extends Covered {
   job: string;
   targets: bigint;
   complete: bigint;
-  /** Complete ones whose crawl brought no record: right for an owner without accounts, wrong for a misspelt address. */
+  /** Complete targets without any record: right for an owner without accounts, wrong for a misspelt address. */
   empty: bigint;
   open: bigint;
   failed: bigint;
-  /** Received, and held back by a guard until somebody accepts them or a right night takes their place. */
+  /** Received, and held back by a guard until somebody accepts them or a later crawl replaces them. */
   held: bigint;
-  /** All data up to this slot is in: of feeds only where each is covered from slot 0 on. */
+  /** All data up to this slot is in; for feeds, only where each is covered from slot 0 on. */
   complete_as_of: bigint | null;
-  /** Incremental jobs: changes up to this slot are in, which says nothing of rows that left. */
+  /** Incremental jobs: changes up to this slot are in; rows that left may still be there. */
   changes_seen_to: bigint | null;
   last_complete: Date | null;
   /** When the last full crawl of the target that waited longest ended. */
   last_full: Date | null;
   quarantined: bigint;
-  /** Targets with records that mention no key and may be any row: what those targets miss has to be missed twice. */
+  /** Targets with records without a key. Such a record may be any row, so rows that these targets miss must be missed twice. */
   keyless: bigint;
-  /** Targets with records that are older than their rows by more than a replica lags: the rows stay as they are. */
+  /** Targets with records that are older than their rows by more than a replica lags; the rows stay. */
   stale: bigint;
 }
 
 export interface PublishedTarget extends Covered {
-  /** `second`: what it covers are Unix times. */
+  /** `second`: the range is in Unix time. */
   covered_unit: 'slot' | 'second' | null;
   target: string;
-  /** Whether its job does not have it any more. */
+  /** Whether its job has dropped it. */
   former: boolean;
   state: string;
   complete_as_of: bigint | null;
@@ -69,13 +69,13 @@ export interface Gap {
   target: string;
   low_slot: bigint;
   high_slot: bigint;
-  /** `second`: they are Unix times. */
+  /** `second`: the bounds are Unix times. */
   unit: 'slot' | 'second';
-  /** Where the next run asks again; null where only the head leads there. */
+  /** Where the next run continues; null where it must start from the head. */
   cursor: string | null;
 }
 
-/** Slots, or times from the first record on. */
+/** A range of slots or times as text; from 0 means from the first record. */
 export function describeRange(unit: Gap['unit'], from: bigint, to: bigint): string {
   if (unit === 'slot') return `slots ${from} to ${to}`;
   const time = (seconds: bigint) => new Date(Number(seconds) * 1000).toISOString().replace('.000Z', 'Z');
@@ -85,7 +85,7 @@ export function describeRange(unit: Gap['unit'], from: bigint, to: bigint): stri
 /** What a guard holds back (`meta.held`). */
 export interface Held {
   job: string;
-  /** Empty where it is of several targets together. */
+  /** Empty where it concerns several targets together. */
   target: string;
   targets: bigint;
   guard: GuardName;
@@ -101,18 +101,18 @@ export interface KnownTarget {
   former: boolean;
 }
 
-/** What the snapshot says; what is missing and what is due stands in the job files. */
+/** The status in the snapshot; missing targets and due crawls follow from the job files. */
 export interface PublishedStatus {
   jobs: PublishedJob[];
-  /** Of the job asked for; empty without one. */
+  /** Targets of the requested job; empty without one. */
   targets: PublishedTarget[];
-  /** Of the job asked for; without one, all. */
+  /** Gaps of the requested job, or of all. */
   gaps: Gap[];
   /** Rows that were missing once and wait for a second answer. */
   absent: number;
-  /** Rows that live on and that no target of a job should show any more, by table. */
+  /** Live rows that no job follows any more, by table. */
   unfollowed: Record<string, number>;
-  /** What guards hold back of the job asked for, or of all: once for a job where one counted over it. */
+  /** Crawls of the requested job, or of all, that guards hold back; once a job where the guard counts over the whole job. */
   held: Held[];
   /** Crawls that are in the tables. */
   done: ReadonlySet<string>;
@@ -120,8 +120,8 @@ export interface PublishedStatus {
   known: KnownTarget[];
 }
 
-/** What is asked of the snapshot, and what is known of the targets without it. */
-interface Asked {
+/** The requested job, and the targets by the job files. */
+interface StatusRequest {
   job: string | null;
   files: readonly Job[];
   named: ReadonlyMap<string, ReadonlySet<string> | null>;
@@ -131,7 +131,7 @@ interface Asked {
 export async function readPublished(
   folder: DataFolder,
   config: Config,
-  asked: Asked,
+  request: StatusRequest,
 ): Promise<PublishedStatus> {
   const { memoryLimit, threads } = config.warehouse;
   const database = await openDatabase(folder.snapshot, {
@@ -140,11 +140,11 @@ export async function readPublished(
     tempDir: folder.temp,
     readOnly: true,
   });
-  const { job } = asked;
+  const { job } = request;
   try {
     await requireSchema(database);
     await database.run(readSql('status/target-status.sql'));
-    const known = await readKnown(database, asked);
+    const known = await readKnownTargets(database, request);
     const former = known.filter(({ former }) => former);
     await database.run(readSql('status/former.sql'), {
       jobs: former.map(({ job }) => job),
@@ -181,17 +181,17 @@ async function countUnfollowed(database: Database): Promise<Record<string, numbe
   return counts;
 }
 
-/** The runs are those of the snapshot: what later ones crawled is not in its checkpoints. */
-async function readKnown(database: Database, { files, named }: Asked): Promise<KnownTarget[]> {
+/** Reads the targets with a checkpoint. The runs come from the snapshot too, because its checkpoints lack later crawls. */
+async function readKnownTargets(database: Database, { files, named }: StatusRequest): Promise<KnownTarget[]> {
   const runs = await database.rows<RunEntry>(readSql('status/runs.sql'));
   const rows = await database.rows<CrawledTarget & { job: string }>(
     'select job, target, last_run as "lastRun" from target_status order by job, target',
   );
   const byJob = new Map<string, CrawledTarget[]>();
   for (const row of rows) {
-    const own = byJob.get(row.job);
-    if (own === undefined) byJob.set(row.job, [row]);
-    else own.push(row);
+    const targets = byJob.get(row.job);
+    if (targets === undefined) byJob.set(row.job, [row]);
+    else targets.push(row);
   }
   return [...byJob].flatMap(([job, crawled]) => {
     const file = files.find(({ name }) => name === job) ?? null;

@@ -9,7 +9,7 @@ export interface QuarantineEntry {
   /** 12 hexadecimal digits that name it. */
   id: string;
   table: string;
-  /** Null where no checkpoint of its task is left. */
+  /** Null where its task has no checkpoint any more. */
   job: string | null;
   target: string | null;
   key: string | null;
@@ -23,7 +23,7 @@ export interface QuarantineEntry {
   slot: bigint | null;
 }
 
-/** Which entries; a member that is left out chooses all. */
+/** Which entries; a missing member selects all. */
 export interface QuarantineFilter {
   jobs?: readonly string[];
   table?: string | undefined;
@@ -34,7 +34,7 @@ export interface QuarantineFilter {
   key?: string;
 }
 
-/** The entries that a filter chooses, by job, table and key. @param limit most of them */
+/** Reads the entries that a filter selects, by job, table and key. @param limit their maximum number */
 export function readQuarantine(
   database: Database,
   { jobs = [], table, reason, named, key }: QuarantineFilter,
@@ -60,7 +60,7 @@ export function readQuarantine(
   );
 }
 
-/** Entries that have job, table, column and reason in common. */
+/** Entries with the same job, table, column and reason. */
 export interface QuarantineGroup {
   job: string | null;
   table: string;
@@ -70,24 +70,24 @@ export interface QuarantineGroup {
   /** One of them. */
   id: string;
   key: string | null;
-  /** How its text begins. */
+  /** The beginning of its text. */
   raw: string | null;
 }
 
-/** Entries by what is wrong with them, most first. Pure. */
+/** Groups entries by their problem, largest group first. Pure. */
 export function groupQuarantine(entries: readonly QuarantineEntry[]): QuarantineGroup[] {
   const groups = new Map<string, QuarantineGroup>();
   for (const { job, table, column, reason, id, key, raw } of entries) {
     const name = JSON.stringify([job, table, column, reason]);
     const group = groups.get(name);
     if (group === undefined)
-      groups.set(name, { job, table, column, reason, entries: 1, id, key, raw: begin(raw) });
+      groups.set(name, { job, table, column, reason, entries: 1, id, key, raw: cutRaw(raw) });
     else group.entries += 1;
   }
   return [...groups.values()].sort((a, b) => b.entries - a.entries);
 }
 
-function begin(raw: string | null): string | null {
+function cutRaw(raw: string | null): string | null {
   return raw === null || raw.length <= 80 ? raw : `${raw.slice(0, 79)}…`;
 }
 

@@ -22,18 +22,15 @@ import {
   readPublished,
 } from './published-status.ts';
 
-/** How far a job is with the targets that it has now: all but `former` is about these. */
+/** How far a job is; everything but `former` is about its current targets. */
 export interface JobStatus extends PublishedJob {
-  /**
-   * False: renamed or removed, it is crawled no more. Null: built in, or there is no folder of job files, or its file is
-   * in another one.
-   */
+  /** False: it was renamed or removed. Null: it is built in, or its file is in another folder, or there is no folder. */
   has_file: boolean | null;
-  /** The other folder of job files that has it, where its last run read it; else null. */
+  /** The other folder that its last run read it from, if its file is still there; else null. */
   other_jobs_dir: string | null;
   /** Targets that it does not have any more (listFormer). */
   former: bigint;
-  /** Targets without a checkpoint: nothing of them was ever received in full. Null where they cannot be told. */
+  /** Targets without a checkpoint, which were never crawled to the end. Null where they cannot be counted. */
   never_complete: bigint | null;
   /** Incremental jobs whose file is there: when the next crawl is a full one. */
   next_full_due: Date | null;
@@ -44,29 +41,29 @@ export interface TargetStatus extends PublishedTarget {
 }
 
 export interface Status {
-  /** The snapshot is not there though records were loaded, and no run is at work that would make it: nothing is told of jobs. */
+  /** Records were loaded, but there is no snapshot and no run that would make it: `jobs` is empty. */
   snapshotMissing: boolean;
-  /** From the snapshot: what was published. Jobs without a file come last. */
+  /** What was published, from the snapshot. Jobs without a file come last. */
   jobs: JobStatus[];
-  /** Targets of the job asked for. */
+  /** Targets of the requested job. */
   targets: TargetStatus[] | null;
   gaps: Gap[];
   /** Rows that were missing once and wait for a second answer. */
   absent: number;
-  /** Rows that live on and that no target of a job should show any more, by table. */
+  /** Live rows that no job follows any more, by table. */
   unfollowed: Record<string, number>;
-  /** What guards hold back of it. */
+  /** Crawls that guards hold back. */
   held: Held[];
-  /** From the landing log: received, and in no snapshot yet. */
+  /** Received and not in the snapshot yet, from the landing log. */
   landed: { crawls: number; open: number; records: number };
-  /** Of those that crawl or publish. */
+  /** The last run that crawls or publishes. */
   lastRun: RunEntry | null;
   /** Jobs, and lines of target files, that the last run of the job left out. */
   leftOut: LeftOut[];
   /** `data/run.json` of a run that is at work now, else null. */
   running: RunState | null;
   creditsThisMonth: number;
-  /** Of `api.monthly_credits`; null: no limit is configured. */
+  /** What is left of `api.monthly_credits`; null: no limit is configured. */
   creditsLeft: number | null;
   /** Requests that were not needed in this billing month. */
   savedThisMonth: number;
@@ -75,14 +72,14 @@ export interface Status {
 /** The job files: which targets there are, and how often incremental jobs are crawled in full. */
 export interface JobFiles {
   dir: string;
-  /** Also of files with mistakes. Null: there is no folder of them. */
+  /** Names of all job files, also those with mistakes. Null: there is no folder. */
   names: readonly string[] | null;
-  /** Empty when a file has a mistake: they are checked against each other. */
+  /** Empty when any file has a mistake, because they are checked together. */
   jobs: readonly Job[];
 }
 
 /**
- * What is known without disturbing a run: the snapshot, the landing log's page lines, the logs.
+ * Reads the status without disturbing a run: from the snapshot, the landing log's page lines and the logs.
  * @param signal interrupts the SQL of a job
  * @throws UsageError when nothing was ever run here
  */
@@ -99,8 +96,8 @@ export async function readStatus(
   if (runs.length === 0 && !hasSnapshot)
     throw new UsageError(`nothing was run in ${folder.root} yet`, 'Begin with `ledgerlake run`.');
   const snapshotMissing = running === null && (await isSnapshotMissing(folder));
-  const asked = files.jobs.filter(({ name }) => job === null || name === job);
-  const named = await nameTargets(asked, hasSnapshot ? { folder, config, signal } : null);
+  const requested = files.jobs.filter(({ name }) => job === null || name === job);
+  const named = await nameTargets(requested, hasSnapshot ? { folder, config, signal } : null);
   const published: PublishedStatus = hasSnapshot
     ? await readPublished(folder, config, { job, files: files.jobs, named })
     : {
@@ -121,16 +118,16 @@ export async function readStatus(
   const due = (name: string, last: Date | null) =>
     nextFull(last, files.jobs.find((file) => file.name === name)?.fullEveryMs ?? null);
   const describeJob = (name: string): JobStatus => {
-    const one = published.jobs.find((one) => one.job === name) ?? nothingOf(name);
+    const job = published.jobs.find((job) => job.job === name) ?? unpublishedJob(name);
     const known = published.known.filter((target) => target.job === name);
-    const file = asked.find((file) => file.name === name);
+    const file = requested.find((file) => file.name === name);
     const never = file === undefined ? null : countNever(file, named.get(name) ?? null, known);
     return {
-      ...withMissing(one, never),
+      ...withMissing(job, never),
       has_file: hasFile(name, files, elsewhere),
       other_jobs_dir: elsewhere.get(name) ?? null,
       former: BigInt(known.filter(({ former }) => former).length),
-      next_full_due: due(name, one.last_full),
+      next_full_due: due(name, job.last_full),
     };
   };
   const crawls = [...(await readLanding(folder.landing))].flatMap(([key, crawl]) =>
@@ -142,7 +139,7 @@ export async function readStatus(
     targets:
       job === null
         ? null
-        : published.targets.map((one) => ({ ...one, next_full_due: due(job, one.last_full) })),
+        : published.targets.map((target) => ({ ...target, next_full_due: due(job, target.last_full) })),
     gaps: published.gaps,
     absent: published.absent,
     unfollowed: published.unfollowed,
@@ -150,11 +147,11 @@ export async function readStatus(
     landed: {
       crawls: crawls.length,
       open: crawls.filter((crawl) => !isEnded(crawl) && crawl.failed === null).length,
-      // What a feed has received is in its tables at once.
+      // Records of a feed are published at once.
       records: crawls.reduce((sum, crawl) => sum + (crawl.last?.feed ? 0 : crawl.records), 0),
     },
     lastRun: lastOfTables(runs),
-    leftOut: listLeftOut(runs).filter((one) => job === null || one.job === job),
+    leftOut: listLeftOut(runs).filter((entry) => job === null || entry.job === job),
     running,
     creditsThisMonth: spent.credits,
     creditsLeft: leftOf(config.monthlyCredits, spent.credits),
@@ -162,7 +159,7 @@ export async function readStatus(
   };
 }
 
-/** Those that were published, then those that have a file only, then those that have none any more. */
+/** Published jobs, then those with only a file, then those without a file any more. */
 function listJobs(
   known: readonly KnownTarget[],
   files: JobFiles,
@@ -173,13 +170,13 @@ function listJobs(
   return [...names.filter((name) => !isGone(name)), ...names.filter(isGone)];
 }
 
-/** Null where it says nothing: built-in jobs have none, and the folder may be another one. */
+/** Null where a missing file means nothing: built-in jobs have none, and the folder may be another one. */
 function hasFile(name: string, { names }: JobFiles, elsewhere: ReadonlyMap<string, string>): boolean | null {
   if (names?.includes(name)) return true;
   return names === null || name.startsWith('_') || elsewhere.has(name) ? null : false;
 }
 
-/** Jobs that are not in this folder of job files, with the folder that their last run read them in, where they still are. */
+/** Jobs that are not in this folder, with the folder that their last run read them from, if they are still there. */
 async function findElsewhere(
   runs: readonly RunEntry[],
   { dir, names }: JobFiles,
@@ -187,42 +184,42 @@ async function findElsewhere(
   const last = new Map<string, string>();
   for (const { jobs, jobsDir } of runs)
     for (const job of jobs) if (jobsDir !== undefined) last.set(job, jobsDir);
-  const found = new Map<string, string>();
+  const folders = new Map<string, string>();
   for (const [job, jobsDir] of last) {
     if (names?.includes(job) || jobsDir === resolve(dir)) continue;
-    if (await exists(join(jobsDir, `${job}.yaml`))) found.set(job, jobsDir);
+    if (await exists(join(jobsDir, `${job}.yaml`))) folders.set(job, jobsDir);
   }
-  return found;
+  return folders;
 }
 
-/** How many targets have no checkpoint; null where they cannot be told. Of jobs over ids they are not counted. */
+/** How many targets have no checkpoint; null where they cannot be counted, and for jobs over ids. */
 function countNever(
   job: Job,
   named: ReadonlySet<string> | null,
   known: readonly KnownTarget[],
 ): number | null {
   if (named === null || job.operation.paging === 'batch') return null;
-  const begun = new Set(known.map(({ target }) => target));
-  return [...named].filter((name) => !begun.has(name)).length;
+  const crawled = new Set(known.map(({ target }) => target));
+  return [...named].filter((name) => !crawled.has(name)).length;
 }
 
 function nextFull(last: Date | null, everyMs: number | null): Date | null {
   return last === null || everyMs === null ? null : new Date(last.getTime() + everyMs);
 }
 
-/** A job with the targets that have no checkpoint; null: how many those are cannot be told. */
+/** Adds the targets without a checkpoint. @param never null: they cannot be counted */
 function withMissing(
-  one: PublishedJob,
+  job: PublishedJob,
   never: number | null,
 ): PublishedJob & Pick<JobStatus, 'never_complete'> {
-  if (never === null) return { ...one, never_complete: null };
-  const targets = one.targets + BigInt(never);
-  const known = { ...one, targets, never_complete: BigInt(never) };
-  const nothing = { complete_as_of: null, changes_seen_to: null, covered_from: null, covered_to: null };
-  return never === 0 ? known : { ...known, ...nothing };
+  if (never === null) return { ...job, never_complete: null };
+  const targets = job.targets + BigInt(never);
+  const counted = { ...job, targets, never_complete: BigInt(never) };
+  const unknown = { complete_as_of: null, changes_seen_to: null, covered_from: null, covered_to: null };
+  return never === 0 ? counted : { ...counted, ...unknown };
 }
 
-function nothingOf(job: string): PublishedJob {
+function unpublishedJob(job: string): PublishedJob {
   return {
     job,
     targets: 0n,

@@ -13,20 +13,20 @@ import { openDatabase } from '../warehouse/database.ts';
 import { takeRunLock } from '../warehouse/run-lock.ts';
 import { type Examination, examineFolder, isObject } from './examine-folder.ts';
 
-/** What a repair did. */
+/** The result of a repair. */
 export interface Repaired {
-  /** The folder that has what was set aside; null when nothing was. */
+  /** The folder with the files set aside; null when there are none. */
   aside: string | null;
   pages: LandingRepair['pages'];
-  /** Targets that the next run asks again, each from a page on. */
+  /** Targets that the next run crawls again, each from a page on. */
   askedAgain: { job: string; target: string; fromPage: number }[];
-  /** In words, one a file. */
+  /** A sentence for each file. */
   done: string[];
 }
 
 /**
- * Sets aside what is damaged, deleting nothing, so that the next command can go on with all the rest. Killed at any point
- * and run again, it ends the same.
+ * Sets damaged files aside, without deleting any, so that the next command can continue with the rest. Killed at any
+ * point and run again, it ends the same.
  * @throws StoppedEarly when a run is at work
  */
 export async function repairFolder(
@@ -64,11 +64,11 @@ async function repairPages(
   const plan = await planLandingRepair(folder.landing, bootTime());
   if (plan.damaged.length === 0) return nothing;
   await repairLanding(folder.landing, plan, aside, async () => {
-    // Rows of pages that are not in the log any more would be published without them.
+    // Otherwise rows would be published whose pages have left the log.
     for (const { segment } of plan.rewritten) await removeStaged(folder, segment);
   });
   const complete = await readComplete(folder, config);
-  // A line of which nothing is known may have been the last of any crawl that now has no end.
+  // An unreadable line may have been the last one of any crawl that now has no end.
   const open = plan.hasUnknown ? await listOpen(folder.landing) : [];
   const asked = new Map([...open, ...plan.broken].map((broken) => [crawlKey(broken), broken]));
   const askedAgain = [...asked].flatMap(([key, { job, target, fromPage }]) =>
@@ -81,14 +81,14 @@ async function repairPages(
   return { pages: plan.pages, askedAgain, done };
 }
 
-/** Crawls that have no end in the landing log, and the page that comes next. */
+/** Unfinished crawls of the landing log, each with its next page. */
 async function listOpen(landing: string): Promise<LandingRepair['broken']> {
   return [...(await readLanding(landing)).values()].flatMap((crawl) =>
     isEnded(crawl) || crawl.failed !== null ? [] : { ...crawl, fromPage: crawl.pages.size + 1 },
   );
 }
 
-/** Crawls that are in the tables: what they brought stays, and nothing of them is asked again. */
+/** Crawls that are in the tables, and need not be crawled again. */
 async function readComplete(
   { build, temp }: DataFolder,
   { warehouse }: Pick<Config, 'warehouse'>,
@@ -129,7 +129,7 @@ async function repairLog(_: DataFolder, { logs }: Examination, aside: string): P
 
 async function repairArchive(folder: DataFolder, { archive }: Examination, aside: string): Promise<string[]> {
   const done: string[] = [];
-  // Page lines say nothing without the records that stood beside them.
+  // Page lines are of no use without their records.
   const pages = archive
     .filter((path) => /\/\d+\.parquet$/.test(path))
     .map((path) => path.replace(/\.parquet$/, '.pages.parquet'));

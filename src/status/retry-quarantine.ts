@@ -4,13 +4,13 @@ import { type ReloadReport, reloadCrawls } from '../run/reload-stage.ts';
 import type { Session } from '../run/session.ts';
 import { type QuarantineFilter, readQuarantine } from './quarantine.ts';
 
-/** What a retry came to. */
+/** The result of a retry. */
 export interface RetryReport {
-  /** Entries that it was about, … */
+  /** Entries that were tried. */
   tried: number;
-  /** … and those of them that still do not fit. */
+  /** Tried entries that still do not fit. */
   left: number;
-  /** Those of which no page is kept: only the API can say it again. */
+  /** Tried entries whose page is not kept any more: only the API has them. */
   gone: number;
   reloaded: ReloadReport;
   refused: Published['refused'];
@@ -18,8 +18,8 @@ export interface RetryReport {
 }
 
 /**
- * Reads the kept text of quarantined records once more, with the mapping of today. Whole crawls are read, as by a reload:
- * their other rows stay what they are.
+ * Reads the kept text of quarantined records again, with the current mapping. Like a reload it reads whole crawls, whose
+ * other rows do not change.
  * @returns with the exit code: 0 when all fits now, 3 when some does not, 4 when a crawl was refused
  */
 export async function retryQuarantine(
@@ -28,8 +28,8 @@ export async function retryQuarantine(
 ): Promise<{ report: RetryReport; published: Published; exitCode: number }> {
   const before = await session.withBuild((build) => readQuarantine(build, filter));
   const crawls = new Set(before.map(({ task, crawl }) => `${task}/${crawl}`));
-  const shapesOf = new Set(before.map(({ table }) => table));
-  const reloaded = await reloadCrawls(session, [...shapesOf], crawls);
+  const tables = new Set(before.map(({ table }) => table));
+  const reloaded = await reloadCrawls(session, [...tables], crawls);
   const { published, exitCode } = await publishLoaded(session, reloaded.report.refused);
   const after = await session.withBuild((build) => readQuarantine(build, filter));
   session.closeBuild();

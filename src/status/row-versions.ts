@@ -4,7 +4,7 @@ import { type Database, listColumns } from '../warehouse/database.ts';
 import { listGroups } from '../warehouse/row-groups.ts';
 import type { TableSpec } from '../warehouse/table-spec.ts';
 
-/** One version of a row: what it said, from when to when. */
+/** One version of a row, with its values and its time. */
 export interface RowVersion {
   valid_from: string | null;
   /** Null: it is current. */
@@ -14,19 +14,19 @@ export interface RowVersion {
   /** Why the row left, where no other version followed. */
   gone_reason: string | null;
   run_id: string;
-  /** When the answer arrived that each group was last seen in; ISO 8601. */
+  /** When each group was last seen; ISO 8601. */
   seen: Readonly<Record<string, string | null>>;
   /** Its columns as text, NULL as null: exact, lists and structs as JSON. */
   values: Readonly<Record<string, string | null>>;
 }
 
-/** Most rows that are listed where a part of a key names several. */
-const mostListed = 10;
+/** Rows listed where part of a key matches several. */
+const maxListed = 10;
 
 /**
- * Values of all key columns.
- * @param given those of the first ones
- * @throws UsageError where it names several rows, or has too many values
+ * Completes a key: the values of all key columns.
+ * @param given values of the first columns
+ * @throws UsageError where several rows match, or none, or there are too many values
  */
 export async function findKey(
   database: Database,
@@ -45,7 +45,7 @@ export async function findKey(
   const rows = await database.rows<Record<string, string>>(
     `select distinct columns(*)::varchar
     from (${sources.map((source) => `select ${columns.join(', ')} from ${source} where ${where}`).join(' union all ')})
-    order by all limit ${mostListed + 1}`,
+    order by all limit ${maxListed + 1}`,
     Object.fromEntries(given.map((value, n) => [`key_${n}`, value])),
   );
   const keys = rows.map((row) => spec.key.map((column) => row[column]!));
@@ -55,16 +55,14 @@ export async function findKey(
       `${spec.name} has no row whose key begins with ${given.join(' ')}`,
       `A key has these values, in this order: ${spec.key.join(' ')}`,
     );
-  const shown = keys
-    .slice(0, mostListed)
-    .map((key) => `\n  ledgerlake explain ${spec.name} ${key.join(' ')}`);
+  const shown = keys.slice(0, maxListed).map((key) => `\n  ledgerlake explain ${spec.name} ${key.join(' ')}`);
   throw new UsageError(
     `several rows of ${spec.name} have a key that begins with ${given.join(' ')}`,
-    `Name one of them by its whole key (${spec.key.join(' ')}):${shown.join('')}${keys.length > mostListed ? '\n  …' : ''}`,
+    `Name one of them by its whole key (${spec.key.join(' ')}):${shown.join('')}${keys.length > maxListed ? '\n  …' : ''}`,
   );
 }
 
-/** Every version of a row, newest first; of a table without history the row as it is, if it is there. */
+/** Every version of a row, newest first; without history, the current row, if there is one. */
 export async function readVersions(
   database: Database,
   spec: TableSpec,
@@ -73,7 +71,7 @@ export async function readVersions(
   const columns = await listColumns(database, spec.name);
   const groups = listGroups(spec, columns);
   const from = columns.includes('changed_at') ? 'changed_at' : 'seen_at';
-  // Only a current row is followed or not.
+  // Only current rows have a value in `followed`.
   const textOf = (column: string, ended: boolean) =>
     ended && column === 'followed' ? 'null::varchar' : asText(spec, column);
   const select = (source: string, ended: boolean) => `
@@ -95,7 +93,7 @@ export async function readVersions(
   );
 }
 
-/** A time as the page lines have it: ISO 8601 in UTC, with milliseconds. */
+/** A time as in the page lines: ISO 8601 in UTC, with milliseconds. */
 function isoText(column: string): string {
   return `strftime(${column}, '%Y-%m-%dT%H:%M:%S.%gZ')`;
 }
