@@ -3,8 +3,8 @@
  *
  *     npx tsx scripts/audit.ts
  *
- * Exit 1 when something is found. A registry that does not answer is said and passed over: a build without a network
- * must not fail for it.
+ * Exits with 1 when something is found. If the registry does not answer, it says so and exits with 0, because a build without a
+ * network must not fail for it.
  */
 import { spawnSync } from 'node:child_process';
 
@@ -16,16 +16,16 @@ interface Answer {
   missing?: unknown[];
 }
 
-function ask(args: readonly string[]): { answer: Answer; said: string } {
+function runNpm(args: readonly string[]): { answer: Answer; output: string } {
   const { stdout, stderr } = spawnSync('npm', [...args, '--json'], { encoding: 'utf8' });
   try {
-    return { answer: JSON.parse(stdout) as Answer, said: stdout };
+    return { answer: JSON.parse(stdout) as Answer, output: stdout };
   } catch {
-    return { answer: {}, said: stderr };
+    return { answer: {}, output: stderr };
   }
 }
 
-/** What is wrong; null when the registry did not answer. */
+/** How many problems there are; null when the registry did not answer. */
 function countFindings({ metadata, invalid, missing }: Answer): number | null {
   if (metadata !== undefined) return metadata.vulnerabilities.total ?? 0;
   return invalid === undefined || missing === undefined ? null : invalid.length + missing.length;
@@ -35,13 +35,13 @@ for (const [what, args] of [
   ['known vulnerabilities', ['audit']],
   ['packages without a valid signature', ['audit', 'signatures']],
 ] as const) {
-  const { answer, said } = ask(args);
+  const { answer, output } = runNpm(args);
   const found = countFindings(answer);
   if (found === null)
     console.error(`${what}: NOT CHECKED, the registry did not answer (npm ${args.join(' ')})`);
   else console.log(`${what}: ${found}`);
   if (found !== null && found > 0) {
-    console.error(said);
+    console.error(output);
     process.exitCode = 1;
   }
 }

@@ -10,11 +10,11 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 rmSync(dist, { recursive: true, force: true });
 const { metafile } = await build({
   metafile: true,
-  // DuckDB's package is a file that tests and bench/ can find, to see what is asked of it.
+  // DuckDB's package gets a file of its own, so that tests and bench/ can wrap it.
   entryPoints: ['src/cli.ts', 'src/library.ts', { in: 'src/warehouse/duckdb.ts', out: 'duckdb' }],
   outdir: dist,
   bundle: true,
-  // What a command does not need stays in a file that it does not read. All lie in dist/ itself: see src/package-root.ts.
+  // A command reads only the files that it needs. All are in dist/ itself: see src/package-root.ts.
   splitting: true,
   chunkNames: '[name]-[hash]',
   platform: 'node',
@@ -23,7 +23,7 @@ const { metafile } = await build({
   // It loads a library that is built for one machine.
   external: ['@duckdb/node-bindings'],
   alias: { undici: './scripts/undici-pool.cjs' },
-  // What is still CommonJS among the packages requires Node's own modules.
+  // CommonJS packages require Node's own modules.
   banner: {
     js: `import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);`,
   },
@@ -35,7 +35,7 @@ const { metafile } = await build({
   logLevel: 'warning',
 });
 
-// Types of the library: its signatures say all of them, so nothing else of src/ is read.
+// Types of the library. Its signatures are explicit, so tsc reads nothing else of src/.
 const typed = ['src/library.ts', 'src/library-types.ts', 'src/errors.ts'];
 const only = ['--ignoreConfig', '--noResolve', '--noCheck', '--declaration', '--emitDeclarationOnly'];
 const syntax = ['--module', 'nodenext', '--target', 'es2023', '--allowImportingTsExtensions', '--types', ''];
@@ -45,7 +45,7 @@ for (const file of readdirSync(dist).filter((name) => name.endsWith('.d.ts'))) {
   writeFileSync(`${dist}/${file}`, text.replace(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"));
 }
 
-// The licences of what is in it ask to be handed on with it.
+// The licences of the bundled packages require a copy of each.
 const packages = Object.keys(metafile.inputs).flatMap(
   (path) => /^.*node_modules\/((?:@[^/]+\/)?[^/]+)(?=\/)/.exec(path)?.[0] ?? [],
 );

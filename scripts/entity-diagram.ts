@@ -10,8 +10,8 @@ interface Side {
 /** The diagrams of docs/reference/entities.md, each with its joins in words. */
 export function describeEntities(): string {
   const parts = Object.entries(relationGroups).map(([group, title]) => {
-    const own = relations.filter((one) => one.group === group);
-    return `## ${title}\n\n${diagram(own)}\n\n${joinTable(own)}`;
+    const grouped = relations.filter((relation) => relation.group === group);
+    return `## ${title}\n\n${diagram(grouped)}\n\n${joinTable(grouped)}`;
   });
   const alone = Object.entries(apart).map(([table, why]) => `* \`${table}\`: ${why}`);
   return [...parts, `## Tables that join none\n\n${alone.join('\n')}`].join('\n\n');
@@ -26,7 +26,7 @@ export function sidesOf({ on }: Pick<Relation, 'on'>): [Side, Side] {
   return sides as [Side, Side];
 }
 
-/** The condition to join by: a list holds what the other side is. */
+/** The join condition; a list on the right has to contain the value on the left. */
 export function joinCondition(relation: Pick<Relation, 'on'>): string {
   const [left, right] = sidesOf(relation);
   const pairs = left.columns.map((column, n) => {
@@ -38,7 +38,7 @@ export function joinCondition(relation: Pick<Relation, 'on'>): string {
   return pairs.join(' and ');
 }
 
-/** Tables that neither a relation nor the list of those apart names. */
+/** Tables that neither a relation nor `apart` names. */
 export function listForgottenTables(): string[] {
   const named = new Set([
     ...relations.flatMap((one) => sidesOf(one).map(({ table }) => table)),
@@ -47,14 +47,14 @@ export function listForgottenTables(): string[] {
   return readTableSpecs().flatMap(({ name }) => (named.has(name) ? [] : name));
 }
 
-/** Keys and the columns of the joins: a diagram of all 250 columns would show nothing. */
-function diagram(own: readonly Relation[]): string {
-  const lines = own.map((one) => {
-    const [left, right] = sidesOf(one);
+/** A diagram of keys and join columns only: with all 250 columns it would be unreadable. */
+function diagram(grouped: readonly Relation[]): string {
+  const lines = grouped.map((relation) => {
+    const [left, right] = sidesOf(relation);
     const label = left.columns.map((column, n) => `${column} = ${right.columns[n]}`).join(', ');
-    return `  ${left.table} ${ends[one.rows]} ${right.table} : "${label}"`;
+    return `  ${left.table} ${ends[relation.rows]} ${right.table} : "${label}"`;
   });
-  const sides = own.flatMap(sidesOf);
+  const sides = grouped.flatMap(sidesOf);
   for (const table of new Set(sides.map((side) => side.table))) {
     const { key } = readTableSpec(table);
     const joining = sides.flatMap((side) => (side.table === table ? side.columns : []));
@@ -75,7 +75,7 @@ const ends: Record<Relation['rows'], string> = {
   'many to many': '}o--o{',
 };
 
-/** Whether another table's row is named by the column. */
+/** Whether the column refers to a row of another table. */
 function isForeign(table: string, column: string): boolean {
   return relations.some((one) => {
     const [left, right] = sidesOf(one);
@@ -90,7 +90,9 @@ function typeOf(table: string, column: string): string {
   return type;
 }
 
-function joinTable(own: readonly Relation[]): string {
-  const rows = own.map((one) => `| \`${joinCondition(one)}\` | ${one.rows} | ${one.why} |`);
+function joinTable(grouped: readonly Relation[]): string {
+  const rows = grouped.map(
+    (relation) => `| \`${joinCondition(relation)}\` | ${relation.rows} | ${relation.why} |`,
+  );
   return ['| join | rows | |', '|---|---|---|', ...rows].join('\n');
 }

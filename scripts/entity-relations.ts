@@ -1,10 +1,10 @@
 /** Columns of one table that name rows of another. */
 export interface Relation {
-  /** The diagram it stands in. */
+  /** The diagram that shows it. */
   group: keyof typeof relationGroups;
-  /** `table.column, … = table.column, …`: columns that are equal in pairs. A list on the right holds the value on the left. */
+  /** `table.column, … = table.column, …`: columns that are equal in pairs. A list on the right contains the value on the left. */
   on: string;
-  /** Rows on the left and on the right that belong together, at most. */
+  /** How many rows of the left and of the right table match, at most. */
   rows: 'one to one' | 'one to many' | 'many to one' | 'many to many';
   why: string;
 }
@@ -80,7 +80,7 @@ export const relations: readonly Relation[] = [
     group: 'compression',
     on: 'compression_signatures.signature = compression_transactions.signature',
     rows: 'one to one',
-    why: 'The transaction, where a job asks for it.',
+    why: 'The transaction, where a job requests it.',
   },
   {
     group: 'compression',
@@ -147,5 +147,5 @@ export const relations: readonly Relation[] = [
 /** Tables that no column leads to, and why. */
 export const apart: Readonly<Record<string, string>> = {
   priority_fees:
-    'An estimate belongs to a question: `request_key` names it, and `account_keys` holds the addresses in it.',
+    'An estimate belongs to a request: `request_key` identifies it, and `account_keys` has its addresses.',
 };

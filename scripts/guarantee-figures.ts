@@ -1,32 +1,32 @@
-// What runs of `make test` and `make test-nightly` showed, as Markdown: kept in docs/guarantees.md by write-guarantees.ts.
+// Figures of `make test` and `make test-nightly` as Markdown, which write-guarantees.ts puts into docs/guarantees.md.
 import { type Bar, type BarName, bars, type Figure } from '../test/bars.ts';
 
-/** Whose bars a run had. */
+/** Which command a run was; its bars differ. */
 export type RunKind = 'test' | 'nightly';
 
-/** A run of the large tests, as it is kept. */
+/** A run of the large tests, as test/figures.json has it. */
 export interface FiguresRun {
   kind: RunKind;
   date: string;
   machine: string;
   minutes: number;
-  /** How many runs it was made of, where it was more than one. */
+  /** How many runs it was made of, if more than one. */
   parts?: number;
   figures: (Figure & { bar: BarName })[];
 }
 
 const commands = { test: '`make test`', nightly: '`make test-nightly`' };
 
-/** A row a bar: promise, test, what was to be done, what was done. Pure. */
+/** A table with one row per bar: promise, test, what was to be done, what was done. Pure. */
 export function renderFigures({ kind, date, machine, minutes, parts = 1, figures }: FiguresRun): string {
   const inParts = parts === 1 ? '' : ` in ${parts} parts`;
   const head = `${commands[kind]} of ${date} on ${machine},${inParts} ${minutes} minutes. A test that meets one violation fails.`;
-  const asked = Object.entries<Bar>(bars).filter(([, bar]) => bar[kind] > 0);
-  const rows = asked.map(([name, bar]) => {
-    const own = figures.filter((figure) => figure.bar === name);
-    const done = own.reduce((sum, figure) => sum + figure.done, 0);
-    const notes = own.flatMap(({ note }) => note ?? []);
-    const seeds = own.flatMap(({ seed }) => (seed === undefined ? [] : [`seed ${seed}`]));
+  const barsOfKind = Object.entries<Bar>(bars).filter(([, bar]) => bar[kind] > 0);
+  const rows = barsOfKind.map(([name, bar]) => {
+    const barFigures = figures.filter((figure) => figure.bar === name);
+    const done = barFigures.reduce((sum, figure) => sum + figure.done, 0);
+    const notes = barFigures.flatMap(({ note }) => note ?? []);
+    const seeds = barFigures.flatMap(({ seed }) => (seed === undefined ? [] : [`seed ${seed}`]));
     return [
       bar.promise,
       `\`${bar.shownBy}\``,
@@ -37,13 +37,13 @@ export function renderFigures({ kind, date, machine, minutes, parts = 1, figures
     ];
   });
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  const names = ['promise', 'shown by', 'bar', 'done', 'violations', 'besides'];
+  const names = ['promise', 'shown by', 'bar', 'done', 'violations', 'notes'];
   return `${head}\n\n${[line(names), `|${names.map(() => '---|').join('')}`, ...rows.map(line)].join('\n')}`;
 }
 
-/** A run of the large tests made of parts: of each bar what the part shows that did most. Pure. */
+/** Adds a part to a run of the large tests: for each bar, the part that did most shows it. Pure. */
 export function addPart(former: FiguresRun, part: FiguresRun): FiguresRun {
-  const of = (run: FiguresRun, bar: BarName) => run.figures.filter((figure) => figure.bar === bar);
+  const figuresOf = (run: FiguresRun, bar: BarName) => run.figures.filter((figure) => figure.bar === bar);
   const done = (figures: FiguresRun['figures']) => figures.reduce((sum, figure) => sum + figure.done, 0);
   const names = [...new Set([...former.figures, ...part.figures].map(({ bar }) => bar))];
   return {
@@ -51,13 +51,13 @@ export function addPart(former: FiguresRun, part: FiguresRun): FiguresRun {
     minutes: former.minutes + part.minutes,
     parts: (former.parts ?? 1) + 1,
     figures: names.flatMap((bar) => {
-      const [before, now] = [of(former, bar), of(part, bar)];
-      return done(now) >= done(before) ? now : before;
+      const [before, added] = [figuresOf(former, bar), figuresOf(part, bar)];
+      return done(added) >= done(before) ? added : before;
     }),
   };
 }
 
-/** The runs that are kept, of each kind the newest; where there is none, how to make one. Pure. */
+/** The newest kept run of each kind, or how to make one. Pure. */
 export function renderKept(runs: Partial<Record<RunKind, FiguresRun>>): string {
   return (['test', 'nightly'] as const)
     .map((kind) => {

@@ -1,7 +1,7 @@
 import { listOperations } from '../src/operations/catalogue.ts';
 import type { Operation } from '../src/operations/operation.ts';
 
-/** The table of docs/reference/operations.md: a row an operation, from the catalogue. */
+/** The table of docs/reference/operations.md, with one row per operation of the catalogue. */
 export function operationTable(): string {
   const head = ['operation', 'interface', 'paging', 'limit', 'pool', 'credits', 'table', 'called by'];
   const rows = listOperations().map((operation) => [
@@ -20,7 +20,7 @@ export function operationTable(): string {
   return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n');
 }
 
-/** What the paging of an operation comes to, with the parameter that carries it. */
+/** An operation's paging and its parameter, as Markdown. */
 export function pagingWords({ paging, cursorParam = 'cursor', batchParam }: Operation): string {
   switch (paging) {
     case 'keyset':

@@ -1,6 +1,6 @@
 import { escapeXml, renderSvg } from './svg-theme.ts';
 
-/** Where a box stands: a stage does something, a store holds what it made. */
+/** A box and its place in the grid: a stage does something, a store keeps its result. */
 interface Box {
   kind: 'stage' | 'store';
   name: string;
@@ -11,7 +11,7 @@ interface Box {
 }
 
 const boxes: readonly Box[] = [
-  { kind: 'store', name: 'jobs/*.yaml', text: ['what to ask,', 'of which targets'], column: 0, row: 1 },
+  { kind: 'store', name: 'jobs/*.yaml', text: ['what to crawl,', 'for which targets'], column: 0, row: 1 },
   { kind: 'stage', name: 'plan', text: ['what a night', 'would cost'], column: 1, row: 1 },
   { kind: 'store', name: 'the API', text: ['', ''], column: 2, row: 0 },
   { kind: 'stage', name: 'crawl', text: ['every page once,', 'within the limits'], column: 2, row: 1 },
@@ -31,7 +31,7 @@ const boxes: readonly Box[] = [
 const [boxWidth, boxHeight, gapX] = [132, 40, 24];
 const rowTops = [14, 104, 214];
 
-/** Between the middles of boxes: from column and row to column and row. */
+/** Arrows between boxes: from (column, row) to (column, row). */
 const arrows: readonly (readonly [readonly [number, number], readonly [number, number]])[] = [
   ...[0, 1, 2, 3, 4, 5].map(
     (column) =>

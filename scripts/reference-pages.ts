@@ -13,7 +13,7 @@ import { describeModel, type TableDescription } from '../src/warehouse/model.ts'
 import { describeEntities } from './entity-diagram.ts';
 import { operationTable } from './operations-page.ts';
 
-/** A page of docs/reference/ as it stands, and as the code says it should. */
+/** A page of docs/reference/, as it is and as the code would write it. */
 export interface ReferencePage {
   path: string;
   current: string;
@@ -23,8 +23,8 @@ export interface ReferencePage {
 const folder = new URL('../docs/reference/', import.meta.url);
 
 /**
- * The pages of docs/reference/ with the text between `<!-- generated: name -->` and `<!-- end -->` written anew;
- * everything around it is written by hand. Needs dist/cli.js, whose `--help` it quotes.
+ * The pages of docs/reference/ with new text between `<!-- generated: name -->` and `<!-- end -->`; people write
+ * everything around it. Needs dist/cli.js, whose `--help` it quotes.
  */
 export async function referencePages(): Promise<ReferencePage[]> {
   const sections: Record<string, Record<string, () => string | Promise<string>>> = {
@@ -108,7 +108,7 @@ function jobFields(): Field[] {
   return Object.entries(properties).map(([name, schema]) => toField(name, schema, required.includes(name)));
 }
 
-/** Every leaf; the pools, which have the same fields, once. */
+/** The leaves of a schema. The pools have the same fields, so one represents them all. */
 function listFields(schema: JsonSchema, path: string): Field[] {
   const entries = Object.entries(schema.properties ?? {});
   if (entries.length === 0) return [toField(path, schema)];

@@ -57,7 +57,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Runs the program beside this process, which answers it. */
+/** Runs the program as a process of its own, because this one is its API. */
 function run(...args: readonly string[]): Promise<void> {
   const env = { PATH: process.env.PATH, LEDGERLAKE_RPC_URL: sandbox.url, LEDGERLAKE_API_KEY: 'sandbox' };
   const line = [join(root, 'dist/cli.js'), ...args];
@@ -68,7 +68,7 @@ function run(...args: readonly string[]): Promise<void> {
   });
 }
 
-/** A few nights, between which the ledger moves. */
+/** Runs four nights; the ledger moves between them. */
 async function makeNights(): Promise<void> {
   const config =
     'api:\n  limits: { das: { rps: 45 } }\n  monthly_credits: 40000\nlake: { tables: [webhooks] }\n';

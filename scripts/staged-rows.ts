@@ -1,5 +1,5 @@
-// Writes the staged rows of many records, one file a shape and table, to be compared before and after a change of the
-// mapping: `npx tsx scripts/staged-rows.ts <folder>`. The records: every fixture, and 400 mutants of each.
+// Writes the staged rows of many records, one file per shape and table, to compare before and after a change of the
+// mapping: `npx tsx scripts/staged-rows.ts <folder>`. The records are every fixture and 400 mutants of each.
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -25,7 +25,7 @@ const stranger = [
   '1e3',
 ];
 
-/** Pages of one shape: the texts of their records, with what was asked. */
+/** A page of records as an answer body, with the request's operation and parameters. */
 interface Page {
   operation: Operation;
   params: Record<string, unknown>;
@@ -35,13 +35,13 @@ interface Page {
 
 const seed = 20261123;
 let state = seed;
-/** A number below `n`: the same ones in every run, whatever other fixtures there are. */
+/** A number below `n`. Every run draws the same ones, because each fixture begins with the seed. */
 function draw(n: number): number {
   state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
   return Math.floor((state / 2 ** 32) * n);
 }
 
-/** Where the JSON value ends that begins at `from`. */
+/** Offset after the JSON value that begins at `from`. */
 function valueEnd(text: string, from: number): number {
   const token = /"(?:[^"\\]|\\.)*"|[[{]|[\]}]|[\w.+-]+/y;
   let depth = 0;
@@ -55,7 +55,7 @@ function valueEnd(text: string, from: number): number {
   }
 }
 
-/** A record in which a value of another kind took a value's place, or keys came, came twice or went. */
+/** The record with one change: a value of another kind, or a key more, twice or missing. */
 function mutate(record: string): string {
   const keys = [...record.matchAll(/"[\w$]+"(?=\s*:)/g)];
   const key = keys[draw(keys.length)];

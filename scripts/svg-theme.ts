@@ -1,4 +1,4 @@
-/** Colours of the pictures in docs/pictures: light, and dark where the reader's system is. */
+/** Colours of docs/pictures, light or dark as the reader's system is. */
 export const svgTheme = `
   .ground { fill: #ffffff; stroke: #d0d7de; }
   .bar { fill: #f6f8fa; }
@@ -35,7 +35,7 @@ export function escapeXml(text: string): string {
 export interface Svg {
   width: number;
   height: number;
-  /** What a screen reader says. */
+  /** Read by screen readers. */
   title: string;
   /** Added to the theme. */
   style: string;
@@ -43,7 +43,7 @@ export interface Svg {
   body: readonly string[];
 }
 
-/** A picture that needs nothing else, neither fonts nor scripts. Pure. */
+/** A picture that loads nothing, neither fonts nor scripts. Pure. */
 export function renderSvg({ width, height, title, style, body }: Svg): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="title">
 <title id="title">${escapeXml(title)}</title>

@@ -1,7 +1,7 @@
 // Draws docs/pictures/pipeline.svg, and terminal-<columns>.svg from real runs: the built program on a pseudo-terminal of 40,
-// 80 and 120 columns, a night each, against the sample API. What the terminals showed is kept in test/fixtures/terminal.
+// 80 and 120 columns, a night each, against the sample API. test/fixtures/terminal keeps what the terminals showed.
 // Needs the build and `script` (util-linux): npm run build && npx tsx scripts/terminal-pictures.ts
-// With --kept it runs nothing and draws what is kept.
+// With --kept it only draws what is kept.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ for (const columns of widths) {
 }
 writeFileSync(join(root, 'docs/pictures/pipeline.svg'), renderPipeline());
 
-/** A first night that nobody looks at, then one for each width, between which the ledger moves. */
+/** Runs a first night that is not drawn, then one for each width; the ledger moves between them. */
 async function runNights(): Promise<Transcript[]> {
   const folder = mkdtempSync(join(tmpdir(), 'ledgerlake-pictures-'));
   const sandbox = await startSandbox({ assets: 6000, owners: 240, rps: 18, burst: 12, latencyMs: 90 });

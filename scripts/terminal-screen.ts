@@ -2,9 +2,9 @@ import stringWidth from 'string-width';
 
 /** What a terminal shows: its lines from the first one on, also those that have scrolled out of the window. */
 export interface TerminalScreen {
-  /** Takes what a program wrote. @throws on a sequence that it does not know */
+  /** Shows a program's output. @throws on an unknown control sequence */
   write(text: string): void;
-  /** The lines as they stand, without trailing spaces and empty lines at the end. */
+  /** The current lines, without trailing spaces and empty lines at the end. */
   lines(): string[];
 }
 
@@ -12,7 +12,7 @@ const introducer = '\u001b[';
 const sequence = /^([\d;?]*)([A-Za-z])/;
 
 /**
- * A terminal of a given width that knows what ledgerlake writes: text, newline, carriage return, cursor up, erase to the
+ * A terminal of a given width that understands ledgerlake's output: text, newline, carriage return, cursor up, erase to the
  * end of the screen. Long lines wrap. Pure but for its state.
  */
 export function createTerminalScreen(columns: number): TerminalScreen {
@@ -39,7 +39,7 @@ export function createTerminalScreen(columns: number): TerminalScreen {
     const line = rows[row]!;
     while (line.length < column) line.push(' ');
     line[column] = character;
-    // A wide character stands in two columns.
+    // A wide character takes two columns.
     for (let n = 1; n < width; n += 1) line[column + n] = '';
     column += width;
   };

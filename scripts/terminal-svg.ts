@@ -3,12 +3,12 @@ import { escapeXml, renderSvg } from './svg-theme.ts';
 
 /** What a terminal showed at some moment. */
 export interface Screen {
-  /** What stands in the title of its window. */
+  /** Title of its window. */
   title: string;
   lines: readonly string[];
 }
 
-/** What is kept of a run on a terminal, in test/fixtures/terminal. */
+/** A run on a terminal, as test/fixtures/terminal has it. */
 export interface Transcript {
   columns: number;
   screens: readonly Screen[];
@@ -47,7 +47,7 @@ function renderWindow(
   ];
 }
 
-/** One row: bars as shapes, and text in pieces, each where its column is whatever the font. */
+/** One row: bars as shapes, and text in pieces, each at its column in any font. */
 function renderRow(line: string, top: number): string[] {
   return [...line.matchAll(/█+|░+|[^█░ ]+(?: [^█░ ]+)*/g)].map(({ 0: piece, index }) => {
     const x = padding + stringWidth(line.slice(0, index)) * columnWidth;

@@ -1,5 +1,5 @@
-// Prints what the last run of `make test` or `make test-nightly` showed; with --keep writes it into docs/guarantees.md, with
-// --add as a part of the one that is kept there (a few of the test files, say, with LEDGERLAKE_FIGURES=figures-nightly.ndjson).
+// Prints the figures of the last `make test` or `make test-nightly`. --keep writes them into docs/guarantees.md; --add adds them as
+// a part of the run that is there (a few of the test files, for example, with LEDGERLAKE_FIGURES=figures-nightly.ndjson).
 //   npx tsx scripts/write-guarantees.ts [--keep | --add]
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';

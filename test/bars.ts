@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 
-/** How much of one promise a test run shows. Docs print them in this order. */
+/** How much of one promise a test run shows. docs/guarantees.md has the bars in this order. */
 export interface Bar {
   promise: string;
   /** What is counted. */
@@ -13,8 +13,8 @@ export interface Bar {
 }
 
 /**
- * How much each of the large tests does. The nightly numbers were to fit into ninety minutes on two idle cores, reckoned in
- * seconds of a core apiece: a kill 3, a damage 3.5, a step's state 1.5, a real death 2.6, a hundred seeds 35, a thousand
+ * How much each of the large tests does. The nightly numbers should fit into ninety minutes on two idle cores, at these core-seconds
+ * each: a kill 3, a damage 3.5, a step's state 1.5, a real death 2.6, a hundred seeds 35, a thousand
  * mutants 4, a sequence 35. docs/guarantees.md prints what a run of `make test-nightly` did.
  */
 export const bars = {
@@ -26,7 +26,7 @@ export const bars = {
     nightly: 500,
   },
   cells: {
-    promise: 'the network may do anything',
+    promise: 'a network fault never costs correctness',
     counts: 'faults at stages of a run',
     shownBy: 'test/chaos/faults/matrix.test.ts',
     test: 60,
@@ -40,28 +40,28 @@ export const bars = {
     nightly: 3,
   },
   steps: {
-    promise: 'no step is a bad place to die',
-    counts: 'verbs, dead at every step',
+    promise: 'a run may die at any step',
+    counts: 'verbs that died at every step',
     shownBy: 'test/chaos/crash/every-step.test.ts',
     test: 1,
     nightly: 10,
   },
   deaths: {
-    promise: 'no step is a bad place to die',
+    promise: 'a run may die at any step',
     counts: 'real SIGKILLs at steps of a night',
     shownBy: 'test/chaos/crash/every-step.test.ts',
     test: 5,
     nightly: 100,
   },
   seeds: {
-    promise: 'a moving index is told honestly',
+    promise: 'a crawl of a moving list invents and misses nothing',
     counts: 'simulated ledgers',
     shownBy: 'test/chaos/properties/moving-ledger.test.ts',
     test: 300,
     nightly: 10_000,
   },
   sequences: {
-    promise: 'whatever happens between nights, the tables end as the ledger is',
+    promise: "any sequence of nights ends with the ledger's rows",
     counts: 'random sequences of nights',
     shownBy: 'test/chaos/sequences/sequences.test.ts',
     test: 2,
@@ -83,7 +83,7 @@ export const bars = {
   },
   yearNights: {
     promise: 'nothing grows with age',
-    counts: 'nights of a year, as the fifth',
+    counts: 'nights of a year, the last like the fifth',
     shownBy: 'test/chaos/aging.test.ts',
     test: 0,
     nightly: 365,
@@ -96,7 +96,7 @@ export const bars = {
     nightly: 100_000,
   },
   readerKills: {
-    promise: 'a reader never sees half',
+    promise: 'readers never see half a night',
     counts: 'runs killed beside a reader',
     shownBy: 'test/chaos/crash/snapshot.test.ts',
     test: 20,
@@ -110,7 +110,7 @@ export const bars = {
     nightly: 50,
   },
   stops: {
-    promise: 'stopping is clean',
+    promise: 'a run stops cleanly',
     counts: 'runs stopped by SIGTERM',
     shownBy: 'test/e2e/stop.test.ts',
     test: 5,
@@ -131,8 +131,8 @@ export const bars = {
     nightly: 100_000,
   },
   fullDisks: {
-    promise: 'the disk may fill',
-    counts: 'places without room',
+    promise: 'a full disk loses nothing',
+    counts: 'files without space',
     shownBy: 'test/e2e/disk-full.test.ts',
     test: 3,
     nightly: 7,
@@ -168,7 +168,7 @@ const wanted = (process.env.LEDGERLAKE_BARS ?? '').split(',').filter((word) => w
 /** Whether this is `make test-nightly`: for tests that `make test` leaves out. */
 export const isNightly = wanted.includes('nightly');
 
-/** How much the test is to do. Throws where LEDGERLAKE_BARS names what there is not. */
+/** How much the test is to do. @throws when LEDGERLAKE_BARS names an unknown bar */
 export function bar(name: BarName): number {
   for (const word of wanted) {
     const [, named = '', value = ''] = /^(\w+)=(\d+)$/.exec(word) ?? [];
@@ -179,17 +179,17 @@ export function bar(name: BarName): number {
   return isNightly ? bars[name].nightly : bars[name].test;
 }
 
-/** What a test that passed did. Several of one bar add up. */
+/** What a passed test did. Several figures of one bar add up. */
 export interface Figure {
   done: number;
   seed?: number;
-  /** What was found besides: a sentence without a full stop. */
+  /** A further finding: a sentence without a full stop. */
   note?: string;
 }
 
 /**
- * Appends a figure to the file that LEDGERLAKE_FIGURES names. A test says it last: one that failed, that is one that
- * found a violation, says nothing, and the bar counts as not shown.
+ * Appends a figure to the file that LEDGERLAKE_FIGURES names. A test calls it last, so a test that found a violation adds no
+ * figure, and the bar counts as not shown.
  */
 export function showFigure(name: BarName, figure: Figure): void {
   const file = process.env.LEDGERLAKE_FIGURES;
