@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
-import type { ReceivedRequest } from '../src/sandbox/request-log.ts';
+import type { ReceivedRequest } from '../src/sandbox/front-desk.ts';
 import { startSandbox } from '../src/sandbox/server.ts';
 
 const { values: option } = parseArgs({

@@ -1,4 +1,4 @@
-import { type Specimen, specimenAt } from './asset-specimens.ts';
+import type { Specimen } from './asset-specimens.ts';
 import type { Random } from './random.ts';
 import type { AssetState, WorldAssets } from './world-assets.ts';
 
@@ -48,27 +48,27 @@ export function tokenSymbol(state: AssetState): string | null {
 }
 
 /** The inside of an asset's `content`, as JSON text without its braces. */
-export function contentText(assets: WorldAssets, state: AssetState, quirks: boolean): string {
+export function contentText(assets: WorldAssets, state: AssetState): string {
   const random = assets.traits.random(state.index, 'content');
-  const specimen = (quirks && specimenAt(state.index)) || {};
+  const specimen = assets.traits.specimen(state.index);
   const image = `https://arweave.net/${randomLetters(random, 43)}`;
-  const uri = specimen.jsonUri ?? JSON.stringify(`https://arweave.net/${randomLetters(random, 43)}`);
-  const files = filesText(random, image, quirks);
+  const uri = specimen?.jsonUri ?? JSON.stringify(`https://arweave.net/${randomLetters(random, 43)}`);
+  const files = filesText(random, image);
   const links =
-    specimen.links ??
+    specimen?.links ??
     `{"image":${JSON.stringify(image)}${random.oneIn(3) ? '' : `,"external_url":"https://gallery.example/${state.index}"`}}`;
   const schema = '"$schema":"https://schema.metaplex.com/nft1.0.json"';
   // A few real records have no metadata at all. Specimens and renamed assets keep theirs: it is their point.
-  const bare = quirks && random.oneIn(40) && specimenAt(state.index) === undefined && state.renames === 0;
+  const bare = random.quirk(40) && specimen === undefined && state.renames === 0;
   if (bare) return `${schema},"json_uri":${uri},"files":[],"links":{}`;
-  const metadata = metadataText(random, state, specimen, quirks);
+  const metadata = metadataText(random, state, specimen ?? {});
   return `${schema},"json_uri":${uri},"files":${files},"metadata":{${metadata}},"links":${links}`;
 }
 
-function metadataText(random: Random, state: AssetState, specimen: Specimen, quirks: boolean): string {
-  const attributes = specimen.attributes ?? attributesText(random, quirks);
+function metadataText(random: Random, state: AssetState, specimen: Specimen): string {
+  const attributes = specimen.attributes ?? attributesText(random);
   const description = specimen.description ?? JSON.stringify(describe(random));
-  const name = specimen.name ?? JSON.stringify(nameOf(random, state, quirks));
+  const name = specimen.name ?? JSON.stringify(nameOf(random, state));
   const symbol = specimen.symbol ?? JSON.stringify(tokenSymbol(state) ?? 'LLK');
   const standard = standards[state.kind];
   const text = `"description":${description},"name":${name},"symbol":${symbol}`;
@@ -77,9 +77,9 @@ function metadataText(random: Random, state: AssetState, specimen: Specimen, qui
   }`;
 }
 
-function nameOf(random: Random, state: AssetState, quirks: boolean): string {
+function nameOf(random: Random, state: AssetState): string {
   const plain = `${collectionName(state.collection)} #${state.index}`;
-  const decorated = quirks && random.oneIn(25) ? `${plain} ${random.pick(decorations)}` : plain;
+  const decorated = random.quirk(25) ? `${plain} ${random.pick(decorations)}` : plain;
   return state.renames === 0 ? decorated : `${decorated} (${state.renames + 1})`;
 }
 
@@ -90,20 +90,20 @@ function describe(random: Random): string {
 }
 
 /** Attributes as a list mostly; else, as seen: [], an object map, null, or '' for no such key. */
-function attributesText(random: Random, quirks: boolean): string {
-  const dice = random.below(100);
+function attributesText(random: Random): string {
+  const drawn = random.below(100);
+  const dice = random.quirks ? drawn : 50;
   const first = random.below(traitNames.length);
   const names = Array.from(
     { length: 5 + random.below(4) },
     (_, n) => traitNames[(first + n) % traitNames.length] as string,
   );
-  const mixed = quirks && dice >= 80;
   const value = () =>
-    mixed && random.oneIn(3) ? oddValue(random) : JSON.stringify(random.pick(traitValues));
-  if (quirks && dice < 4) return '[]';
-  if (quirks && dice < 8) return `{${names.map((name) => `"${name}":${value()}`).join(',')}}`;
-  if (quirks && dice < 11) return 'null';
-  if (quirks && dice < 13) return '';
+    dice >= 80 && random.oneIn(3) ? oddValue(random) : JSON.stringify(random.pick(traitValues));
+  if (dice < 4) return '[]';
+  if (dice < 8) return `{${names.map((name) => `"${name}":${value()}`).join(',')}}`;
+  if (dice < 11) return 'null';
+  if (dice < 13) return '';
   return `[${names.map((name) => `{"value":${value()},"trait_type":"${name}"}`).join(',')}]`;
 }
 
@@ -111,13 +111,13 @@ function oddValue(random: Random): string {
   return random.pick(['true', 'false', 'null', '0', `${random.below(100)}`, `${random.below(1000) / 8}`]);
 }
 
-function filesText(random: Random, image: string, quirks: boolean): string {
+function filesText(random: Random, image: string): string {
   const cdn = `https://cdn.ledger.example/img/${randomLetters(random, 24)}`;
   const files = [`{"uri":"${image}","cdn_uri":"${cdn}","mime":"image/png"}`];
   if (random.oneIn(3)) files.push(`{"uri":"${image}.mp4","cdn_uri":"${cdn}.mp4","mime":"video/mp4"}`);
-  if (quirks && random.oneIn(30)) files.push(`{"uri":"${image}?ext=glb"}`);
-  if (quirks && random.oneIn(60)) files.push('{"mime":"text/html"}');
-  return quirks && random.oneIn(20) ? '[]' : `[${files.join(',')}]`;
+  if (random.quirk(30)) files.push(`{"uri":"${image}?ext=glb"}`);
+  if (random.quirk(60)) files.push('{"mime":"text/html"}');
+  return random.quirk(20) ? '[]' : `[${files.join(',')}]`;
 }
 
 function randomLetters(random: Random, count: number): string {

@@ -1,11 +1,19 @@
 import { collectionName, contentText, tokenSymbol } from './asset-content-text.ts';
-import { assetTreeTable, leafHashNumber, leafHashTable, leafIdOf, treeOf } from './asset-leaves.ts';
-import { specimenAt } from './asset-specimens.ts';
 import { singleTokenText, tokenInfoText } from './asset-token-text.ts';
 import { mintIndex } from './asset-traits.ts';
-import { createKeyTable, rememberTexts } from './key-table.ts';
+import { createKeyTable } from './key-table.ts';
+import { rememberTexts } from './memory.ts';
 import type { Random } from './random.ts';
+import { assetTreeTable, leafHashNumber, leafHashTable, leafIdOf, treeOf } from './world-asset-proofs.ts';
 import type { AssetState, WorldAssets } from './world-assets.ts';
+
+/** The `options` of getAsset (spec), which the lists and the batch take too. */
+export const assetOptions = {
+  showUnverifiedCollections: 'boolean',
+  showCollectionMetadata: 'boolean',
+  showFungible: 'boolean',
+  showInscription: 'boolean',
+} as const;
 
 /** How an answer wants its records; the options are those of the spec's getAsset. */
 export interface AssetView {
@@ -25,12 +33,7 @@ export interface AssetWriter {
   write(index: number, view: AssetView): string;
 }
 
-export function createAssetWriter(
-  seed: number,
-  assets: WorldAssets,
-  owner: KeyName,
-  quirks: boolean,
-): AssetWriter {
+export function createAssetWriter(seed: number, assets: WorldAssets, owner: KeyName): AssetWriter {
   const names: KeyNames = {
     owner,
     tree: rememberTexts(createKeyTable(seed, assetTreeTable, 0).text),
@@ -44,12 +47,12 @@ export function createAssetWriter(
     write(index, view) {
       const state = assets.state(index);
       const hidden = view.content === 'list' && assets.traits.hidesContent(index);
-      const content = hidden ? '' : contentText(assets, state, quirks);
+      const content = hidden ? '' : contentText(assets, state);
       const ownSlot = view.slot === undefined || hidden ? '' : `,"last_indexed_slot":${state.updatedSlot}`;
       const slot = view.slot === undefined ? '' : `"last_indexed_slot":${view.slot},`;
       return (
         `{${slot}"interface":"${interfaceOf(state)}","id":"${assets.keys.text(index)}",` +
-        `"content":{${content}${ownSlot}},${bodyText(assets, state, names, view, quirks)}}`
+        `"content":{${content}${ownSlot}},${bodyText(assets, state, names, view)}}`
       );
     },
   };
@@ -80,7 +83,7 @@ function interfaceOf(state: AssetState): string {
   return plainInterfaces[state.index % plainInterfaces.length] as string;
 }
 
-function bodyText(assets: WorldAssets, state: AssetState, names: KeyNames, view: AssetView, quirks: boolean) {
+function bodyText(assets: WorldAssets, state: AssetState, names: KeyNames, view: AssetView) {
   const random = assets.traits.random(state.index, 'body');
   const authority = names.authority(state.collection);
   const points = random.pick([0, 250, 420, 500, 550, 710, 1000]);
@@ -93,24 +96,25 @@ function bodyText(assets: WorldAssets, state: AssetState, names: KeyNames, view:
     .join(',');
   return (
     `"authorities":[{"address":"${authority}","scopes":["full"]}],` +
-    `"compression":{${compressionText(state, names, random, quirks)}},` +
+    `"compression":{${compressionText(state, names, random)}},` +
     `"grouping":[${groupingText(state, names, view)}],` +
     `"royalty":{"royalty_model":"creators","target":null,"percent":${percent},"basis_points":${points},` +
     `"primary_sale_happened":${!random.oneIn(3)},"locked":false},"creators":[${creators}],` +
-    `"ownership":{${ownershipText(state, names, random, quirks)}}${supplyText(state, random)},` +
+    `"ownership":{${ownershipText(state, names, random)}}${supplyText(state, random)},` +
     `"mutable":${!random.oneIn(4)},"burnt":${state.burnt}` +
-    tokenInfoText(assets, state, { symbol: tokenSymbol(state), authority, quirks }) +
+    tokenInfoText(assets, state, { symbol: tokenSymbol(state), authority }) +
     (view.showFungible ? singleTokenText(state, authority) : '') +
-    extrasText(state, authority, names, view, quirks)
+    (assets.traits.specimen(state.index)?.extra ?? '') +
+    extrasText(state, authority, names, view)
   );
 }
 
-function compressionText(state: AssetState, names: KeyNames, random: Random, quirks: boolean): string {
+function compressionText(state: AssetState, names: KeyNames, random: Random): string {
   if (state.kind !== 'compressed') {
     return `"eligible":${random.oneIn(9)},"compressed":false,"data_hash":"","creator_hash":"","asset_hash":"","tree":"","seq":0,"leaf_id":0`;
   }
   const leaf = leafHashNumber(state.index, state.rewrites);
-  const second = quirks && state.index % 16 === 1;
+  const second = random.quirks && state.index % 16 === 1;
   const extra = second ? `"collection_hash":"${names.hash(leaf + 3)}","flags":0,` : '';
   return (
     `"eligible":false,"compressed":true,"data_hash":"${names.hash(leaf)}","creator_hash":"${names.hash(leaf + 1)}",` +
@@ -130,12 +134,12 @@ function groupingText(state: AssetState, names: KeyNames, view: AssetView): stri
   return state.index % 8 === 3 ? `${group},${claimed}` : group;
 }
 
-function ownershipText(state: AssetState, names: KeyNames, random: Random, quirks: boolean): string {
+function ownershipText(state: AssetState, names: KeyNames, random: Random): string {
   const delegated = random.oneIn(6);
-  const none = quirks && random.oneIn(4) ? '""' : 'null';
+  const none = random.quirk(4) ? '""' : 'null';
   const delegate = delegated ? `"${names.delegate(random.below(500))}"` : none;
   const owner = state.owner === null ? '' : names.owner(state.owner);
-  const bound = quirks && random.oneIn(12) ? `"non_transferable":${random.oneIn(2)},` : '';
+  const bound = random.quirk(12) ? `"non_transferable":${random.oneIn(2)},` : '';
   return (
     `"frozen":${random.oneIn(7)},${bound}"delegated":${delegated},"delegate":${delegate},` +
     `"ownership_model":"${state.kind === 'fungible' ? 'token' : 'single'}","owner":"${owner}"`
@@ -150,11 +154,9 @@ function supplyText(state: AssetState, random: Random): string {
   return `,"supply":{"print_max_supply":${max},"print_current_supply":${current},"edition_nonce":${nonce}}`;
 }
 
-function extrasText(state: AssetState, authority: string, names: KeyNames, view: AssetView, quirks: boolean) {
-  const specimen = quirks ? (specimenAt(state.index)?.extra ?? '') : '';
+function extrasText(state: AssetState, authority: string, names: KeyNames, view: AssetView) {
   const inscribed = view.showInscription && state.index % 50 === 16;
   return (
-    specimen +
     coreText(state, authority) +
     spl20Text(state) +
     (inscribed ? inscriptionText(state, authority, names) : '')

@@ -1,4 +1,3 @@
-import { specimenAt } from './asset-specimens.ts';
 import type { Random } from './random.ts';
 import type { AssetState, WorldAssets } from './world-assets.ts';
 
@@ -14,21 +13,21 @@ const programs = [
 export function tokenInfoText(
   assets: WorldAssets,
   state: AssetState,
-  as: { symbol: string | null; authority: string; quirks: boolean },
+  { symbol, authority }: { symbol: string | null; authority: string },
 ): string {
   if (state.kind !== 'fungible') return '';
   const random = assets.traits.random(state.index, 'token');
   const decimals = random.pick(decimalChoices);
-  const specimen = as.quirks ? specimenAt(state.index)?.supply : undefined;
-  const supply = specimen ?? supplyText(random, state.issues, as.quirks);
-  const extended = as.quirks && random.oneIn(5);
+  const specimen = assets.traits.specimen(state.index)?.supply;
+  const supply = specimen ?? supplyText(random, state.issues);
+  const extended = random.quirk(5);
   const extensions = extended
     ? `,"mint_extensions":{"transfer_fee_config":{"maximum_fee":${random.u64()},"transfer_fee_basis_points":25}}`
     : '';
   return (
-    `,"token_info":{"symbol":"${as.symbol}",${supply === '' ? '' : `"supply":${supply},`}"decimals":${decimals},` +
+    `,"token_info":{"symbol":"${symbol}",${supply === '' ? '' : `"supply":${supply},`}"decimals":${decimals},` +
     `"token_program":"${programs[extended ? 1 : 0]}"${priceText(assets, state.index)},` +
-    `"mint_authority":"${as.authority}","freeze_authority":"${random.oneIn(4) ? '' : as.authority}"}${extensions}`
+    `"mint_authority":"${authority}","freeze_authority":"${random.oneIn(4) ? '' : authority}"}${extensions}`
   );
 }
 
@@ -48,12 +47,12 @@ export function singleTokenText(state: AssetState, authority: string): string {
   );
 }
 
-function supplyText(random: Random, issues: number, quirks: boolean): string {
-  const large = quirks ? random.below(10) : 9;
+function supplyText(random: Random, issues: number): string {
+  const large = random.quirks ? random.below(10) : 9;
   // Kept below 2^63 × 2, so that a thousand later issues still fit 64 bits.
   const born = large === 0 ? random.u64() >> 1n : random.u64() >> BigInt(16 + random.below(30));
   const supply = born + BigInt(issues) * 1_000_000_007n;
-  return quirks && random.oneIn(12) ? `"${supply}"` : `${supply}`;
+  return random.quirk(12) ? `"${supply}"` : `${supply}`;
 }
 
 function priceText(assets: WorldAssets, index: number): string {

@@ -1,3 +1,4 @@
+import { type Specimen, specimenAt } from './asset-specimens.ts';
 import { hashStream, Random, skewed } from './random.ts';
 
 /** What decides the shape of an asset's record. */
@@ -28,6 +29,8 @@ export interface AssetTraits {
   hidesContent(index: number): boolean;
   /** Random values for one part of the asset's record; `version` gives others. */
   random(index: number, part: keyof typeof parts, version?: number): Random;
+  /** The oddities of a specimen; undefined for an ordinary asset, and without quirks. */
+  specimen(index: number): Specimen | undefined;
 }
 
 const parts = { content: 1, body: 2, token: 3, price: 4 } as const;
@@ -37,7 +40,10 @@ export function mintIndex(mint: number): number {
   return mint * 10 + 7;
 }
 
-export function createAssetTraits(seed: number, owners: number, collections: number): AssetTraits {
+export function createAssetTraits(
+  seed: number,
+  { owners, collections, quirks }: { owners: number; collections: number; quirks: boolean },
+): AssetTraits {
   const kinds = hashStream(seed, 'asset-kind');
   const groups = hashStream(seed, 'asset-collection');
   const creators = hashStream(seed, 'asset-creators');
@@ -58,7 +64,8 @@ export function createAssetTraits(seed: number, owners: number, collections: num
     updatedSlotOf: (index) => createdSlotOf(index) + (fates(index) % 1_000_000),
     hidesContent: (index) => fates(index) % 3 === 0,
     random: (index, part, version = 0) =>
-      new Random(details((index + version * 0x9e3779b1) | 0) ^ Math.imul(parts[part], 0x85ebca6b)),
+      new Random(details((index + version * 0x9e3779b1) | 0) ^ Math.imul(parts[part], 0x85ebca6b), quirks),
+    specimen: (index) => (quirks ? specimenAt(index) : undefined),
   };
 }
 

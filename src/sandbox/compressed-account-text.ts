@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { encodeBase58 } from './base58.ts';
-import { type CompressedAccount, stateTreeCount } from './compression-history.ts';
+import { type CompressedAccount, type CompressionHistory, stateTreeCount } from './compression-history.ts';
 import type { Random } from './random.ts';
 
 /** A compressed account as records tell it; numbers are exact. */
@@ -55,10 +55,9 @@ export function describeAccount(
   account: CompressedAccount & { slotCreated: number },
   random: Random,
   names: CompressedNames,
-  quirks: boolean,
 ): CompressedAccountFacts {
   const token = account.token === null ? null : describeToken(account, random, names);
-  const large = quirks && random.oneIn(20);
+  const large = random.quirk(20);
   const some = random.u64() >> BigInt(large ? 0 : 20 + random.below(20));
   const lamports = token !== null && !random.oneIn(10) ? 0n : some;
   const bytes = token === null ? plainBytes(random) : tokenBytes(account, token, names);
@@ -68,10 +67,10 @@ export function describeAccount(
     lamports,
     leafIndex: Math.floor(number / stateTreeCount),
     owner: token === null ? names.owner.text(account.owner) : tokenProgram,
-    seq: quirks && number % 16 === 9 ? null : account.seq,
+    seq: random.quirks && number % 16 === 9 ? null : account.seq,
     slotCreated: account.slotCreated,
     tree: names.tree(number % stateTreeCount),
-    data: bytes === null ? null : describeData(bytes, token !== null, random, quirks),
+    data: bytes === null ? null : describeData(bytes, token !== null, random),
     token,
   };
 }
@@ -92,14 +91,14 @@ function describeToken(
   };
 }
 
-function describeData(bytes: Uint8Array, isToken: boolean, random: Random, quirks: boolean) {
+function describeData(bytes: Uint8Array, isToken: boolean, random: Random) {
   const dice = random.below(10);
   let discriminator = isToken || dice < 4 ? commonDiscriminator : random.u64();
   if (dice === 9) discriminator = isToken ? 2n : 2n ** 64n - 1n;
   return {
     data: Buffer.from(bytes).toString('base64'),
     dataHash: encodeBase58(hash('sha256', bytes, 'buffer')),
-    discriminator: quirks ? discriminator : 2n,
+    discriminator: random.quirks ? discriminator : 2n,
   };
 }
 
@@ -147,4 +146,43 @@ export function tokenDataText(token: CompressedTokenFacts, asText: boolean): str
 
 function quote(text: string | null): string {
   return text === null ? 'null' : `"${text}"`;
+}
+
+/** The records of compressed accounts and transactions, each as one line of JSON text. */
+export interface CompressionRecords {
+  accountText(number: number): string;
+  /** `{account, tokenData}` of a token account. */
+  tokenAccountText(number: number, facts?: CompressedAccountFacts): string;
+  /** The answer of getTransactionWithCompressionInfo. */
+  transactionRecord(number: number): string;
+}
+
+export function createCompressionRecords(of: {
+  history: CompressionHistory;
+  facts: (number: number) => CompressedAccountFacts;
+  transactionText: (number: number) => string;
+  slotOf: (transaction: number) => number;
+  quirks: boolean;
+}): CompressionRecords {
+  const tokenOf = (number: number, { token }: CompressedAccountFacts) =>
+    token === null ? 'null' : tokenDataText(token, of.quirks && number % 97 === 5);
+  const pairOf = (number: number, name: string, facts = of.facts(number)) =>
+    `{"account":${accountText(facts)},"${name}":${tokenOf(number, facts)}}`;
+  const changesText = (numbers: readonly number[]) =>
+    numbers.map((one) => pairOf(one, 'optionalTokenData')).join(',');
+  return {
+    accountText: (number) => accountText(of.facts(number)),
+    tokenAccountText: (number, facts) => pairOf(number, 'tokenData', facts),
+    transactionRecord(number) {
+      const { opened = [], closed = [] } = of.history.transactions[number] ?? {};
+      const info = `{"closedAccounts":[${changesText(closed)}],"openedAccounts":[${changesText(opened)}]}`;
+      const text = of.transactionText(number);
+      // The spec writes compression_info, and says that the transaction is an object.
+      if (of.quirks && number % 6 === 2) {
+        const transaction = `{"slot":${of.slotOf(number)},"transaction":["${text}","base64"]}`;
+        return `{"compression_info":${info},"transaction":${transaction}}`;
+      }
+      return `{"compressionInfo":${info},"transaction":"${text}"}`;
+    },
+  };
 }

@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Answer, type Refusal, sendAnswer } from './answer.ts';
-import { createFaultPlan, type Fault } from './faults.ts';
-import type { ReceivedLog, ReceivedRequest } from './request-log.ts';
+import { hashStream } from './random.ts';
 import type { Pool } from './rpc-method.ts';
-import { createTokenBucket, type TokenBucket } from './token-bucket.ts';
 
 /** How requests are let in; the same for all interfaces. */
 export interface FrontDeskOptions {
@@ -89,4 +87,83 @@ function faultAnswer(fault: Fault | null, visit: Visit): Answer | null {
   }
   if (fault === 'unavailable-503') return { status: 503, body: 'Service Unavailable', headers: html };
   return null;
+}
+
+/** What may go wrong with an answer. */
+export type Fault = 'error-500' | 'html-502' | 'unavailable-503' | 'reset' | 'cut';
+
+const faults: readonly Fault[] = ['error-500', 'html-502', 'unavailable-503', 'reset', 'cut'];
+
+/** Decides for each request in turn whether, and how, it fails: the same seed gives the same sequence. */
+export function createFaultPlan(seed: number, rate: number): () => Fault | null {
+  const chances = hashStream(seed, 'fault');
+  const kinds = hashStream(seed, 'fault-kind');
+  let requests = 0;
+  return () => {
+    requests += 1;
+    if (chances(requests) / 2 ** 32 >= rate) return null;
+    return faults[kinds(requests) % faults.length] as Fault;
+  };
+}
+
+/** A rate limit: `rps` requests a second on average, up to `burst` at once. */
+export interface TokenBucket {
+  /** Takes one token: 0 when there was one, else the whole seconds until there is (Retry-After). */
+  take(nowMs: number): number;
+}
+
+/** @param rps 0 means no limit  @param burst bucket size, at least 1 */
+export function createTokenBucket(rps: number, burst: number): TokenBucket {
+  const size = Math.max(1, burst);
+  let tokens = size;
+  let filledAt: number | null = null;
+  return {
+    take(nowMs) {
+      if (rps <= 0) return 0;
+      tokens = Math.min(size, tokens + ((nowMs - (filledAt ?? nowMs)) / 1000) * rps);
+      filledAt = nowMs;
+      if (tokens < 1) return Math.max(1, Math.ceil((1 - tokens) / rps));
+      tokens -= 1;
+      return 0;
+    },
+  };
+}
+
+/** One request the API was asked, for tests that count them. */
+export interface ReceivedRequest {
+  /** JSON-RPC method; '' when the body named none. */
+  method: string;
+  params: unknown;
+  /** HTTP status; 0 when the connection was reset by a fault. */
+  status: number;
+  /** The JSON-RPC error code, when that was the answer. */
+  error?: number;
+  /** Milliseconds since 1970. */
+  at: number;
+}
+
+/** Keeps what was asked, oldest first, within a budget of request bytes. */
+export interface ReceivedLog {
+  /** The log itself: always the same array. */
+  readonly entries: ReceivedRequest[];
+  add(entry: ReceivedRequest, bytes: number): void;
+}
+
+/** @param maxBytes request bodies kept; the oldest tenth goes when it is exceeded */
+export function createReceivedLog(maxBytes = 16 * 1024 * 1024): ReceivedLog {
+  const entries: ReceivedRequest[] = [];
+  const sizes: number[] = [];
+  let total = 0;
+  return {
+    entries,
+    add(entry, bytes) {
+      entries.push(entry);
+      sizes.push(bytes);
+      total += bytes;
+      if (total <= maxBytes) return;
+      const dropped = Math.ceil(entries.length / 10);
+      entries.splice(0, dropped);
+      for (const size of sizes.splice(0, dropped)) total -= size;
+    },
+  };
 }

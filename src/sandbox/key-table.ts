@@ -1,5 +1,4 @@
 import { decodeBase58, encodeBase58 } from './base58.ts';
-import { countBefore } from './binary-search.ts';
 import { type HashStream, hashStream } from './random.ts';
 
 /**
@@ -92,14 +91,14 @@ export function sortBy(count: number, weight: (n: number) => number): Uint32Arra
   return sorted;
 }
 
-/** Keeps the base58 texts of keys that come again and again; the first 100,000, which is 10 MB. */
-export function rememberTexts(text: (index: number) => string): (index: number) => string {
-  const known = new Map<number, string>();
-  return (index) => {
-    const remembered = known.get(index);
-    if (remembered !== undefined) return remembered;
-    const value = text(index);
-    if (known.size < 100_000) known.set(index, value);
-    return value;
-  };
+/** How many of the positions 0 to `length` - 1 are before; those that are must all come first. */
+export function countBefore(length: number, isBefore: (position: number) => boolean): number {
+  let low = 0;
+  let high = length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (isBefore(middle)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -32,9 +32,12 @@ export function hashStream(seed: number, name: string): HashStream {
 /** A small sequence of random values that starts from one word (mulberry32). */
 export class Random {
   #state: number;
+  /** Whether what it generates may be odd (`WorldOptions.quirks`). */
+  readonly quirks: boolean;
 
-  constructor(word: number) {
+  constructor(word: number, quirks = false) {
     this.#state = word | 0;
+    this.quirks = quirks;
   }
 
   /** An integer from 0 to 2^32 - 1. */
@@ -53,6 +56,11 @@ export class Random {
   /** True once in `count` times. */
   oneIn(count: number): boolean {
     return this.below(count) === 0;
+  }
+
+  /** True once in `count` times where quirks are on; where they are off, no value is drawn. */
+  quirk(count: number): boolean {
+    return this.quirks && this.oneIn(count);
   }
 
   pick<T>(choices: readonly T[]): T {

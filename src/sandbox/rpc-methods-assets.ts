@@ -1,7 +1,5 @@
-import { assetOptions } from './asset-options.ts';
-import type { AssetView } from './asset-text.ts';
-import { maxLimit } from './list-paging.ts';
-import { arrayText, isLoose } from './page-text.ts';
+import { type AssetView, assetOptions } from './asset-text.ts';
+import { arrayText, isLoose, maxLimit } from './list-paging.ts';
 import { badParams, notFound, type RpcMethod } from './rpc-method.ts';
 import type { AssetProof } from './world-asset-proofs.ts';
 

@@ -1,8 +1,7 @@
 import { decodeBase58, encodeBase58 } from './base58.ts';
-import { countBefore } from './binary-search.ts';
+import { countBefore } from './key-table.ts';
 import { maxLimit } from './list-paging.ts';
-import { type AnswerContext, badParams, type RpcMethod } from './rpc-method.ts';
-import { readKey } from './rpc-params.ts';
+import { type AnswerContext, badParams, type RpcMethod, readKey } from './rpc-method.ts';
 import type { World } from './world.ts';
 
 const getCompressedAccount: RpcMethod = {

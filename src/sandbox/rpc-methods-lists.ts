@@ -1,10 +1,13 @@
-import { assetOptions } from './asset-options.ts';
-import { type SortKey, sortKeys, sortRows } from './asset-order.ts';
-import type { AssetView } from './asset-text.ts';
-import { cutPage, type PagingParams, pagingParams } from './list-paging.ts';
-import { isLoose, pageText } from './page-text.ts';
+import { type AssetView, assetOptions } from './asset-text.ts';
+import { sortBy } from './key-table.ts';
+import { cutPage, isLoose, type PagingParams, pageText, pagingParams } from './list-paging.ts';
 import { type AnswerContext, badParams, type RpcMethod } from './rpc-method.ts';
 import type { World } from './world.ts';
+import type { WorldAssets } from './world-assets.ts';
+
+/** The `sortBy.sortBy` words of the asset lists. */
+const sortKeys = ['id', 'created', 'updated', 'recent_action', 'none'] as const;
+type SortKey = (typeof sortKeys)[number];
 
 const assetListParams = {
   ...pagingParams,
@@ -63,6 +66,25 @@ function listAssets(rows: Uint32Array, params: AssetListParams, context: AnswerC
   const view: AssetView = { content: 'list', ...params.options };
   const records = page.rows.map((row) => world.assetWriter.write(row, view));
   return pageText('items', page, records, slot, isLoose(page.rows, world.quirks));
+}
+
+/** Lists live until the next tick, and so do their sorted forms. */
+const made = new WeakMap<Uint32Array, Map<SortKey, Uint32Array>>();
+
+/** The rows of an asset list in ascending order of a sort key; equal ones by id, `none` in no order that means anything. */
+function sortRows(assets: WorldAssets, rows: Uint32Array, key: SortKey): Uint32Array {
+  const known = made.get(rows) ?? new Map<SortKey, Uint32Array>();
+  made.set(rows, known);
+  const sorted = known.get(key) ?? orderRows(assets, rows, key);
+  known.set(key, sorted);
+  return sorted;
+}
+
+function orderRows(assets: WorldAssets, rows: Uint32Array, key: SortKey): Uint32Array {
+  if (key === 'id') return rows;
+  if (key === 'none') return rows.slice().sort();
+  const slotOf = key === 'created' ? assets.createdSlot : assets.updatedSlot;
+  return sortBy(rows.length, (n) => slotOf(rows[n] as number)).map((n) => rows[n] as number);
 }
 
 const getTokenAccounts: RpcMethod = {

@@ -1,10 +1,8 @@
 import { hash } from 'node:crypto';
-import type { NewAddressProof } from './address-trees.ts';
+import type { AccountProof, NewAddressProof } from './compression-trees.ts';
 import { maxLimit } from './list-paging.ts';
-import { badParams, ListRule, notFound, type RpcMethod } from './rpc-method.ts';
+import { badParams, ListRule, notFound, type RpcMethod, readKey } from './rpc-method.ts';
 import { valueText } from './rpc-methods-compression.ts';
-import { readKey } from './rpc-params.ts';
-import type { AccountProof } from './state-trees.ts';
 import type { World } from './world.ts';
 
 interface NewAddress {

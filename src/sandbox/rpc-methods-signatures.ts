@@ -1,7 +1,6 @@
 import { decodeBase58, encodeBase58 } from './base58.ts';
-import { badParams, notFound, type RpcMethod } from './rpc-method.ts';
+import { badParams, notFound, type RpcMethod, readKey } from './rpc-method.ts';
 import { checkLimit, valueText } from './rpc-methods-compression.ts';
-import { readKey } from './rpc-params.ts';
 import type { SignatureList } from './world-signatures.ts';
 
 const pageParams = { cursor: 'string', limit: 'integer' } as const;

@@ -1,13 +1,16 @@
 import type { AddressInfo } from 'node:net';
 import Fastify, { type FastifyInstance } from 'fastify';
-import { createFrontDesk, type FrontDeskOptions } from './front-desk.ts';
-import { isLoopback } from './loopback.ts';
-import { createReceivedLog, type ReceivedLog, type ReceivedRequest } from './request-log.ts';
+import {
+  createFrontDesk,
+  createReceivedLog,
+  type FrontDeskOptions,
+  type ReceivedLog,
+  type ReceivedRequest,
+} from './front-desk.ts';
 import { addRpcRoute } from './rpc-routes.ts';
 import { addWalletRoutes } from './wallet-routes.ts';
-import type { WebhookOptions } from './webhook-record.ts';
 import { addWebhookRoute } from './webhook-routes.ts';
-import { createWebhooks, type Webhooks } from './webhooks.ts';
+import { createWebhooks, isLoopback, type WebhookOptions, type Webhooks } from './webhooks.ts';
 import { createWorld, type World, type WorldOptions } from './world.ts';
 
 /** How the sandbox is served; every one is optional. */

@@ -1,8 +1,7 @@
-import type { NewAddressProof } from './address-trees.ts';
 import { decodeBase58 } from './base58.ts';
 import { accountText, type CompressedAccountFacts } from './compressed-account-text.ts';
 import type { CompressedAccount, CompressionTransaction } from './compression-history.ts';
-import type { AccountProof } from './state-trees.ts';
+import type { AccountProof, NewAddressProof } from './compression-trees.ts';
 import type { SignatureItem, SignatureList } from './world-signatures.ts';
 import type { WorldState } from './world-state.ts';
 

@@ -64,23 +64,23 @@ export function createWalletEvents(parts: WalletEventParts): (owner: number) => 
   );
   const [tokenKeys, walletKeys, spamKeys] = tables as [KeyTable, KeyTable, KeyTable];
   const words = hashStream(seed, 'wallet-event');
-  const timeless = (random: Random) => parts.quirks && random.oneIn(25);
+  const randomOf = (index: number) => new Random(words(index), parts.quirks);
   const tokenEvents = (account: number) => {
     const { mint } = parts.tokenAccounts.state(account);
     return amountMoves(parts, account, words).map(({ slot, raw }, n): WalletEvent => {
       const index = account * 256 + (n & 255);
-      const random = new Random(words(index ^ 0x2aaaaaaa));
+      const random = randomOf(index ^ 0x2aaaaaaa);
       const what = describeMove({ mint, raw, counterparty: random.below(parts.outsiders.size) }, random);
-      return { keys: tokenKeys, index, slot, ...what, failed: false, timeless: timeless(random) };
+      return { keys: tokenKeys, index, slot, ...what, failed: false, timeless: random.quirk(25) };
     });
   };
   const otherEvents = (owner: number) =>
     Array.from({ length: 1 + (words(owner) % 24) }, (_, n): WalletEvent => {
       const index = owner * 64 + n;
-      const random = new Random(words(index ^ 0x15555555));
+      const random = randomOf(index ^ 0x15555555);
       const what =
         n === 0 ? fund(random, parts.outsiders.size) : dabble(random, owner + n, parts.outsiders.size);
-      return { keys: walletKeys, index, ...what, timeless: timeless(random) };
+      return { keys: walletKeys, index, ...what, timeless: random.quirk(25) };
     });
   return (owner) => {
     if (owner === -1) return [];

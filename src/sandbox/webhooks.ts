@@ -1,8 +1,7 @@
-import { isLoopback } from './loopback.ts';
 import type { WalletEvent } from './wallet-events.ts';
-import { type Delivery, deliver, deliveryBody } from './webhook-delivery.ts';
-import { defaultWebhooks, fillIn, type WebhookOptions, type WebhookRecord } from './webhook-record.ts';
+import { historyRecord } from './wallet-records.ts';
 import type { World } from './world.ts';
+import { blockTimeOf } from './world-signatures.ts';
 
 export interface Webhooks {
   /** As they are now. */
@@ -97,4 +96,100 @@ function wantsType({ webhookType, transactionTypes }: WebhookRecord, type: strin
 function reachesLoopback(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : null;
   return url !== null && url.protocol === 'http:' && isLoopback(url.hostname);
+}
+
+/** Whether a host name (of a URL, or to listen on) can only be this machine. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+/** A webhook record (spec, "Webhook record"). */
+export interface WebhookRecord {
+  webhookID: string;
+  wallet: string;
+  webhookURL: string;
+  transactionTypes: string[];
+  /** Watched wallets (owners of the world); other addresses are never involved in anything here. */
+  accountAddresses: string[];
+  webhookType: 'enhanced' | 'raw' | 'discord' | 'enhancedDevnet' | 'rawDevnet' | 'discordDevnet';
+  authHeader?: string;
+  active: boolean;
+}
+
+/** A webhook as an option of the sandbox; what is left out is as in the first default one. */
+export type WebhookOptions = Pick<WebhookRecord, 'webhookID' | 'webhookURL' | 'accountAddresses'> &
+  Partial<WebhookRecord>;
+
+/** One active, one disabled, both with receivers elsewhere: nothing is ever delivered to them. */
+export function defaultWebhooks(world: World): WebhookRecord[] {
+  const first = fillIn(world, {
+    webhookID: '3f0c9a52-6d1b-4c8e-9a57-0d2f4b6c8e11',
+    webhookURL: 'https://hooks.example/ledger',
+    accountAddresses: Array.from({ length: Math.min(3, world.owners.size) }, (_, n) => world.owners.text(n)),
+    authHeader: 'Bearer sandbox-secret',
+  });
+  const second: WebhookRecord = {
+    ...first,
+    webhookID: 'b2a7d4e0-91c3-4f5a-8b6e-7c1d0e9f2a33',
+    webhookType: 'raw',
+    active: false,
+  };
+  delete second.authHeader;
+  return [first, second];
+}
+
+/** A record of the options: enhanced, for any type, active, unless they say otherwise. */
+export function fillIn(world: World, options: WebhookOptions): WebhookRecord {
+  const wallet = world.owners.text(0);
+  return { wallet, transactionTypes: ['ANY'], webhookType: 'enhanced', active: true, ...options };
+}
+
+/** One delivery that was tried; there is no second try. */
+export interface Delivery {
+  webhookID: string;
+  /** The transaction it told of. */
+  signature: string;
+  /** HTTP status of the receiver; 0 when it did not answer in time. */
+  status: number;
+}
+
+const deliveryTimeoutMs = 2000;
+
+/** Posts to the receiver, with the record's authHeader as `authorization`. Returns as `Delivery.status`. */
+export async function deliver(record: WebhookRecord, body: string, closing: AbortSignal): Promise<number> {
+  const { webhookURL, authHeader } = record;
+  try {
+    const answer = await fetch(webhookURL, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(authHeader === undefined ? {} : { authorization: authHeader }),
+      },
+      body,
+      // A redirect could lead away from loopback.
+      redirect: 'manual',
+      signal: AbortSignal.any([closing, AbortSignal.timeout(deliveryTimeoutMs)]),
+    });
+    await answer.body?.cancel();
+    return answer.status;
+  } catch {
+    return 0;
+  }
+}
+
+/** What a webhook of this type is told of one transaction: a list of one, except for chat messages. */
+export function deliveryBody(
+  world: World,
+  record: WebhookRecord,
+  wallet: string,
+  event: WalletEvent,
+): string {
+  const row = historyRecord(world, wallet, event);
+  if (record.webhookType.startsWith('enhanced')) return JSON.stringify([{ type: event.type, ...row }]);
+  if (record.webhookType.startsWith('discord')) {
+    return JSON.stringify({ content: `${event.type} ${row.signature}` });
+  }
+  const meta = { err: row.error, fee: row.fee * 1e9 };
+  const transaction = { signatures: [row.signature] };
+  return JSON.stringify([{ blockTime: blockTimeOf(event.slot), slot: event.slot, meta, transaction }]);
 }

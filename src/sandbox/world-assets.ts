@@ -1,4 +1,3 @@
-import { specimenAt } from './asset-specimens.ts';
 import { type AssetKind, type AssetTraits, type CreatorShare, createAssetTraits } from './asset-traits.ts';
 import { createKeyTable, type KeyTable } from './key-table.ts';
 import { hashStream, Random } from './random.ts';
@@ -71,7 +70,7 @@ const untouched: AssetChange = { slot: 0, renames: 0, rewrites: 0, turns: 0, iss
 
 export function createWorldAssets(seed: number, counts: AssetCounts): WorldAssets {
   const keys = createKeyTable(seed, 'asset', counts.assets);
-  const traits = createAssetTraits(seed, counts.owners, counts.collections);
+  const traits = createAssetTraits(seed, counts);
   const changes: AssetChanges = new Map();
   const lists = new Map<string, Uint32Array>();
   const tickWords = hashStream(seed, 'asset-tick');
@@ -120,7 +119,7 @@ function changeAssets(
   for (let n = Math.ceil(of.size / 100); n > 0; n -= 1) {
     const index = random.below(of.size);
     const change = of.changes.get(index) ?? untouched;
-    if (of.counts.quirks && specimenAt(index) !== undefined) continue;
+    if (of.traits.specimen(index) !== undefined) continue;
     if (change.burnt ?? of.traits.burntAtStart(index)) continue;
     const moved = { ...change, slot: slotAt(random) };
     moveAsset(moved, of.traits.kindOf(index), random, of.counts);

@@ -1,18 +1,23 @@
-import { type AddressTrees, createAddressTrees } from './address-trees.ts';
 import { mintIndex } from './asset-traits.ts';
 import { decodeBase58 } from './base58.ts';
 import {
   type CompressedAccountFacts,
   type CompressedNames,
+  type CompressionRecords,
+  createCompressionRecords,
   describeAccount,
 } from './compressed-account-text.ts';
 import { type CompressedAccount, CompressionHistory, stateTreeCount } from './compression-history.ts';
 import { type CompressionIndexes, createCompressionIndexes } from './compression-indexes.ts';
-import { type CompressionRecords, createCompressionRecords } from './compression-records.ts';
-import { createKeyTable, type KeyTable, rememberTexts } from './key-table.ts';
+import {
+  type AccountProof,
+  type AddressTrees,
+  createAddressTrees,
+  createStateTrees,
+} from './compression-trees.ts';
+import { createKeyTable, type KeyTable } from './key-table.ts';
+import { rememberTexts } from './memory.ts';
 import { hashStream, Random } from './random.ts';
-import { type AccountProof, createStateTrees } from './state-trees.ts';
-import { transactionText } from './transaction-bytes.ts';
 import type { WorldSignatures } from './world-signatures.ts';
 
 /** The compressed accounts, numbered from 0 in the order they were opened, and what led to them. */
@@ -117,9 +122,8 @@ function createDescriber(parts: CompressionParts, history: CompressionHistory, n
     return describeAccount(
       number,
       { ...account, slotCreated: slot },
-      new Random(details(number)),
+      new Random(details(number), parts.quirks),
       names,
-      parts.quirks,
     );
   };
 }
@@ -136,4 +140,32 @@ function writeTransaction(number: number, parts: CompressionParts, history: Comp
     recentBlockhash: createKeyTable(parts.seed, 'blockhash', 0).bytes(parts.signatures.slotOf(number)),
     data: Uint8Array.of(closed.length, opened.length),
   });
+}
+
+/** What a transaction's bytes tell; keys are 32 bytes, the signature 64. */
+export interface TransactionParts {
+  signature: Uint8Array;
+  /** The fee payer first. */
+  accountKeys: Uint8Array[];
+  recentBlockhash: Uint8Array;
+  data: Uint8Array;
+}
+
+/**
+ * A transaction in the ledger's own layout (legacy message, one signature, one instruction over all accounts,
+ * the last of which is the program), in base64. Lists are below 128 long, so a length is one byte.
+ */
+export function transactionText(parts: TransactionParts): string {
+  const { signature, accountKeys, recentBlockhash, data } = parts;
+  const program = accountKeys.length - 1;
+  const accounts = accountKeys.slice(0, -1).map((_, position) => position);
+  return Buffer.concat([
+    Uint8Array.of(1),
+    signature,
+    Uint8Array.of(1, 0, 1, accountKeys.length),
+    ...accountKeys,
+    recentBlockhash,
+    Uint8Array.of(1, program, accounts.length, ...accounts, data.length),
+    data,
+  ]).toString('base64');
 }

@@ -1,6 +1,5 @@
 import { startSlot } from './asset-traits.ts';
-import { countBefore } from './binary-search.ts';
-import { createKeyTable, type KeyTable } from './key-table.ts';
+import { countBefore, createKeyTable, type KeyTable } from './key-table.ts';
 import { hashStream, Random } from './random.ts';
 
 /** One transaction that used the compression program. */

@@ -1,6 +1,6 @@
 import { mintIndex, startSlot } from './asset-traits.ts';
-import { groupRows } from './group-rows.ts';
 import { createKeyTable, type KeyTable } from './key-table.ts';
+import { groupRows } from './memory.ts';
 import { hashStream, Random, skewed } from './random.ts';
 
 /** What happened to a token account since the world was made. */

@@ -1,9 +1,8 @@
 import { decimalsOf, priceOf } from './asset-token-text.ts';
 import { mintIndex } from './asset-traits.ts';
 import { decodeBase58 } from './base58.ts';
-import { groupRows } from './group-rows.ts';
 import type { KeyTable } from './key-table.ts';
-import { createMemory } from './memory.ts';
+import { createMemory, groupRows } from './memory.ts';
 import { createWalletEvents, transactionFee, type WalletEvent } from './wallet-events.ts';
 import { createWalletIdentities, type WalletIdentities } from './wallet-identities.ts';
 import type { WorldAssets } from './world-assets.ts';

@@ -1,6 +1,7 @@
 import { createAssetWriter } from './asset-text.ts';
 import { creatorCount, startSlot } from './asset-traits.ts';
-import { createKeyTable, rememberTexts } from './key-table.ts';
+import { createKeyTable } from './key-table.ts';
+import { rememberTexts } from './memory.ts';
 import { hashStream } from './random.ts';
 import { createWorldAssetProofs } from './world-asset-proofs.ts';
 import { createWorldAssets } from './world-assets.ts';
@@ -86,7 +87,7 @@ function generateContent(options: WorldOptions & { seed: number; quirks: boolean
   return {
     owners,
     assets,
-    assetWriter: createAssetWriter(seed, assets, owner, quirks),
+    assetWriter: createAssetWriter(seed, assets, owner),
     assetProofs: createWorldAssetProofs(seed, assets),
     tokenAccounts,
     signatures,
