@@ -58,7 +58,7 @@ export async function confirmSpending(
 ): Promise<void> {
   const { config, folder } = context;
   if (args.yes || config.sandbox || !process.stdin.isTTY || !process.stderr.isTTY) return;
-  const planOptions = { areNamed: args.job.length > 0, fullRefresh: args.fullRefresh };
+  const planOptions = { mayBeginRound: args.job.length > 0, fullRefresh: args.fullRefresh };
   const hasSnapshot = await exists(folder.snapshot);
   const plan = await untilStopped((signal) =>
     planJobs(jobs, config, folder, hasSnapshot, planOptions, signal),

@@ -58,7 +58,7 @@ export async function planNamedJobs(
   // Without a snapshot everything would be planned as new. The first run makes it at its end.
   if (running === null && (await isSnapshotMissing(folder))) await requireSnapshot(folder.snapshot);
   const hasSnapshot = await exists(folder.snapshot);
-  const planOptions = { areNamed: args.job.length > 0, fullRefresh: args.fullRefresh };
+  const planOptions = { mayBeginRound: args.job.length > 0, fullRefresh: args.fullRefresh };
   const plan = await planJobs(jobs, context.config, folder, hasSnapshot, planOptions, signal);
   return { plan, month: await readMonth(context) };
 }

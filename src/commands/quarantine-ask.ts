@@ -59,7 +59,7 @@ export async function askAgain(args: GlobalArgs & AskArgs, filter: QuarantineFil
         limits,
         showProgress,
       },
-      ...{ origins: originsOf(endpoints), areNamed: false, fullRefresh: false, accept: nothingAccepted },
+      ...{ origins: originsOf(endpoints), namedByUser: false, fullRefresh: false, accept: nothingAccepted },
       only: new Set(targets.map(({ job, target }) => `${job}/${target ?? ''}`)),
       afterSnapshot: async ({ stop }) => {
         await exportSnapshot(context, null, stop.signal);

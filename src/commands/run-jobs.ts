@@ -110,7 +110,7 @@ export async function runNamedJobs(
       jobsDir: context.jobsDir,
       api: endpoints,
       origins: originsOf(endpoints),
-      areNamed: args.job.length > 0,
+      namedByUser: args.job.length > 0,
       fullRefresh: args.fullRefresh,
       limits,
       accept,

@@ -1,9 +1,10 @@
 import { realTiming } from '../api/timing.ts';
 import { findNewestSegment } from '../archive/retention.ts';
-import type { LandedPage } from '../crawl/crawl-task.ts';
+import type { LandedPage, TaskStart } from '../crawl/crawl-task.ts';
 import { crawlTasks } from '../crawl/crawl-tasks.ts';
 import { createPageSizes } from '../crawl/page-size.ts';
 import { StoppedEarly } from '../errors.ts';
+import { canonicalJson } from '../jobs/job.ts';
 import type { Task } from '../jobs/task.ts';
 import { createLandingLog } from '../landing/writer.ts';
 import { openKnownRows } from '../load/known-rows.ts';
@@ -11,14 +12,13 @@ import type { PlannedStart } from './crawl-state.ts';
 import { freeMemory } from './free-memory.ts';
 import { startLoading } from './load-stage.ts';
 import type { RunContext } from './run-context.ts';
-import { shareCrawls } from './share-crawls.ts';
 
-/** Tasks at work at once: enough to fill every pool's concurrency at a second of latency. */
+/** Tasks crawled side by side: enough to fill every pool's concurrency at a second of latency. */
 const taskConcurrency = 64;
 
 /**
- * Crawls one wave into the landing log; where the run publishes, segments are loaded as they are sealed. Returns why it
- * stopped early, or null when all were tried.
+ * Crawls one wave into the landing log; where the run publishes, segments are loaded as they are sealed.
+ * @returns why it stopped early, or null when every target was tried
  * @throws KeyRefused, DiskError and bugs, with everything received landed
  */
 export async function crawlWave(
@@ -26,10 +26,10 @@ export async function crawlWave(
   { session, options, wave, client, progress, savings, slots, shortPages, acceptsAhead }: RunContext,
 ): Promise<StoppedEarly | null> {
   session.closeBuild();
-  // Of all jobs, later waves' too.
+  // Of the later waves too: a mapping that cannot be read fails before the first request.
   const shapes = options.jobs.map(({ operation }) => operation.shape);
   const loading = options.verb === 'run' ? await startLoading(session, shapes) : null;
-  const known = openKnownRows(session.folder);
+  const knownRows = openKnownRows(session.folder);
   const onPage = (task: Task, page: LandedPage) => {
     progress.onPage(task, page);
     savings.onPage(task, page);
@@ -42,7 +42,7 @@ export async function crawlWave(
   try {
     await crawlTasks(shareCrawls(starts, acceptsAhead), {
       ...{ client, landing, run: session.run, wave, batchConcurrency: 8, concurrency: taskConcurrency },
-      ...{ timing: realTiming, isKnown: known.ask, onPage, onTaskEnd: progress.onTaskEnd },
+      ...{ timing: realTiming, isKnown: knownRows.ask, onPage, onTaskEnd: progress.onTaskEnd },
       ...{ pageSizes: createPageSizes(), shortPages, slots, acceptsAhead },
     }).finally(() => landing.close());
     return null;
@@ -50,9 +50,48 @@ export async function crawlWave(
     if (error instanceof StoppedEarly) return error;
     throw error;
   } finally {
-    await known.close();
+    await knownRows.close();
     freeMemory();
     if (loading !== null) progress.setStage('loading');
     await loading?.finish();
   }
+}
+
+/**
+ * Joins crawls that would send the same requests: what the first receives lands for each of them, under its own task. Rows,
+ * checkpoints, guards and absence stay each job's own. Stopped crawls continue together where they stopped after the same
+ * answer. Batches and ranges of ids are not shared. Pure.
+ */
+function shareCrawls<T extends TaskStart>(
+  starts: readonly T[],
+  acceptsAhead: (task: Task) => boolean,
+): (T | (T & { twins: T[] }))[] {
+  const shared = new Map<string, { start: T; twins: T[] }>();
+  const crawls: { start: T; twins: T[] }[] = [];
+  for (const start of starts) {
+    const requests = identifyRequests(start, acceptsAhead);
+    const same = requests === null ? undefined : shared.get(requests);
+    if (same !== undefined) {
+      same.twins.push(start);
+      continue;
+    }
+    const crawl = { start, twins: [] };
+    crawls.push(crawl);
+    if (requests !== null) shared.set(requests, crawl);
+  }
+  return crawls.map(({ start, twins }) => (twins.length === 0 ? start : { ...start, twins }));
+}
+
+/** Everything that decides which pages a crawl requests and where it ends; null where it cannot be shared. */
+function identifyRequests(start: TaskStart, acceptsAhead: (task: Task) => boolean): string | null {
+  const { task, crawl, resume, from, goal, ids, split } = start;
+  if (ids !== undefined || split !== undefined || task.range !== null) return null;
+  const last = resume?.last ?? null;
+  if (resume !== null && last === null) return null;
+  const { operation, params, pageSize, since, overlapMs, incremental } = task;
+  return canonicalJson({
+    ...{ operation: operation.name, params, pageSize, since, overlapMs, incremental },
+    ...{ crawl, from: from ?? null, goal, ahead: acceptsAhead(task) },
+    after: last === null ? null : { page: last.page, next: last.next, received_at: last.received_at },
+  });
 }

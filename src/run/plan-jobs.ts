@@ -11,7 +11,7 @@ import { openDatabase } from '../warehouse/database.ts';
 import { openForJobSql, runJobSql } from '../warehouse/job-sql.ts';
 import { readTableSpec } from '../warehouse/table-spec.ts';
 import type { CrawlState, PlannedStart } from './crawl-state.ts';
-import { planNamed, planStarts } from './plan-starts.ts';
+import { planOrBeginRound, planStarts } from './plan-starts.ts';
 import { groupByTask, readCrawlState } from './read-state.ts';
 import { isInFullRefresh } from './reset-state.ts';
 import { type Rates, readRates } from './run-client.ts';
@@ -61,7 +61,7 @@ export async function planJobs(
   config: Config,
   folder: DataFolder,
   hasSnapshot: boolean,
-  { areNamed, fullRefresh }: { areNamed: boolean; fullRefresh: boolean },
+  { mayBeginRound, fullRefresh }: { mayBeginRound: boolean; fullRefresh: boolean },
   signal?: AbortSignal,
 ): Promise<JobPlan[]> {
   const { memoryLimit, threads } = config.warehouse;
@@ -97,8 +97,8 @@ export async function planJobs(
       const targets = await resolveTargets(job, query, leaveOut);
       const ids = await resolveIds(job, query, leaveOut);
       const starts =
-        areNamed && !goesOn
-          ? planNamed(job, targets, ids, state, 'plan').starts
+        mayBeginRound && !goesOn
+          ? planOrBeginRound(job, targets, ids, state, 'plan').starts
           : planStarts(job, targets, ids, state, 'plan');
       const plan = sumStarts(job, config, starts, { rates, refuted: state.refuted });
       const growsWith = needsTables ? job.after.filter((name) => mayBring(plans, name)) : [];

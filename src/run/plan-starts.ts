@@ -46,7 +46,7 @@ export function planStarts(
  * job's targets hold nobody. Pure.
  * @returns `begins`: whether such a round begins, to be noted before the first request
  */
-export function planNamed(
+export function planOrBeginRound(
   job: Job,
   targets: readonly Target[],
   ids: readonly string[] | null,

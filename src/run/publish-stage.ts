@@ -1,4 +1,5 @@
 import { archiveSegments, removeLanded } from '../archive/archive.ts';
+import type { DataFolder } from '../data-folder.ts';
 import { listSegments } from '../landing/segment-files.ts';
 import { removeDamagedStaging } from '../load/load.ts';
 import { type Accepted, nothingAccepted } from '../publish/accepted.ts';
@@ -8,6 +9,7 @@ import { publishRuns } from '../publish/publish-runs.ts';
 import type { Published } from '../publish/published.ts';
 import { compactTables } from '../warehouse/compact-tables.ts';
 import { openDatabase } from '../warehouse/database.ts';
+import type { BlockDigests } from '../warehouse/database-blocks.ts';
 import { openForJobSql } from '../warehouse/job-sql.ts';
 import {
   type AuditFinding,
@@ -16,16 +18,15 @@ import {
   replaceOwnViews,
   runAudits,
 } from '../warehouse/own-views.ts';
-import { replaceSnapshot } from '../warehouse/snapshot.ts';
+import { beginSnapshot, removeDraft, replaceSnapshot } from '../warehouse/snapshot.ts';
 import { acceptReceived } from './accept-stage.ts';
 import { type LoadStage, startLoading } from './load-stage.ts';
-import type { NextSnapshot } from './next-snapshot.ts';
 import { reloadRemapped } from './reload-stage.ts';
 import { findExpired, removeExpired, thinCheckpoints, thinHistory } from './retention-stage.ts';
 import { readAcceptedBy, readRunLog } from './run-log.ts';
 import { publishOptions, type Session } from './session.ts';
 
-/** Applies everything staged to the tables. Damaged staged files are derived again first. */
+/** Applies everything staged to the tables, after rebuilding staged files that are damaged. */
 export async function publishStage(session: Session): Promise<Published> {
   const { folder } = session;
   const damaged = await removeDamagedStaging(folder);
@@ -42,17 +43,15 @@ export async function publishStage(session: Session): Promise<Published> {
   return result;
 }
 
-/** Loads what waits. The build is read for it, which may turn out to be damaged. */
+/** Loads the segments that are not loaded yet, and repairs the build where reading it shows damage. */
 export function loadWaiting(session: Session): Promise<Awaited<ReturnType<LoadStage['finish']>>> {
   return session.repairing(async () => (await startLoading(session)).finish());
 }
 
 /**
- * What verbs that ask the API nothing end with: makes again what another mapping made, loads what waits, publishes it,
- * replaces the snapshot.
- * @param refused crawls that the verb found refused before
+ * The end of every verb that sends no request: rebuilds rows of a former mapping, loads, publishes, replaces the snapshot.
+ * @param refused crawls that the verb found refused before; they are added to the result
  * @param accept what the guards let pass of what earlier runs received
- * @returns with those, and the exit code they make
  */
 export async function publishLoaded(
   session: Session,
@@ -70,9 +69,9 @@ export async function publishLoaded(
 }
 
 /**
- * Notes the run in `meta`, replaces the readers' snapshot and archives the segments that it holds and nothing waits for,
- * which then leave the landing log, and removes what is older than `warehouse.keep_raw_days` and not needed.
- * @param next the copy that it begins with
+ * Records the run in `meta`, replaces the snapshot, and archives the settled segments, which then leave the landing log.
+ * Removes what is older than `warehouse.keep_raw_days` and not needed.
+ * @param next a copy that the new snapshot begins with
  * @returns audits of the project that returned rows; where one is an error, the snapshot stays and nothing is archived
  */
 export async function snapshotStage(
@@ -93,7 +92,7 @@ export async function snapshotStage(
         }
       : entry,
   );
-  // Together, because a build that turns out to be damaged as it is copied is rebuilt without these rows.
+  // In one `repairing`: a build that turns out to be damaged as it is copied is rebuilt without these rows.
   const { settled, segments, setAside } = await session.repairing(async () => {
     const settled = await session.withBuild(async (build) => {
       await publishRuns(build, folder, runs);
@@ -105,11 +104,11 @@ export async function snapshotStage(
     });
     session.closeBuild();
     const segments = (await listSegments(folder.landing)).filter((segment) => settled.has(segment));
-    const begun = (await next?.take()) ?? null;
+    const copy = (await next?.take()) ?? null;
     const { fileMode } = session.config.warehouse;
-    // Side by side: the one copies blocks, the other keeps DuckDB busy with text.
+    // Side by side, because one copies blocks while the other keeps DuckDB busy with text.
     const [setAside] = await bothDone(
-      replaceSnapshot(folder, fileMode, session.databaseOptions, begun),
+      replaceSnapshot(folder, fileMode, session.databaseOptions, copy),
       archive(session, segments),
     );
     return { settled, segments, setAside };
@@ -135,17 +134,17 @@ async function archive(session: Session, segments: readonly number[]): Promise<v
   session.log.debug({ segments: segments.length }, 'archived');
 }
 
-/** What both give; where one fails, only after the other has ended too. */
-async function bothDone<A, B>(one: Promise<A>, other: Promise<B>): Promise<[A, B]> {
-  await Promise.allSettled([one, other]);
-  return Promise.all([one, other]);
+/** As `Promise.all`, but a failure waits until the other has ended too. */
+async function bothDone<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
+  await Promise.allSettled([first, second]);
+  return Promise.all([first, second]);
 }
 
 /**
- * Before the snapshot is replaced: runs the audits of the project on what is to be published, with its views, and puts the
- * views into the build. A verb that sees no folder of jobs leaves the views as they are, and runs no audit.
- * @returns audits that returned rows; none of `error` severity may be published
- * @throws UsageError naming a file whose SQL the tables do not answer
+ * Runs the audits of the project, with its views, on the build that is to become the snapshot, and puts the views into
+ * it. A verb without a folder of jobs runs no audit and leaves the views as they are.
+ * @returns audits that returned rows; with one of `error` severity the build must not become the snapshot
+ * @throws UsageError naming a file whose SQL does not fit the tables
  */
 export async function ownSqlStage(session: Session): Promise<AuditFinding[]> {
   const { ownSql, folder, databaseOptions, log } = session;
@@ -167,4 +166,35 @@ export async function ownSqlStage(session: Session): Promise<AuditFinding[]> {
     log.warn({ audit, severity, rows }, 'an audit of the project returned rows');
   if (!findings.some(isError)) await session.withBuild((build) => replaceOwnViews(build, ordered));
   return findings;
+}
+
+/** The copy of the snapshot that the next one begins with, made while the crawl runs. */
+export interface NextSnapshot {
+  /** Begins the copy, once. */
+  begin(): void;
+  /** Waits for the copy and hands it over, once; the taker removes it on failure. Null where nothing was copied. */
+  take(): Promise<BlockDigests | null>;
+  /** Stops the copy, and removes it unless it was taken. */
+  drop(): Promise<void>;
+}
+
+/** @param stopping stops the copy too, because the time to drain is for what was crawled */
+export function createNextSnapshot(folder: DataFolder, stopping: AbortSignal): NextSnapshot {
+  const drop = new AbortController();
+  let copying: Promise<BlockDigests | null> | null = null;
+  return {
+    begin() {
+      copying ??= beginSnapshot(folder, AbortSignal.any([stopping, drop.signal]));
+    },
+    async take() {
+      const copy = copying;
+      copying = Promise.resolve(null);
+      return copy;
+    },
+    async drop() {
+      drop.abort();
+      // The next run removes what cannot be removed now: how this run ended matters more.
+      if ((await copying) !== null) await removeDraft(folder).catch(() => undefined);
+    },
+  };
 }

@@ -118,7 +118,7 @@ async function forgetTexts(build: Database, shapes: ReadonlySet<string>): Promis
 }
 
 /** A reload as a run's report tells of it: the rows that it rebuilt were amended. */
-export function asPublished(report: ReloadReport): Published {
+export function reloadAsPublished(report: ReloadReport): Published {
   const tables = Object.entries(report.tables).map(([table, counts]) => {
     const amended = report.amended[table] ?? 0;
     const seen = counts.inserted + counts.changed + amended;

@@ -65,7 +65,7 @@ export async function readRates(path: string): Promise<Rates> {
 }
 
 /** Keeps the rates that held for the next run. */
-export async function keepRates(path: string, client: ApiClient): Promise<void> {
+export async function saveRates(path: string, client: ApiClient): Promise<void> {
   const learnt = client.learntRates();
   if (Object.keys(learnt).length === 0) return;
   await writeFile(`${path}.tmp`, JSON.stringify({ ...(await readRates(path)), ...learnt }), { mode: 0o600 });

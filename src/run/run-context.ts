@@ -1,8 +1,10 @@
 import type { Logger } from 'pino';
 import type { ApiClient } from '../api/client.ts';
 import type { ClientOptions } from '../api/client-state.ts';
+import { realTiming } from '../api/timing.ts';
 import type { Config } from '../config/config.ts';
 import type { CrawlDeps } from '../crawl/crawl-task.ts';
+import { createShortPages, type ShortPages } from '../crawl/paging.ts';
 import { createSlotCeiling, type SlotCeiling } from '../crawl/slot-ceiling.ts';
 import type { DataFolder } from '../data-folder.ts';
 import type { StoppedEarly } from '../errors.ts';
@@ -10,14 +12,14 @@ import type { Job } from '../jobs/job.ts';
 import { type Accepted, isAccepted } from '../publish/accepted.ts';
 import { nothingPublished, type Published } from '../publish/published.ts';
 import { type Budget, type BudgetLimits, createBudget } from './budget.ts';
-import { createNextSnapshot, type NextSnapshot } from './next-snapshot.ts';
 import type { SessionOptions } from './open-session.ts';
 import { createProgress, type Progress } from './progress.ts';
+import { createNextSnapshot, type NextSnapshot } from './publish-stage.ts';
 import { openRequestLog } from './request-log.ts';
 import { type ApiAccess, openClient, readMonthlyLeft } from './run-client.ts';
+import { appendRunLog, listRefuted, readRunLog } from './run-log.ts';
 import { createSavings, type Savings } from './savings.ts';
 import type { Session } from './session.ts';
-import { openShortPages, type WatchedShortPages } from './watch-short-pages.ts';
 
 export interface PipelineOptions {
   /** `crawl` stops after the landing log. */
@@ -27,16 +29,16 @@ export interface PipelineOptions {
   log: Logger;
   /** In `after` order. */
   jobs: readonly Job[];
-  /** Folder of their files, noted for `status`. */
+  /** Folder of the job files, recorded for `status`. */
   jobsDir?: string | undefined;
-  /** Whether somebody named them: each is crawled although all its targets are complete in its unfinished round. */
-  areNamed: boolean;
-  /** Whether everything of them is asked for anew, whatever was crawled before. */
+  /** Whether the user named the jobs: each is crawled even if its unfinished round has nothing left. */
+  namedByUser: boolean;
+  /** Whether all targets are crawled from the start, whatever was crawled before. */
   fullRefresh: boolean;
-  /** Only these targets, anew and besides the jobs' rounds, as `job/target`. */
+  /** Only these targets, as `job/target`: crawled from the start, outside the jobs' rounds. */
   only?: ReadonlySet<string>;
   api: ApiAccess;
-  /** Origin by transport: what the folder is bound to. */
+  /** Origins by transport that the folder is bound to. */
   origins: Readonly<Record<string, string>>;
   limits: Omit<BudgetLimits, 'monthlyLeft'>;
   /** What the guards let pass. */
@@ -44,11 +46,11 @@ export interface PipelineOptions {
   showProgress: boolean;
   /** What ends the run early. Default: signals to the process. */
   stopOn?: SessionOptions['stopOn'] | undefined;
-  /** What comes after the snapshot, inside the run's lock: the export. */
+  /** Called after the snapshot is replaced, while the run still holds the lock: the export. */
   afterSnapshot(session: Session): Promise<void>;
 }
 
-/** What the stages of one run share. */
+/** The state that the stages of one run share. */
 export interface RunContext {
   session: Session;
   options: PipelineOptions;
@@ -62,17 +64,17 @@ export interface RunContext {
   shortPages: WatchedShortPages;
   acceptsAhead: CrawlDeps['acceptsAhead'];
   nextSnapshot: NextSnapshot;
-  /** Rows and refusals so far. */
+  /** Totals of what the run has published so far. */
   published: Published;
-  /** Number of the wave at work, from 1. */
+  /** Number of the current wave, from 1. */
   wave: number;
-  /** Whether anything has been crawled since the last publish. At the start true, for what earlier runs landed. */
-  isWaiting: boolean;
+  /** Whether something may have landed since the last publish. True at first, for what earlier runs landed. */
+  hasUnpublished: boolean;
   /** Releases everything. Once. */
   close(): Promise<void>;
 }
 
-/** Opens the API client and all that counts, limits and shows what it does. */
+/** Opens the API client, and what counts, limits and shows its requests. */
 export async function openRun(
   session: Session,
   options: PipelineOptions,
@@ -85,6 +87,7 @@ export async function openRun(
   const stopSpending = () => budget.stop((stopping.reason as StoppedEarly).message);
   if (stopping.aborted) stopSpending();
   stopping.addEventListener('abort', stopSpending);
+  // The progress needs the client, so it hears of attempts once it exists.
   let onAttempt: Progress['onAttempt'] = () => undefined;
   const noteAttempt: ClientOptions['onAttempt'] = (entry, job) => {
     requests.add(entry);
@@ -112,12 +115,47 @@ export async function openRun(
     acceptsAhead: (task) => isAccepted(options.accept.ahead, task),
     published: nothingPublished(),
     wave: 0,
-    isWaiting: true,
+    hasUnpublished: true,
     async close() {
       await nextSnapshot.drop();
       await progress.close();
       await client.close();
       requests.close();
+    },
+  };
+}
+
+/** Short pages of a run that records when one turns out not to be the end. */
+export interface WatchedShortPages extends ShortPages {
+  /** Whether one did since the last call. */
+  takeRefuted(): boolean;
+}
+
+/** Short pages end their lists as the config says, except for operations where a run found that they do not. */
+async function openShortPages({ config, folder, run, log }: Session): Promise<WatchedShortPages> {
+  const refutedBefore = listRefuted(await readRunLog(folder.runs));
+  const off = [...config.shortPageEnds].filter((name) => refutedBefore.has(name));
+  if (off.length > 0)
+    log.warn(
+      { operations: off },
+      'api.short_page_ends is ignored: an earlier run found records after a short page; remove it from the config',
+    );
+  const trusted = new Set([...config.shortPageEnds].filter((name) => !refutedBefore.has(name)));
+  let refuted = false;
+  const shortPages = createShortPages(trusted, realTiming.random, async (operation, job, target) => {
+    await appendRunLog(folder.runs, { run, short_pages: [operation] });
+    refuted = true;
+    log.warn(
+      { operation, job, target },
+      'a short page was not the last of its list: api.short_page_ends is off for this source, and the targets that relied on it are crawled again',
+    );
+  });
+  return {
+    ...shortPages,
+    takeRefuted() {
+      const isNew = refuted;
+      refuted = false;
+      return isNew;
     },
   };
 }

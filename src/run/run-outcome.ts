@@ -64,7 +64,7 @@ export function refuseForbidden(jobs: readonly JobProgress[]): void {
   );
 }
 
-export function warnOfClock(aheadMs: number, log: Logger): void {
+export function warnOfClockSkew(aheadMs: number, log: Logger): void {
   if (aheadMs === 0) return;
   const minutes = Math.round(Math.abs(aheadMs) / 60_000);
   log.warn(

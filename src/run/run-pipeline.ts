@@ -3,7 +3,7 @@ import type { Job } from '../jobs/job.ts';
 import { listWaves } from '../jobs/job-order.ts';
 import { verifySegment } from '../landing/reader.ts';
 import { listUnloaded } from '../load/load.ts';
-import { addPublished, nothingPublished } from '../publish/published.ts';
+import { addPublished, nothingPublished, type Published } from '../publish/published.ts';
 import { isError } from '../warehouse/own-views.ts';
 import { acceptReceived } from './accept-stage.ts';
 import { checkJobs } from './check-jobs.ts';
@@ -11,39 +11,44 @@ import type { PlannedStart } from './crawl-state.ts';
 import { crawlWave } from './crawl-wave.ts';
 import { freeMemory } from './free-memory.ts';
 import { withSession } from './open-session.ts';
-import { planConfirm } from './plan-confirm.ts';
 import { targetKey } from './plan-starts.ts';
-import { planExactly, planWave } from './plan-wave.ts';
+import { planConfirm, planExactly, planWave } from './plan-wave.ts';
 import { publishStage, snapshotStage } from './publish-stage.ts';
-import { asPublished, reloadRemapped } from './reload-stage.ts';
+import { reloadAsPublished, reloadRemapped } from './reload-stage.ts';
 import { isInFullRefresh, resetState } from './reset-state.ts';
-import { keepRates } from './run-client.ts';
+import { saveRates } from './run-client.ts';
 import { openRun, type PipelineOptions, type RunContext } from './run-context.ts';
 import { readRunLog } from './run-log.ts';
-import { hasFailed, type RunReport, refuseForbidden, reportRun, warnOfClock } from './run-outcome.ts';
+import { hasFailed, type RunReport, refuseForbidden, reportRun, warnOfClockSkew } from './run-outcome.ts';
 import type { Session } from './session.ts';
+
+/** Time to land what is in flight after a signal, ms. */
+const drainMs = 7_000;
 
 /**
  * One night: every wave of jobs is planned, crawled while segments load, and published, so that the next wave's
  * targets can be read from the tables; then the snapshot is replaced.
- * @throws KeyRefused, DiskError and bugs at once, with everything received kept in the landing log
+ * @throws KeyRefused, DiskError and bugs, with everything received kept in the landing log
  */
 export async function runPipeline(options: PipelineOptions): Promise<RunReport> {
   const { config, folder, log, only, jobsDir, origins, accept, stopOn } = options;
-  const verb = only === undefined ? options.verb : 'retry';
-  // Some targets are no round of their job.
-  const jobs = only === undefined ? options.jobs.map(({ name }) => name) : [];
-  const described = { config, folder, log, verb, jobs, jobsDir, origins, accept, stopOn, drainMs: 7_000 };
-  return withSession(described, async (session) => {
+  const names = options.jobs.map(({ name }) => name);
+  // A retry of single targets is not recorded as a round of their jobs.
+  const [verb, jobs] = only === undefined ? [options.verb, names] : ['retry', []];
+  const sessionOptions = { config, folder, log, verb, jobs, jobsDir, origins, accept, stopOn, drainMs };
+  return withSession(sessionOptions, async (session) => {
     const startedAt = Date.now();
-    const { published, areNamed } = await prepareFolder(session, options);
+    await session.repairing(() => checkJobs(session, options.jobs));
+    const continuesRefresh = options.fullRefresh && isInFullRefresh(await readRunLog(folder.runs), names);
+    const reloaded = await prepareRun(session, options, continuesRefresh);
     const run = await openRun(session, options, startedAt);
     try {
-      addPublished(run.published, published);
-      const stopped = (await crawlJobs(run, areNamed)) ?? (await confirmAbsent(run));
+      addPublished(run.published, reloaded);
+      const mayBeginRound = options.namedByUser && !continuesRefresh;
+      const stopped = (await crawlJobs(run, mayBeginRound)) ?? (await confirmAbsent(run));
       return await finishRun(run, stopped);
     } catch (error) {
-      // A signal, whose time to drain is over: what was done until then is reported all the same.
+      // Interrupted, and the time to drain is over: report what was done.
       if (error instanceof StoppedEarly) return reportRun(run, error);
       throw error;
     } finally {
@@ -52,57 +57,69 @@ export async function runPipeline(options: PipelineOptions): Promise<RunReport> 
   });
 }
 
-/** Everything before the first request: jobs that cannot be run, and data that cannot be read, fail here. */
-async function prepareFolder(session: Session, options: PipelineOptions) {
-  const { folder } = session;
-  await session.repairing(() => checkJobs(session, options.jobs));
-  const names = options.jobs.map(({ name }) => name);
-  const goesOn = options.fullRefresh && isInFullRefresh(await readRunLog(folder.runs), names);
-  if (options.fullRefresh && !goesOn) await resetState(session, names);
-  if (options.only !== undefined) await resetState(session, [...options.only]);
-  // Damage would be met when they are loaded, with the crawl paid for.
-  for (const segment of await listUnloaded(folder)) await verifySegment(folder.landing, segment);
+/**
+ * Brings the folder to the state that the crawl begins with: resets what is to be crawled anew, rebuilds rows of a former
+ * mapping, accepts held crawls. Data that cannot be read fails here, before the first request.
+ * @returns rows that were rebuilt
+ */
+async function prepareRun(
+  session: Session,
+  { jobs, only, fullRefresh, accept }: PipelineOptions,
+  continuesRefresh: boolean,
+): Promise<Published> {
+  const { landing } = session.folder;
+  if (fullRefresh && !continuesRefresh)
+    await resetState(
+      session,
+      jobs.map(({ name }) => name),
+    );
+  if (only !== undefined) await resetState(session, [...only]);
+  // Checked now: loading would find the damage only after the crawl was paid for.
+  for (const segment of await listUnloaded(session.folder)) await verifySegment(landing, segment);
   const remapped = await reloadRemapped(session);
-  await acceptReceived(session, options.accept, false);
-  return {
-    published: remapped === null ? nothingPublished() : asPublished(remapped),
-    // A full refresh that goes on begins no new round.
-    areNamed: options.areNamed && !goesOn,
-  };
+  await acceptReceived(session, accept, false);
+  return remapped === null ? nothingPublished() : reloadAsPublished(remapped);
 }
 
-/** Crawls and publishes wave after wave. Returns why that stopped early, or null. */
-async function crawlJobs(run: RunContext, areNamed: boolean): Promise<StoppedEarly | null> {
+/**
+ * Crawls and publishes wave after wave.
+ * @param mayBeginRound whether a job begins a new round where its unfinished one has nothing left
+ * @returns why it stopped early, or null
+ */
+async function crawlJobs(run: RunContext, mayBeginRound: boolean): Promise<StoppedEarly | null> {
   const { options, progress, shortPages } = run;
   const isChosen = ({ task }: PlannedStart) => options.only?.has(targetKey(task)) ?? true;
-  const tried: Job[] = [];
+  const jobsSoFar: Job[] = [];
   for (const jobs of listWaves(options.jobs)) {
     for (const { name } of jobs) progress.addJob(name);
     let stopped = await crawlAndPublish(run, async () =>
-      (await planWave(run, jobs, areNamed)).filter(isChosen),
+      (await planWave(run, jobs, mayBeginRound)).filter(isChosen),
     );
-    tried.push(...jobs);
-    // What ended too early is asked for again before other jobs read the tables.
+    jobsSoFar.push(...jobs);
+    // Lists that a short page was wrongly taken to end are crawled again, before other jobs read the tables.
     if (stopped === null && shortPages.takeRefuted())
-      stopped = await crawlAndPublish(run, async () => (await planExactly(run, tried)).filter(isChosen));
+      stopped = await crawlAndPublish(run, async () => (await planExactly(run, jobsSoFar)).filter(isChosen));
     if (stopped !== null) return stopped;
   }
   return null;
 }
 
-/** Looks up what vanished in the same run, until nothing waits or the API will not say. */
+/**
+ * Looks up, in the same run, the rows that left their lists, until nothing is left to look up or a round publishes no
+ * crawl. Returns why it stopped early, or null.
+ */
 async function confirmAbsent(run: RunContext): Promise<StoppedEarly | null> {
   const { session, published } = run;
-  let before = -1;
-  while (published.unasked > 0 && published.crawls !== before) {
-    before = published.crawls;
+  let crawlsBefore = -1;
+  while (published.unasked > 0 && published.crawls !== crawlsBefore) {
+    crawlsBefore = published.crawls;
     const stopped = await crawlAndPublish(run, () => planConfirm(session));
     if (stopped !== null) return stopped;
   }
   return null;
 }
 
-/** One wave: plan, crawl, publish. Returns why the crawl stopped early, or null. */
+/** Plans, crawls and publishes one wave. Returns why the crawl stopped early, or null. */
 async function crawlAndPublish(
   run: RunContext,
   plan: () => Promise<PlannedStart[]>,
@@ -110,33 +127,33 @@ async function crawlAndPublish(
   const { session, progress, savings } = run;
   const publishes = run.options.verb === 'run';
   run.wave += 1;
-  // A build that turns out to be damaged while it is crawled is rebuilt; the wave is planned anew and continues.
+  // Where the build turns out to be damaged meanwhile, it is rebuilt; the wave is planned again and continues.
   const stopped = await session.repairing(async () => {
     const starts = await plan();
     progress.addTasks(starts, run.wave);
     savings.expect(starts);
-    run.isWaiting ||= starts.length > 0;
-    if (publishes && run.isWaiting) run.nextSnapshot.begin();
-    return run.isWaiting ? crawlWave(starts, run) : null;
+    run.hasUnpublished ||= starts.length > 0;
+    if (publishes && run.hasUnpublished) run.nextSnapshot.begin();
+    return run.hasUnpublished ? crawlWave(starts, run) : null;
   });
-  if (publishes && run.isWaiting) {
+  if (publishes && run.hasUnpublished) {
     freeMemory();
     progress.setStage('publishing');
     addPublished(run.published, await publishStage(session));
     progress.setStage(null);
-    run.isWaiting = false;
+    run.hasUnpublished = false;
   }
   return stopped;
 }
 
-/** Replaces the snapshot, exports, and reports. @throws KeyRefused where the key may do nothing of what was asked */
+/** Replaces the snapshot, exports, and reports. @throws KeyRefused where the key is allowed none of the operations */
 async function finishRun(run: RunContext, stopped: StoppedEarly | null): Promise<RunReport> {
   const { session, options, client, progress, published } = run;
   const jobs = [...progress.jobs.values()];
   refuseForbidden(jobs);
   const failed = jobs.some(hasFailed);
-  warnOfClock(client.clock.aheadMs(), options.log);
-  await keepRates(session.folder.rates, client);
+  warnOfClockSkew(client.clock.aheadMs(), options.log);
+  await saveRates(session.folder.rates, client);
   if (options.verb === 'run') {
     const { exitCode } = reportRun(run, stopped, failed);
     const outcome = { exitCode, stoppedBy: stopped?.message ?? null };

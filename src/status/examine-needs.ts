@@ -24,7 +24,7 @@ export async function examineNeeds(
   signal: AbortSignal,
 ): Promise<{ facts: Fact[]; findings: Finding[] }> {
   const hasSnapshot = await exists(folder.snapshot);
-  const planOptions = { areNamed: false, fullRefresh: false };
+  const planOptions = { mayBeginRound: false, fullRefresh: false };
   const plan = await planJobs(jobs, config, folder, hasSnapshot, planOptions, signal);
   const sum = (field: 'requests' | 'credits' | 'diskBytes') =>
     plan.reduce((total, job) => total + job[field], 0);

@@ -161,7 +161,7 @@ async function runNight(
   try {
     const report = await runPipeline({
       ...{ verb: 'run', config, folder, showProgress: false },
-      ...{ areNamed: jobs.length > 0, fullRefresh },
+      ...{ namedByUser: jobs.length > 0, fullRefresh },
       ...(only === undefined ? {} : { only: new Set(only) }),
       accept: { ...nothingAccepted, ...accept },
       log: pino({ level: 'silent' }),

@@ -6,7 +6,7 @@ import type { PageLine } from '../../../src/landing/page-line.ts';
 import type { LandedCrawl } from '../../../src/landing/reader.ts';
 import { findOperation } from '../../../src/operations/catalogue.ts';
 import type { CrawlState } from '../../../src/run/crawl-state.ts';
-import { orderStarts, planNamed, planStarts } from '../../../src/run/plan-starts.ts';
+import { orderStarts, planOrBeginRound, planStarts } from '../../../src/run/plan-starts.ts';
 import type { RunEntry } from '../../../src/run/run-log.ts';
 
 function newJob(name: string, method: string): Job {
@@ -543,14 +543,14 @@ describe('a job that somebody named', () => {
 
   test('begins a new round when its targets are complete, although the last run stopped', () => {
     expect(planStarts(lists, [a, b], null, stopped, 'r2')).toEqual([]);
-    const { starts, begins } = planNamed(lists, [a, b], null, stopped, 'r2');
+    const { starts, begins } = planOrBeginRound(lists, [a, b], null, stopped, 'r2');
     expect(starts.map(({ task }) => task.id)).toEqual([idOf(lists, a), idOf(lists, b)]);
     expect(starts.map(({ goal }) => goal.lastCompleteSlot)).toEqual([100, 100]);
     expect(begins).toBe(true);
   });
 
   test('goes on with its round while a target of its own is missing', () => {
-    const { starts, begins } = planNamed(lists, targets, null, stopped, 'r2');
+    const { starts, begins } = planOrBeginRound(lists, targets, null, stopped, 'r2');
     expect(starts.map(({ task }) => task.target)).toEqual(['c']);
     expect(begins).toBe(false);
   });
@@ -559,9 +559,11 @@ describe('a job that somebody named', () => {
     const begun = { ...ranAs('r2', null), begins: ['lists'] };
     const complete = new Map([...stopped.complete, [idOf(lists, a), completeBy('r2')]] as const);
     const again = { ...stopped, runs: [ranAs('r1', 75), begun], complete };
-    expect(planNamed(lists, [a, b], null, again, 'r2').starts.map(({ task }) => task.target)).toEqual(['b']);
+    expect(planOrBeginRound(lists, [a, b], null, again, 'r2').starts.map(({ task }) => task.target)).toEqual([
+      'b',
+    ]);
     const ended = { ...again, complete: new Map([...complete, [idOf(lists, b), completeBy('r2')]] as const) };
-    expect(planNamed(lists, [a, b], null, ended, 'r2')).toEqual({ starts: [], begins: false });
+    expect(planOrBeginRound(lists, [a, b], null, ended, 'r2')).toEqual({ starts: [], begins: false });
     // A run after it that nobody named the job in goes on with that round.
     const next = { ...again, runs: [ranAs('r1', 75), { ...begun, exitCode: 75 }, ranAs('r3', null)] };
     expect(planStarts(lists, [a, b], null, next, 'r3').map(({ task }) => task.target)).toEqual(['b']);
