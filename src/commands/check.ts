@@ -1,4 +1,4 @@
-import { nameTagged, requireJob } from '../jobs/job-file.ts';
+import { nameTagged, requireJob } from '../jobs/job-set.ts';
 import {
   type CheckedJob,
   checkFreshness,

@@ -1,11 +1,11 @@
 import type { Job, TargetSource } from '../jobs/job.ts';
-import { listQueries, readJobs } from '../jobs/job-file.ts';
-import { findSameQuestions, type SameQuestions } from '../jobs/job-order.ts';
-import { type OwnSql, readOwnSql } from '../jobs/own-sql.ts';
+import { readJobs } from '../jobs/job-file.ts';
+import { findSameRequests, listQueries, type SameRequests } from '../jobs/job-set.ts';
 import { checkQueries, checkTargets } from '../run/check-jobs.ts';
 import { confineToTables } from '../warehouse/job-sql.ts';
 import { withEmptyTables } from '../warehouse/model.ts';
 import { checkOwnSql } from '../warehouse/own-views.ts';
+import { readUserSql, type UserSql } from '../warehouse/user-sql.ts';
 import { countOf } from '../words.ts';
 import { createPrint, type GlobalArgs } from './context.ts';
 import { formatEntries, formatTable, type TextEntry, terminalWidth } from './text-table.ts';
@@ -27,7 +27,7 @@ export const usage: Usage = {
 export async function execute(args: GlobalArgs): Promise<number> {
   const jobs = await readJobs(args.jobsDir);
   const targets = await checkTargets(jobs);
-  const ownSql = (await readOwnSql(args.jobsDir)) ?? { views: [], audits: [] };
+  const ownSql = (await readUserSql(args.jobsDir)) ?? { views: [], audits: [] };
   if (listQueries(jobs).length + ownSql.views.length + ownSql.audits.length > 0)
     await withEmptyTables(async (database) => {
       await confineToTables(database);
@@ -42,7 +42,7 @@ export async function execute(args: GlobalArgs): Promise<number> {
     job.describe,
   ]);
   const columns = ['job', 'operation', 'mode', 'targets', 'what it brings'].map((name) => ({ name }));
-  const same = findSameQuestions(jobs, targets);
+  const same = findSameRequests(jobs, targets);
   const width = terminalWidth();
   const list = width === null ? formatTable(columns, rows) : formatEntries(rows.map(entryOf), width);
   const lines = [list, ...same.map(describeSame), countText(jobs.length, ownSql)];
@@ -58,20 +58,20 @@ function entryOf([name, operation, mode, targets, describe = '']: readonly strin
   return { head: `${name}: ${operation}, ${mode}, ${targets}`, text: describe };
 }
 
-function countText(jobs: number, { views, audits }: OwnSql): string {
+function countText(jobs: number, { views, audits }: UserSql): string {
   const counts = [countOf(jobs, 'job')];
   if (views.length > 0) counts.push(countOf(views.length, 'view'));
   if (audits.length > 0) counts.push(countOf(audits.length, 'audit'));
   return `${counts.join(', ')}, no problems`;
 }
 
-function describeSame({ jobs: [first, second], targets, once }: SameQuestions): string {
+function describeSame({ jobs: [first, second], targets, once }: SameRequests): string {
   const of = `${targets} ${targets === 1 ? 'target' : 'targets'}`;
   const how = once ? 'requested once a run' : 'requested twice, because one comes after the other';
   return `${first} and ${second} request the same of ${of}: ${how}`;
 }
 
-function describeJob(job: Job, same: readonly SameQuestions[]) {
+function describeJob(job: Job, same: readonly SameRequests[]) {
   const { name, file, describe, operation, mode, after, forEach, tags } = job;
   return {
     name,

@@ -1,81 +1,59 @@
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Problem, problemsError, readYamlFile, validateYaml } from '../config/yaml-file.ts';
+import {
+  type Checked,
+  type Problem,
+  problemsError,
+  readYamlFile,
+  validateYaml,
+  type YamlFile,
+} from '../config/yaml-file.ts';
+import { parseDuration } from '../duration.ts';
 import { UsageError } from '../errors.ts';
 import { findOperation } from '../operations/catalogue.ts';
 import type { Operation } from '../operations/operation.ts';
 import { packageRoot } from '../package-root.ts';
 import { quoteForShell } from '../shell-words.ts';
-import { suggestion } from '../suggestion.ts';
-import { checkJob } from './check-job.ts';
-import { checkDisplayOptions } from './check-params.ts';
-import type { Job, ReadJob, SqlSource } from './job.ts';
-import { checkOrder, orderJobs } from './job-order.ts';
-import { type JobFile, jobSchema } from './job-schema.ts';
+import { checkJob, type JobDraft } from './check-job.ts';
+import { canonicalJson, type Job, type ReadJob, type Since, type TargetSource } from './job.ts';
+import { canSort, type JobFile, jobSchema } from './job-schema.ts';
+import { checkDisplayOptions, checkOrder, nameTagged, orderJobs, requireJob } from './job-set.ts';
 
 const jobName = /^[a-z0-9][a-z0-9_-]*$/;
 
 /**
- * Reads the job files of a folder in `after` order. All files are validated whatever `names` says, because jobs
- * are checked against each other; `names` (of jobs, or `tag:<tag>`) chooses which are returned (none or empty: all).
- * @throws UsageError naming file, line, field and what was expected, for all problems at once; or listing the
- *   known jobs when an unknown one is asked for
+ * Reads the job files of a folder, in the order of `orderJobs`. All files are validated, because jobs are checked against each
+ * other.
+ * @param names jobs, or `tag:<tag>`, that are returned; all if empty
+ * @throws UsageError with all problems, each with file, line, field and what was expected; or for an unknown name
  */
 export async function readJobs(dir: string, names: readonly string[] = []): Promise<Job[]> {
   const files = await listJobFiles(dir);
   const problems: Problem[] = [];
-  const read: ReadJob[] = [];
+  const jobsRead: ReadJob[] = [];
   for (const file of files) {
-    const one = await readJob(dir, file);
-    if (one.problems) problems.push(...one.problems);
-    else read.push(one.value);
+    const checked = await readJob(dir, file);
+    if (checked.problems) problems.push(...checked.problems);
+    else jobsRead.push(checked.value);
   }
-  const known = files.map(nameOf);
-  problems.push(...checkOrder(read, known), ...checkDisplayOptions(read));
+  const allNames = files.map(nameOf);
+  problems.push(...checkOrder(jobsRead, allNames), ...checkDisplayOptions(jobsRead));
   if (problems.length > 0) {
     throw problemsError(problems, 'Correct the job files, then run `ledgerlake jobs check`.');
   }
-  const jobs = orderJobs(read.map(({ job }) => job));
-  const asked = new Set(names.length > 0 ? nameTagged(names, jobs) : known);
-  for (const name of asked) requireJob(name, known);
-  return jobs.filter(({ name }) => asked.has(name));
+  const jobs = orderJobs(jobsRead.map(({ job }) => job));
+  const chosen = new Set(names.length > 0 ? nameTagged(names, jobs) : allNames);
+  for (const name of chosen) requireJob(name, allNames);
+  return jobs.filter(({ name }) => chosen.has(name));
 }
 
-/** What `run tag:<tag>` begins with. */
-const tagPrefix = 'tag:';
-
-/**
- * Names of jobs, with those that have a tag in the place of `tag:<tag>`. Pure.
- * @throws UsageError for a tag that no job has
- */
-export function nameTagged(names: readonly string[], jobs: readonly Pick<Job, 'name' | 'tags'>[]): string[] {
-  return names.flatMap((name) => {
-    if (!name.startsWith(tagPrefix)) return name;
-    const tag = name.slice(tagPrefix.length);
-    const tagged = jobs.filter(({ tags }) => tags.includes(tag));
-    if (tagged.length > 0) return tagged.map((job) => job.name);
-    const tags = [...new Set(jobs.flatMap((job) => job.tags))].sort();
-    throw new UsageError(
-      `no job has the tag "${tag}"${suggestion(tag, tags)}`,
-      tags.length === 0
-        ? 'Give jobs one in their files: `tags: [daily]`.'
-        : `The tags here are ${tags.join(', ')}.`,
-    );
-  });
-}
-
-/** Names of the jobs that there are files of, also where these have mistakes. @throws UsageError when there are none */
+/** Names of the jobs that have a file, valid or not. @throws UsageError when there are none */
 export async function listJobNames(dir: string): Promise<string[]> {
   return (await listJobFiles(dir)).map(nameOf);
 }
 
-/** The jobs that ask the tables for their targets, with their queries. */
-export function listQueries(jobs: readonly Job[]): { job: Job; source: SqlSource }[] {
-  return jobs.flatMap((job) => (job.forEach?.kind === 'sql' ? [{ job, source: job.forEach }] : []));
-}
-
-/** The command that copies the bundled jobs, their targets and the schema that their first line names. */
+/** The command that copies the bundled jobs, with their target files and their schema. */
 function copyExamples(dir: string): string {
   const bundled = `${fileURLToPath(new URL('jobs', packageRoot))}/.`;
   return `mkdir -p ${quoteForShell(dir)} && cp -r ${quoteForShell(bundled)} ${quoteForShell(dir)}`;
@@ -104,17 +82,16 @@ function nameOf(file: string): string {
   return file.replace(/\.ya?ml$/i, '');
 }
 
-async function readJob(dir: string, fileName: string) {
+async function readJob(dir: string, fileName: string): Promise<Checked<ReadJob>> {
   const file = join(dir, fileName);
   const nameProblem = checkName(file, fileName);
   const yaml = await readYamlFile(file);
   if (yaml.problems) return { problems: [...nameProblem, ...yaml.problems] };
   const fields = validateYaml<JobFile>(yaml.value, jobSchema);
   if (fields.problems) return { problems: [...nameProblem, ...fields.problems] };
-  const checked = checkJob({ dir, name: nameOf(fileName), yaml: yaml.value, fields: fields.value });
-  if (checked.problems) return { problems: [...nameProblem, ...checked.problems] };
-  if (nameProblem.length > 0) return { problems: nameProblem };
-  return { value: { job: checked.value, yaml: yaml.value } };
+  const draft = draftJob(dir, nameOf(fileName), yaml.value, fields.value);
+  const problems = [...nameProblem, ...checkJob(draft)];
+  return problems.length > 0 ? { problems } : { value: { job: makeJob(draft), yaml: yaml.value } };
 }
 
 function checkName(file: string, fileName: string): Problem[] {
@@ -126,20 +103,84 @@ function checkName(file: string, fileName: string): Problem[] {
   return refuse('expected a name of a-z, 0-9, - and _ that begins with a letter or digit');
 }
 
-/** @throws UsageError that lists the known jobs when this is none of them */
-export function requireJob(name: string, known: readonly string[]): void {
-  if (known.includes(name)) return;
-  throw new UsageError(
-    `no job is called "${name}"${suggestion(name, known)}`,
-    `The jobs here are ${[...known].sort().join(', ')}.`,
-  );
+function draftJob(dir: string, name: string, yaml: YamlFile, fields: JobFile): JobDraft {
+  const operation = findOperation(fields.method)!;
+  const [params, forEach] = [sortedParams(fields, operation), readSource(dir, yaml, fields)];
+  return { name, yaml, fields, operation, params, forEach };
+}
+
+/** The file's params, with the order that an incremental or partitioned crawl needs. */
+function sortedParams(fields: JobFile, operation: Operation): Record<string, unknown> {
+  const { params, mode, partitions } = fields;
+  if (params.sortBy !== undefined || !canSort(operation)) return params;
+  if (mode === 'incremental') return { ...params, sortBy: { sortBy: 'updated', sortDirection: 'desc' } };
+  if (partitions > 1) return { ...params, sortBy: { sortBy: 'id', sortDirection: 'asc' } };
+  return params;
+}
+
+interface SourceFields {
+  values?: string[];
+  file?: string;
+  sql?: string;
+}
+
+/** @param dir the jobs folder; the paths of target files are relative to it */
+function readSource(dir: string, yaml: YamlFile, fields: JobFile): TargetSource | null {
+  if (fields.for_each === undefined) return null;
+  const lineOf = (...field: string[]) => yaml.problem(['for_each', ...field], '').line;
+  if (fields.for_each.sql !== undefined)
+    return { params: [], line: lineOf('sql'), kind: 'sql', sql: fields.for_each.sql };
+  const [[param, source] = []] = Object.entries(fields.for_each as Record<string, SourceFields>);
+  if (param === undefined || source === undefined) return null;
+  const common = { params: [param], line: lineOf(param, Object.keys(source)[0]!) };
+  if (source.values !== undefined) return { ...common, kind: 'values', values: source.values };
+  if (source.sql !== undefined) return { ...common, kind: 'sql', sql: source.sql };
+  const path = source.file ?? '';
+  return { ...common, kind: 'file', path: isAbsolute(path) ? path : join(dir, path) };
+}
+
+/** @param draft without problems (`checkJob`) */
+function makeJob({ name, yaml, fields, operation, params, forEach }: JobDraft): Job {
+  const { batchParam = '', feed, limit } = operation;
+  // The ids of a batch operation are no parameters of its task, because they are sent in slices.
+  const { [batchParam]: ids, ...others } = params;
+  const isIncremental = fields.mode === 'incremental';
+  return {
+    name,
+    file: yaml.file,
+    describe: fields.describe,
+    operation,
+    params: others,
+    forEach,
+    ids:
+      (ids as unknown[] | undefined)?.map((id) => (typeof id === 'string' ? id : canonicalJson(id))) ?? null,
+    mode: fields.mode,
+    fullEveryMs: isIncremental ? durationMs(fields.full_every ?? '7d') : null,
+    after: [...new Set(fields.after)],
+    tags: [...new Set(fields.tags)],
+    since: feed === undefined ? null : readSince(fields.since ?? feed.since),
+    overlapMs: feed === undefined ? null : durationMs(fields.overlap ?? '1h'),
+    pageSize: fields.page_size ?? limit ?? 1,
+    partitions: fields.partitions,
+  };
+}
+
+function readSince(since: NonNullable<JobFile['since']>): Since {
+  if (since === 'all') return { kind: 'all' };
+  if (typeof since === 'string') return { kind: 'age', ms: durationMs(since) };
+  return 'slot' in since ? { kind: 'slot', slot: since.slot } : { kind: 'pages', pages: since.pages };
+}
+
+/** @param text valid by the schema */
+function durationMs(text: string): number {
+  return text === '0s' ? 0 : (parseDuration(text) as number);
 }
 
 const refreshName = '_refresh';
 
 /**
- * The jobs that a command names, or all that have a file. Nobody is asked about assets that no job follows any more unless
- * the built-in job `_refresh` is named, which looks them up after the others.
+ * The jobs that a command names, or all that have a file. The built-in job `_refresh`, which looks up assets that no job
+ * follows any more, comes last and only by name.
  * @throws UsageError as readJobs
  */
 export async function readNamedJobs(dir: string, names: readonly string[]): Promise<Job[]> {
@@ -149,7 +190,7 @@ export async function readNamedJobs(dir: string, names: readonly string[]): Prom
   return [...jobs, refreshJob(jobs.map(({ name }) => name))];
 }
 
-/** @param after names of the jobs it comes after */
+/** @param after names of the jobs that it comes after */
 function refreshJob(after: string[]): Job {
   const operation = findOperation('getAssetBatch') as Operation;
   return {

@@ -158,6 +158,11 @@ function takesText(schema: z.ZodType): boolean {
   return schema instanceof z.ZodString || schema instanceof z.ZodEnum;
 }
 
+/** Whether an operation has a parameter that sorts its list. */
+export function canSort({ params }: Operation): boolean {
+  return 'sortBy' in params.shape;
+}
+
 /** True for a batch operation whose ids are mappings of several members (getMultipleNewAddressProofsV2). */
 export function idsAreMappings(operation: Operation): boolean {
   return idSchema(operation) instanceof z.ZodObject;

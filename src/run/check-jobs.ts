@@ -1,5 +1,5 @@
 import type { Job } from '../jobs/job.ts';
-import { listQueries } from '../jobs/job-file.ts';
+import { listQueries } from '../jobs/job-set.ts';
 import { checkColumns, type LeaveOut, sqlPlace } from '../jobs/target-checks.ts';
 import { resolveIds, resolveTargets, type Target } from '../jobs/targets.ts';
 import type { Database } from '../warehouse/database.ts';

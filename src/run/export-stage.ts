@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { checkExport, type ExportResult, exportTables } from '../export/export.ts';
-import { readOwnSql } from '../jobs/own-sql.ts';
+import { readUserSql } from '../warehouse/user-sql.ts';
 
 /** What is exported, and how. */
 interface Settings {
@@ -13,7 +13,7 @@ interface Settings {
 
 /** Looks at what the config says of the lake, before anything is asked. @throws UsageError as checkExport */
 export async function checkLake({ config: { lake }, folder, jobsDir }: Settings): Promise<void> {
-  const views = (await readOwnSql(jobsDir))?.views.map(({ name }) => name) ?? [];
+  const views = (await readUserSql(jobsDir))?.views.map(({ name }) => name) ?? [];
   return checkExport({ lake: lake.uri ?? folder.lake, ...lake, views });
 }
 

@@ -4,7 +4,6 @@ import { closeReplay } from '../archive/replay.ts';
 import type { Config } from '../config/config.ts';
 import { type DataFolder, makeDataFolder } from '../data-folder.ts';
 import { asDiskError, DamagedFile, LedgerlakeError } from '../errors.ts';
-import { readOwnSql } from '../jobs/own-sql.ts';
 import { recoverLanding } from '../landing/recover-landing.ts';
 import { exists, listSegments } from '../landing/segment-files.ts';
 import { listStaged, removeStaged } from '../load/load.ts';
@@ -16,6 +15,7 @@ import type { Database } from '../warehouse/database.ts';
 import { describeFinding, isError } from '../warehouse/own-views.ts';
 import { takeRunLock } from '../warehouse/run-lock.ts';
 import { removeDraft } from '../warehouse/snapshot.ts';
+import { readUserSql } from '../warehouse/user-sql.ts';
 import { jobTitle } from '../words.ts';
 import { takeIncomingPages } from './incoming-pages.ts';
 import { endMovedCrawls, listMoves } from './moved-source.ts';
@@ -108,7 +108,7 @@ function tellDone({ published, jobs = {} }: Ended): Noted {
 export async function openSession(options: SessionOptions): Promise<Session> {
   const { config, folder, log, verb, jobs, jobsDir, accept = nothingAccepted, moved } = options;
   const { stopOn = stopOnSignals, drainMs = 0 } = options;
-  const ownSql = jobsDir === undefined ? null : await readOwnSql(jobsDir);
+  const ownSql = jobsDir === undefined ? null : await readUserSql(jobsDir);
   await makeDataFolder(folder);
   const lock = await takeRunLock(folder.lock, folder.temp);
   const stop = stopOn(drainMs);

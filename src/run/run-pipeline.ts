@@ -1,6 +1,6 @@
 import { StoppedEarly } from '../errors.ts';
 import type { Job } from '../jobs/job.ts';
-import { listWaves } from '../jobs/job-order.ts';
+import { listWaves } from '../jobs/job-set.ts';
 import { verifySegment } from '../landing/reader.ts';
 import { listUnloaded } from '../load/load.ts';
 import { addPublished, nothingPublished, type Published } from '../publish/published.ts';

@@ -2,11 +2,11 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import type { DataFolder } from '../data-folder.ts';
 import type { LedgerlakeError } from '../errors.ts';
-import type { OwnSql } from '../jobs/own-sql.ts';
 import type { PublishOptions } from '../publish/publish.ts';
 import type { Published } from '../publish/published.ts';
 import type { SignalStop } from '../stop-signals.ts';
 import type { Database, DatabaseOptions } from '../warehouse/database.ts';
+import type { UserSql } from '../warehouse/user-sql.ts';
 import type { DoneJob, LeftOut, Noted } from './run-log.ts';
 
 /** A data folder that this process alone works on, and the run it works for. */
@@ -17,7 +17,7 @@ export interface Session {
   log: Logger;
   databaseOptions: Omit<DatabaseOptions, 'readOnly'>;
   /** Views and audits beside the jobs; null where there is no folder of jobs. */
-  ownSql: OwnSql | null;
+  ownSql: UserSql | null;
   /** What a signal to stop ends. */
   stop: Pick<SignalStop, 'stopping' | 'signal'>;
   /** Unix ms: this computer's clock, or the answers' where a run has learnt that the two differ. */

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
 import type { Job } from '../jobs/job.ts';
-import { requireJob } from '../jobs/job-file.ts';
+import { requireJob } from '../jobs/job-set.ts';
 import { isEnded, readLanding } from '../landing/reader.ts';
 import { exists } from '../landing/segment-files.ts';
 import { billingPeriodStart, leftOf } from '../run/budget.ts';

@@ -3,18 +3,7 @@ import { listSql, quoteName, quoteText } from '../sql-text.ts';
 import type { Database } from './database.ts';
 import { checkJobSql, runJobSql } from './job-sql.ts';
 import { readTableSpecs } from './table-spec.ts';
-
-/** One SELECT of somebody's own, and where it stands. */
-export interface NamedQuery {
-  name: string;
-  file: string;
-  describe: string;
-  sql: string;
-}
-
-export interface AuditQuery extends NamedQuery {
-  severity: 'error' | 'warn';
-}
+import type { UserAudit, UserQuery } from './user-sql.ts';
 
 /** An audit that returned rows. */
 export interface AuditFinding {
@@ -35,9 +24,9 @@ export interface AuditFinding {
  */
 export async function checkOwnSql(
   database: Database,
-  views: readonly NamedQuery[],
-  audits: readonly NamedQuery[],
-): Promise<NamedQuery[]> {
+  views: readonly UserQuery[],
+  audits: readonly UserQuery[],
+): Promise<UserQuery[]> {
   for (const view of views) refuseTaken(view);
   const ordered = orderViews(views);
   for (const view of ordered) await makeView(database, view, 'temp view');
@@ -49,7 +38,7 @@ export async function checkOwnSql(
  * Views in an order in which each comes after those whose names stand in its SQL. DuckDB itself would take the view that a
  * former publish left under the name. Of those that name each other in a circle one comes first, and is refused. Pure.
  */
-export function orderViews<T extends Pick<NamedQuery, 'name' | 'sql'>>(views: readonly T[]): T[] {
+export function orderViews<T extends Pick<UserQuery, 'name' | 'sql'>>(views: readonly T[]): T[] {
   const ordered: T[] = [];
   const read = new Map(views.map((view) => [view, withoutTexts(view.sql)]));
   const names = (view: T, other: T) =>
@@ -72,7 +61,7 @@ function withoutTexts(sql: string): string {
   );
 }
 
-async function makeView(database: Database, { name, file, sql }: NamedQuery, kind: string): Promise<void> {
+async function makeView(database: Database, { name, file, sql }: UserQuery, kind: string): Promise<void> {
   await checkJobSql(database, file, sql);
   // One SELECT it is, so what follows `as` cannot be more than that.
   await database.run(`create or replace ${kind} ${quoteName(name)} as ${sql}`);
@@ -86,7 +75,7 @@ function modelNames(): Set<string> {
   return new Set([...tables, ...listSql('views')]);
 }
 
-function refuseTaken({ name, file }: NamedQuery): void {
+function refuseTaken({ name, file }: UserQuery): void {
   if (!modelNames().has(name) && name !== auditView) return;
   throw new UsageError(
     `${file}: the model has a table or view ${name} already`,
@@ -101,7 +90,7 @@ const auditView = 'ledgerlake_audit';
  * @param database one that `checkOwnSql` has looked at
  * @returns those that returned rows
  */
-export async function runAudits(database: Database, audits: readonly AuditQuery[]): Promise<AuditFinding[]> {
+export async function runAudits(database: Database, audits: readonly UserAudit[]): Promise<AuditFinding[]> {
   const findings: AuditFinding[] = [];
   for (const audit of audits) {
     await makeView(database, { ...audit, name: auditView }, 'temp view');
@@ -133,7 +122,7 @@ export async function listOwnViews(database: Database): Promise<string[]> {
  * Puts the views of somebody's own into the build, in place of those that were there.
  * @param ordered as `checkOwnSql` gives them
  */
-export async function replaceOwnViews(database: Database, ordered: readonly NamedQuery[]): Promise<void> {
+export async function replaceOwnViews(database: Database, ordered: readonly UserQuery[]): Promise<void> {
   await database.transaction(async () => {
     for (const name of await listOwnViews(database)) await database.run(`drop view ${quoteName(name)}`);
     for (const view of ordered) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Job } from '../../../src/jobs/job.ts';
-import { listWaves } from '../../../src/jobs/job-order.ts';
+import { listWaves } from '../../../src/jobs/job-set.ts';
 import { decideExitCode } from '../../../src/run/run-outcome.ts';
 
 const job = (name: string, ...after: string[]) => ({ name, after }) as unknown as Job;

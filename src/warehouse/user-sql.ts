@@ -3,51 +3,51 @@ import { dirname, join, resolve } from 'node:path';
 import { readText } from '../config/yaml-file.ts';
 import { UsageError } from '../errors.ts';
 
-/** A view or an audit of one's own: a header of comments and one SELECT, in `views/` or `audits/` beside the jobs. */
-export interface OwnQuery {
+/** A view or an audit that the user wrote: a header of comments and one SELECT, in `views/` or `audits/` beside the jobs. */
+export interface UserQuery {
   /** The file's name without `.sql`. */
   name: string;
   file: string;
-  /** What it holds, or must not find. */
+  /** What the view holds, or the audit must not find. */
   describe: string;
   sql: string;
 }
 
-export interface OwnAudit extends OwnQuery {
-  /** `error`: while it returns rows, the snapshot stays as it was. `warn`: its rows are reported. */
+export interface UserAudit extends UserQuery {
+  /** `error`: while it returns rows, the snapshot stays unchanged. `warn`: its rows are reported. */
   severity: 'error' | 'warn';
 }
 
-export interface OwnSql {
-  views: OwnQuery[];
-  audits: OwnAudit[];
+export interface UserSql {
+  views: UserQuery[];
+  audits: UserAudit[];
 }
 
-const nameForm = /^[a-z][a-z0-9_]*$/;
-const rule = 'Begin the file with a line: -- describe: what it holds';
+const queryName = /^[a-z][a-z0-9_]*$/;
 
 /**
- * Reads `views/*.sql` and `audits/*.sql` beside a folder of jobs; the SQL itself is checked where there are tables.
- * @returns null where there is no folder of jobs: then nothing can be said of them
+ * Reads `views/*.sql` and `audits/*.sql` beside a folder of jobs. The SQL is checked elsewhere (`checkOwnSql`), because that
+ * needs the tables.
+ * @returns null without a folder of jobs, because nobody can tell then whether there are any
  * @throws UsageError naming the file
  */
-export async function readOwnSql(jobsDir: string): Promise<OwnSql | null> {
+export async function readUserSql(jobsDir: string): Promise<UserSql | null> {
   if ((await listFiles(jobsDir)) === null) return null;
-  const beside = dirname(resolve(jobsDir));
-  const views = await readQueries(join(beside, 'views'));
-  const audits = await readQueries(join(beside, 'audits'));
+  const parent = dirname(resolve(jobsDir));
+  const views = await readQueries(join(parent, 'views'));
+  const audits = await readQueries(join(parent, 'audits'));
   return {
     views: views.map(({ header: _, ...view }) => view),
     audits: audits.map(({ header, ...audit }) => ({ ...audit, severity: readSeverity(audit.file, header) })),
   };
 }
 
-async function readQueries(folder: string): Promise<(OwnQuery & { header: ReadonlyMap<string, string> })[]> {
+async function readQueries(folder: string): Promise<(UserQuery & { header: ReadonlyMap<string, string> })[]> {
   const queries = [];
   for (const fileName of ((await listFiles(folder)) ?? []).filter((name) => name.endsWith('.sql')).sort()) {
     const file = join(folder, fileName);
     const name = fileName.slice(0, -'.sql'.length);
-    if (!nameForm.test(name))
+    if (!queryName.test(name))
       throw new UsageError(
         `${file}: a view or audit is named by its file`,
         'Use a-z, 0-9 and _ in the name, with a letter first.',
@@ -55,13 +55,17 @@ async function readQueries(folder: string): Promise<(OwnQuery & { header: Readon
     const sql = await readText(file);
     const header = readHeader(sql);
     const describe = header.get('describe') ?? '';
-    if (describe === '') throw new UsageError(`${file}: it does not say what it is`, rule);
+    if (describe === '')
+      throw new UsageError(
+        `${file}: it does not say what it is`,
+        'Begin the file with a line: -- describe: what it holds',
+      );
     queries.push({ name, file, describe, sql, header });
   }
   return queries;
 }
 
-/** The `-- word: value` lines that a file begins with. Pure. */
+/** The `-- word: value` lines at the beginning of a file. Pure. */
 function readHeader(sql: string): ReadonlyMap<string, string> {
   const fields = new Map<string, string>();
   for (const line of sql.split(/\r?\n/)) {
@@ -72,7 +76,7 @@ function readHeader(sql: string): ReadonlyMap<string, string> {
   return fields;
 }
 
-function readSeverity(file: string, header: ReadonlyMap<string, string>): OwnAudit['severity'] {
+function readSeverity(file: string, header: ReadonlyMap<string, string>): UserAudit['severity'] {
   const severity = header.get('severity') ?? 'error';
   if (severity === 'error' || severity === 'warn') return severity;
   throw new UsageError(

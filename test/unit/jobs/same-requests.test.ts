@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Job } from '../../../src/jobs/job.ts';
-import { findSameQuestions } from '../../../src/jobs/job-order.ts';
+import { findSameRequests } from '../../../src/jobs/job-set.ts';
 import type { Target } from '../../../src/jobs/targets.ts';
 import { findOperation } from '../../../src/operations/catalogue.ts';
 
@@ -24,7 +24,7 @@ function newJob(name: string, fields: Partial<Job> = {}): Job {
 
 const targets = (...owners: string[]) => owners.map((owner) => ({ name: owner, params: { owner } }));
 
-test('jobs that ask the same of some targets are told, and whether one crawl serves both', () => {
+test('jobs that send the same requests for some targets are found, and whether one crawl serves both', () => {
   const [one, other] = [newJob('one'), newJob('other')];
   const later = newJob('later', { after: ['one'] });
   // Its one target has the parameters of another job's.
@@ -39,7 +39,7 @@ test('jobs that ask the same of some targets are told, and whether one crawl ser
     [small, targets('a')],
     [split, targets('a')],
   ]);
-  expect(findSameQuestions([...known.keys()], known)).toEqual([
+  expect(findSameRequests([...known.keys()], known)).toEqual([
     { jobs: ['one', 'other'], targets: 2, once: true },
     { jobs: ['one', 'later'], targets: 1, once: false },
     { jobs: ['one', 'plain'], targets: 1, once: true },
