@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type DataFolder, dataFolder, makeDataFolder } from '../src/data-folder.ts';
-import { stagingFile } from '../src/load/load.ts';
+import { stagingFile } from '../src/load/staged-segments.ts';
 import { publish } from '../src/publish/publish.ts';
 import { openBuild } from '../src/warehouse/build.ts';
 import { type Database, openDatabase } from '../src/warehouse/database.ts';

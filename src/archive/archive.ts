@@ -5,7 +5,7 @@ import { DiskError } from '../errors.ts';
 import { pickRecords } from '../landing/pick-records.ts';
 import { describeSegment, listPages, verifyPageLines, verifySegment } from '../landing/reader.ts';
 import { longestPageLine, pageFile, recordFile, syncDirectory, syncFile } from '../landing/segment-files.ts';
-import { removeStaged } from '../load/load.ts';
+import { removeStaged } from '../load/staged-segments.ts';
 import { readSql } from '../sql-text.ts';
 import type { Database, SqlParams } from '../warehouse/database.ts';
 import { retryWithMoreMemory } from '../warehouse/memory.ts';

@@ -1,5 +1,5 @@
 import type { DataFolder } from '../data-folder.ts';
-import { loadAgain } from '../load/load.ts';
+import { reloadInFull } from '../load/load.ts';
 import { listFiles, type StagedSegment } from '../load/staged-segments.ts';
 import { nothingAccepted } from '../publish/accepted.ts';
 import { amendRows } from '../publish/amend-rows.ts';
@@ -53,7 +53,7 @@ export async function reload(
     result.amended[spec.name] = await amendRows(database, spec, files);
     const counts =
       spec.publish === 'merge'
-        ? await mergeTable(database, spec, files, (untold) => loadAgain(folder, untold))
+        ? await mergeTable(database, spec, files, (untold) => reloadInFull(folder, untold))
         : await appendRows(database, spec, files);
     addCounts(result, spec.name, counts);
   }

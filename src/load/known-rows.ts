@@ -13,23 +13,23 @@ import { readTableSpecs, type TableSpec } from '../warehouse/table-spec.ts';
 import { findRecognised, type Received } from './recognised-records.ts';
 import { blamingMapping, createShapeMacros, readingOf, shapeQuery } from './shape-query.ts';
 
-/** Answers whether records that were just received say anything new; knows what is published, nothing else. */
+/** Answers whether received records are already in the tables. It compares with what is published only. */
 export interface KnownRows {
   /**
-   * Whether every record is in its table as it is: with equal hashes of all groups that the answer carries, so
-   * without the volatile columns. A row that changed in the table after `seenSlot`, the highest slot of the target's
-   * last crawl, is not known: another job brought it, which says nothing of the rows below it. A record that becomes no row (without a usable key, or unreadable) says nothing:
-   * it is never in the table, and counted as new it would make every night a full walk. Of such records only: false;
-   * so is a page of unusually long records, which is not looked at.
+   * Whether every record is in its table unchanged: with equal hashes of all groups that the answer carries, so without the
+   * volatile columns. A row that changed after `seenSlot`, the highest slot of the target's last crawl, is not known: another
+   * job changed it, which says nothing about the rows below it. A record that becomes no row (without a usable key, or
+   * unreadable) is ignored: it is never in the table, and counted as new it would make every night a full crawl. False for a
+   * page with no other records, and for one of unusually long records, which is not compared.
    */
   ask(page: NewPage, records: readonly LandingRecord[], seenSlot: number | null): Promise<boolean>;
-  /** The build may be opened for writing when this resolves. */
+  /** When this resolves, the build may be opened for writing. */
   close(): Promise<void>;
 }
 
 /**
- * Bytes of records that one question may have, and that are looked at together: 200 assets are half a megabyte, and
- * DuckDB holds about ten times as much while it reads them.
+ * Most bytes of the records of one question, and of a batch: 200 assets have half a megabyte, and DuckDB holds about ten times
+ * as much while it reads them.
  */
 const maxQuestionBytes = 4 << 20;
 const maxBatchBytes = 8 << 20;
@@ -41,9 +41,8 @@ interface Question extends Received {
 }
 
 /**
- * Opens the build read-only with the first question, so that nothing is opened where nothing is asked. An answer
- * looks through the whole table, so questions that come meanwhile (one a task) are answered together. Their records
- * go through the query that loads them, from two files as a segment has.
+ * Opens the build read-only with the first question. An answer scans the whole table, so questions that come meanwhile (one
+ * per task) are answered together. Their records go through the query that loads them, from two files like a segment's.
  */
 export function openKnownRows(folder: DataFolder): KnownRows {
   const files = {
@@ -51,14 +50,14 @@ export function openKnownRows(folder: DataFolder): KnownRows {
     records: join(folder.temp, 'known.ndjson'),
   };
   const statements = new Map<string, KnownRecordsSql>();
-  const waiting: Question[] = [];
+  const queue: Question[] = [];
   let opened: Promise<Database> | null = null;
   let working: Promise<void> | null = null;
 
   async function answerAll(): Promise<void> {
-    for (let first = waiting[0]; first !== undefined; first = waiting[0]) {
+    for (let first = queue[0]; first !== undefined; first = queue[0]) {
       const { shape } = first.page;
-      const questions = takeBatch(waiting);
+      const questions = takeBatch(queue);
       try {
         const known = await findKnown(shape, questions);
         for (const { page, resolve } of questions) resolve(known.has(page.task));
@@ -69,7 +68,7 @@ export function openKnownRows(folder: DataFolder): KnownRows {
     working = null;
   }
 
-  /** Tasks whose pages of these are known. */
+  /** Tasks of these questions whose pages are known. */
   async function findKnown(shape: string, questions: readonly Question[]): Promise<Set<string>> {
     opened ??= openBuildToRead(folder);
     const database = await opened;
@@ -81,7 +80,7 @@ export function openKnownRows(folder: DataFolder): KnownRows {
       : new Set([...recognised, ...(await compareRows(database, spec, others))]);
   }
 
-  /** Those that are known although their texts are others: prices move, slots stand in texts, what fits nowhere makes no row. */
+  /** Tasks whose rows are unchanged although their texts differ: in volatile columns, slots, or members that make no row. */
   async function compareRows(
     database: Database,
     spec: TableSpec,
@@ -104,13 +103,13 @@ export function openKnownRows(folder: DataFolder): KnownRows {
       const bytes = records.reduce((sum, record) => sum + record.bytes.length, 0);
       if (bytes > maxQuestionBytes) return false;
       return new Promise((resolve, reject) => {
-        waiting.push({ bytes, page, records, seenSlot, resolve, reject });
+        queue.push({ bytes, page, records, seenSlot, resolve, reject });
         working ??= answerAll();
       });
     },
     async close() {
       await working;
-      // An open that failed was told to the one who asked.
+      // A failure to open has rejected the question.
       const database = await opened?.catch(() => null);
       database?.close();
       await Promise.all(Object.values(files).map((file) => rm(file, { force: true })));
@@ -118,18 +117,18 @@ export function openKnownRows(folder: DataFolder): KnownRows {
   };
 }
 
-/** The questions that are answered next: those of the first one's shape, as many as may be looked at together. */
-function takeBatch(waiting: Question[]): Question[] {
-  const [first] = waiting;
+/** Removes the questions that are answered next from the queue: those of the first one's shape, up to `maxBatchBytes`. */
+function takeBatch(queue: Question[]): Question[] {
+  const [first] = queue;
   let bytes = 0;
   const fits = (question: Question) => {
     if (question.page.shape !== first?.page.shape || bytes + question.bytes > maxBatchBytes) return false;
     bytes += question.bytes;
     return true;
   };
-  const batch = waiting.filter(fits);
+  const batch = queue.filter(fits);
   const chosen = new Set(batch);
-  waiting.splice(0, waiting.length, ...waiting.filter((question) => !chosen.has(question)));
+  queue.splice(0, queue.length, ...queue.filter((question) => !chosen.has(question)));
   return batch;
 }
 
@@ -140,14 +139,18 @@ async function openBuildToRead(folder: DataFolder): Promise<Database> {
   return database;
 }
 
-/** Writes pages as a segment holds them. @returns what `readingOf` asks for. @throws DiskError */
+/**
+ * Writes pages as a segment holds them.
+ * @returns the arguments of `readingOf`
+ * @throws DiskError
+ */
 async function writePages(
   files: { pages: string; records: string },
   questions: readonly Question[],
 ): Promise<{ longest: number; bytes: number; count: number }> {
   const forms: SegmentForms = new Map();
   const rendered = questions.map(({ page, records }) => renderPage(page, records, 0, forms));
-  // No row is made of the envelope, and those of many pages would be much to read.
+  // Without envelopes, which make no rows and may be large.
   const lines = rendered.map(({ line }) => ({ ...line, envelope: '' }));
   try {
     await writeFile(files.records, Buffer.concat(rendered.map(({ block }) => block)), { mode: 0o600 });
@@ -165,11 +168,11 @@ async function writePages(
 interface KnownRecordsSql {
   spec: TableSpec;
   /**
-   * The loading query's parameters: makes `received`, the narrow columns of the pages' rows. A table of its own, so that
-   * DuckDB knows how few they are and looks through the big table for them, instead of holding that in memory.
+   * Makes `received`, the keys and hashes of the pages' rows; takes the loading query's parameters. It is a table so that
+   * DuckDB knows how few rows it has and scans the big table for them, instead of holding that in memory.
    */
   received: string;
-  /** Tasks all of whose rows are in their table as they are, and were when their target was last seen. */
+  /** Selects tasks whose rows are all in their table, unchanged since their target was last seen. */
   known(questions: readonly Question[]): string;
 }
 
@@ -187,13 +190,13 @@ async function knownRecordsSql(database: Database, spec: TableSpec, shape: strin
   const columns = ['task', ...keys, ...narrow].join(', ');
   return {
     spec,
-    // What is above the mapping stands in its first line: DuckDB's lines are then those of the mapping.
+    // All on the mapping's first line, so that line numbers in DuckDB's errors are those of the mapping.
     received: `create or replace temp table received as select ${columns} from (${await shapeQuery(database, spec, shape)})
       where ${keys.map((key) => `${key} is not null`).join(' and ')}`,
     known: (questions) => `
       select s.task
       from received s
-      join (values ${questions.map(askedRow).join(', ')}) asked (task, seen_slot) on asked.task = s.task
+      join (values ${questions.map(questionRow).join(', ')}) asked (task, seen_slot) on asked.task = s.task
       left join ${spec.name} t on ${keys.map((key) => `t.${key} = s.${key}`).join(' and ')}
       group by s.task
       having bool_and(
@@ -204,7 +207,7 @@ async function knownRecordsSql(database: Database, spec: TableSpec, shape: strin
   };
 }
 
-function askedRow({ page, seenSlot }: Question): string {
+function questionRow({ page, seenSlot }: Question): string {
   return `(${quoteText(page.task)}, ${seenSlot}::bigint)`;
 }
 

@@ -4,20 +4,20 @@ import { listGroups } from '../warehouse/row-groups.ts';
 import type { TableSpec } from '../warehouse/table-spec.ts';
 import { carriesGroup } from './text-hash.ts';
 
-/** Lets the loader's own database read the digests in a build, which nobody has open for writing meanwhile. */
+/** Lets the loader's database read the digests in a build, which must not be open for writing meanwhile. */
 export async function attachTexts(database: Database, build: string): Promise<void> {
   await database.run(`attach ${quoteText(build)} as build (read_only)`);
 }
 
-/** What a segment has of texts that rows were read from already. */
+/** Which of a segment's records have a text that was read before. */
 export interface KnownTexts {
-  /** Records whose texts are known. */
+  /** How many records have a known text. */
   known: number;
-  /** The others, by page (its end_offset): their numbers, ascending. */
+  /** Numbers of the other records, ascending, by their page's end_offset. */
   others: ReadonlyMap<number, readonly number[]>;
 }
 
-/** Where a segment's known records and its pages stand. */
+/** Names of the temp tables of a segment's known records and of its pages. */
 export interface KnownTables {
   known: string;
   received: string;
@@ -25,15 +25,15 @@ export interface KnownTables {
 
 const knownTables: KnownTables = { known: 'known', received: 'received_page' };
 
-/** Keeps what `findKnownTexts` made of a segment, while others are looked at. */
+/** Renames the tables that `findKnownTexts` made for a segment, so that the next call does not replace them. */
 export async function keepKnown(database: Database, segment: number): Promise<KnownTables> {
-  const kept = { known: `known_${segment}`, received: `received_${segment}` };
-  await database.run(`alter table ${knownTables.known} rename to ${kept.known}`);
-  await database.run(`alter table ${knownTables.received} rename to ${kept.received}`);
-  return kept;
+  const names = { known: `known_${segment}`, received: `received_${segment}` };
+  await database.run(`alter table ${knownTables.known} rename to ${names.known}`);
+  await database.run(`alter table ${knownTables.received} rename to ${names.received}`);
+  return names;
 }
 
-/** Makes `known` of a segment (sql/load/known.sql), and lists its other records. */
+/** Makes the tables `received_page` and `known` for a segment (sql/load/), and lists its other records. */
 export async function findKnownTexts(
   database: Database,
   { name, key }: TableSpec,
@@ -53,8 +53,8 @@ export async function findKnownTexts(
 }
 
 /**
- * The rows of the records in `known`: what publish asks of a row that is as it was, and none of its values. Columns as the
- * typed rows have them, by name.
+ * The query of the rows for records in `known`. They have the columns by which publish confirms a row, and no values; columns
+ * are named as in the typed rows.
  */
 export function knownRowsSql(
   spec: TableSpec,
@@ -62,7 +62,7 @@ export function knownRowsSql(
   { known, received }: KnownTables = knownTables,
 ): string {
   const groups = listGroups(spec, columns);
-  const named = groups
+  const groupColumns = groups
     .slice(1)
     .flatMap((group) => [
       `coalesce(own_slot, page_slot) as ${group.slot}`,
@@ -71,6 +71,6 @@ export function knownRowsSql(
   const key = spec.key.map(quoteName);
   const final = spec.final === null ? [] : [`final as ${quoteName(spec.final)}`];
   return `select task, crawl, page, n, run_id, seen_at, digest, own_slot, coalesce(own_slot, page_slot) as slot,
-      ${[...named, ...final, ...key].join(', ')}, row_hash
+      ${[...groupColumns, ...final, ...key].join(', ')}, row_hash
     from ${known} join ${received} using (end_offset)`;
 }

@@ -1,96 +1,49 @@
-import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
 import { verifyPageLines, verifySegment } from '../landing/reader.ts';
-import { listSegments, syncDirectory, syncFile } from '../landing/segment-files.ts';
 import { type Database, openDatabase } from '../warehouse/database.ts';
 import { memoryLimits } from '../warehouse/memory.ts';
 import type { TableSpec } from '../warehouse/table-spec.ts';
 import { attachTexts } from './known-texts.ts';
 import { blamingMapping, checkMappings, createShapeMacros } from './shape-query.ts';
 import {
+  type DeferredSegment,
   describeFiles,
-  type FewUnread,
-  mostTogether,
+  maxDeferredRecords,
   readQueries,
+  type SegmentFiles,
   type TableQuery,
-  writeTogether,
+  writeDeferred,
   writeTyped,
   writeUnknown,
 } from './stage-rows.ts';
-import { isStagedWhole, writeChecksums } from './staging-checksums.ts';
+import { publishStaging, removeStaged, temporaryStaging } from './staged-segments.ts';
 
-/** Where a segment's typed rows for one table stand. */
-export function stagingFile(folder: DataFolder, segment: number, table: string): string {
-  return join(folder.staging, String(segment), `${table}.parquet`);
-}
-
-/** Segments that are staged, oldest first. */
-export async function listStaged(folder: DataFolder): Promise<number[]> {
-  return (await readdir(folder.staging))
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .sort((a, b) => a - b);
-}
-
-/** Segments of the landing log without typed rows yet. Only whole (sealed or recovered) segments may be asked for. */
-export async function listUnloaded(folder: DataFolder): Promise<number[]> {
-  const staged = new Set(await listStaged(folder));
-  return (await listSegments(folder.landing)).filter((segment) => !staged.has(segment));
-}
-
-/** A folder goes file by file: renamed first, a kill in between leaves none that looks staged. */
-export async function removeStaged(folder: DataFolder, segment: number): Promise<void> {
-  const staged = join(folder.staging, String(segment));
-  await rm(`${staged}.tmp`, { recursive: true, force: true });
-  await rename(staged, `${staged}.tmp`).catch((error: NodeJS.ErrnoException) => {
-    // A segment without records was never staged.
-    if (error.code !== 'ENOENT') throw error;
-  });
-  await rm(`${staged}.tmp`, { recursive: true, force: true });
-}
-
-/**
- * Removes staged segments whose files are not as they were written. Nothing is lost: staging is made from the landing
- * log, which has a checksum for every page.
- * @returns the segments
- */
-export async function removeDamagedStaging(folder: DataFolder): Promise<number[]> {
-  const damaged = await listDamagedStaging(folder);
-  for (const segment of damaged) await removeStaged(folder, segment);
-  return damaged;
-}
-
-/** Staged segments whose files are not as they were written. */
-export async function listDamagedStaging(folder: DataFolder): Promise<number[]> {
-  const damaged: number[] = [];
-  for (const segment of await listStaged(folder))
-    if (!(await isStagedWhole(join(folder.staging, String(segment))))) damaged.push(segment);
-  return damaged;
-}
-
-/** Turns segments into typed rows; holds the macros and the query of every table of every shape. */
+/** Turns segments into typed rows. */
 export interface Loader {
   /**
-   * Turns one whole segment into a folder with one typed Parquet file a table, by rename: loading it again gives
-   * the same rows. A segment without records (frozen ids, failures) has none.
-   * Records whose texts rows were read from already are not read: their rows have what publish asks of them
-   * (`knownRowsSql`), and NULL elsewhere.
-   * @returns records loaded
+   * Turns one whole segment into a folder with one typed Parquet file per table, by rename: loading it again gives the same
+   * rows. A segment without records (frozen ids, failures) has none.
+   * A record whose text was read before is not read again: it becomes a row with key, slot, time and digest, and NULL in all
+   * other columns (`knownRowsSql`).
+   * @returns records of the segment
    */
   loadSegment(segment: number): Promise<number>;
   /**
-   * As `loadSegment`, but a segment of which few records are to be read may wait for others: the statement that reads them takes
-   * as long for one record as for some hundred. With `loadWaiting` at the latest it is staged.
+   * As `loadSegment`, but a segment with few records to read may wait for others, because the statement that reads them takes
+   * as long for one record as for some hundred.
+   * @returns records of the segment, also if it is deferred
    */
-  takeSegment(segment: number): Promise<number>;
-  loadWaiting(): Promise<void>;
+  loadOrDefer(segment: number): Promise<number>;
+  /** Stages the deferred segments. */
+  loadDeferred(): Promise<void>;
 }
 
 export interface LoaderOptions {
-  /** Shapes that will come, whose mappings are looked at now. */
-  expected?: readonly string[];
-  /** The build whose digests tell known texts, closed while the loader works; without it, every record is read. */
+  /** Shapes whose mappings are checked at once, so that a mistake shows before the crawl. */
+  shapes?: readonly string[];
+  /** The build with the digests of known texts, closed while the loader works; without it, every record is read. */
   build?: string;
 }
 
@@ -101,12 +54,12 @@ export interface LoaderOptions {
 export async function createLoader(
   database: Database,
   folder: DataFolder,
-  { expected = [], build }: LoaderOptions = {},
+  { shapes = [], build }: LoaderOptions = {},
 ): Promise<Loader> {
-  // What a segment took goes back before the next one: 360 MB at most instead of 770.
+  // Returns memory to the system between segments: 360 MB at most instead of 770.
   await database.run('set allocator_background_threads = true');
   await createShapeMacros(database);
-  await checkMappings(database, expected);
+  await checkMappings(database, shapes);
   if (build !== undefined) await attachTexts(database, build);
   const queries = new Map<string, readonly TableQuery[]>();
   const readTables = async (shape: string) => {
@@ -114,76 +67,76 @@ export async function createLoader(
     queries.set(shape, tables);
     return tables;
   };
-  const waiting: FewUnread[] = [];
-  const toldBy = (spec: TableSpec) => build !== undefined && spec.texts;
-  const loadWaiting = async () => {
-    for (let first = waiting[0]; first !== undefined; first = waiting[0]) {
+  const recognisesTexts = (spec: TableSpec) => build !== undefined && spec.texts;
+  const deferred: DeferredSegment[] = [];
+
+  async function loadDeferred(): Promise<void> {
+    for (let first = deferred[0]; first !== undefined; first = deferred[0]) {
       const { table, files } = first;
-      const together = waiting.filter((one) => one.table === table);
-      await blamingMapping(table.spec, files.shape, () => writeTogether(database, together));
-      for (const { file, files } of together) await stage(folder, files.segment, [file]);
-      waiting.splice(0, waiting.length, ...waiting.filter((one) => one.table !== table));
+      const batch = deferred.filter((segment) => segment.table === table);
+      await blamingMapping(table.spec, files.shape, () => writeDeferred(database, batch));
+      for (const { file, files } of batch) await publishStaging(folder, files.segment, [file]);
+      deferred.splice(0, deferred.length, ...deferred.filter((segment) => segment.table !== table));
     }
-  };
-  const takeSegment = async (segment: number) => {
+  }
+
+  /** @returns the segment if it is deferred; null: the file is written */
+  function writeTable(
+    table: TableQuery,
+    files: SegmentFiles,
+    file: string,
+    mayDefer: boolean,
+  ): Promise<DeferredSegment | null> {
+    return blamingMapping(table.spec, files.shape, () =>
+      recognisesTexts(table.spec)
+        ? writeUnknown(database, folder, table, files, file, mayDefer)
+        : writeTyped(database, table, files, file),
+    );
+  }
+
+  async function loadOrDefer(segment: number): Promise<number> {
     await verifyPageLines(folder.landing, segment);
     const files = await describeFiles(folder, segment);
     if (files.bytes === 0) await verifySegment(folder.landing, segment);
-    // Of a segment that is read for its needed records, none may be: its rows are staged all the same, and are none.
+    // A thinned segment may have no record left: nothing is staged.
     if (files.count === 0) return 0;
-    const temporary = join(folder.staging, `${segment}.tmp`);
+    const temporary = temporaryStaging(folder, segment);
     await rm(temporary, { recursive: true, force: true });
     await mkdir(temporary, { mode: 0o700 });
     const tables = await readTables(files.shape);
-    if (!tables.every(({ spec }) => toldBy(spec))) await verifySegment(folder.landing, segment);
+    if (!tables.every(({ spec }) => recognisesTexts(spec))) await verifySegment(folder.landing, segment);
     const written: string[] = [];
     for (const table of tables) {
       const file = join(temporary, `${table.spec.name}.parquet`);
-      const few = await blamingMapping(table.spec, files.shape, () =>
-        toldBy(table.spec)
-          ? writeUnknown(database, folder, table, files, file, tables.length === 1)
-          : writeTyped(database, table, files, file),
-      );
-      if (few !== null) {
-        waiting.push(few);
-        if (waiting.reduce((sum, { files }) => sum + files.count, 0) >= mostTogether) await loadWaiting();
+      const waiting = await writeTable(table, files, file, tables.length === 1);
+      if (waiting !== null) {
+        deferred.push(waiting);
+        const records = deferred.reduce((sum, { files }) => sum + files.count, 0);
+        if (records >= maxDeferredRecords) await loadDeferred();
         return files.count;
       }
       written.push(file);
     }
-    await stage(folder, segment, written);
+    await publishStaging(folder, segment, written);
     return files.count;
-  };
+  }
+
   return {
-    takeSegment,
-    loadWaiting,
+    loadOrDefer,
+    loadDeferred,
     async loadSegment(segment) {
-      const count = await takeSegment(segment);
-      await loadWaiting();
+      const count = await loadOrDefer(segment);
+      await loadDeferred();
       return count;
     },
   };
 }
 
-/** Makes written files of a segment its staging. */
-async function stage(folder: DataFolder, segment: number, files: readonly string[]): Promise<void> {
-  const temporary = join(folder.staging, `${segment}.tmp`);
-  for (const file of files) {
-    await chmod(file, 0o600);
-    await syncFile(file);
-  }
-  await writeChecksums(temporary);
-  await syncDirectory(temporary);
-  await rename(temporary, join(folder.staging, String(segment)));
-  await syncDirectory(folder.staging);
-}
-
 /**
- * Makes staged segments anew from all of their texts, also those that were known when they were staged: what their rows were
- * read from is not what it was.
- * @param files a staging file of each
+ * Stages segments again and reads every record of them, for rows that turned out not to match their known text.
+ * @param files a staging file of each segment
  */
-export async function loadAgain(folder: DataFolder, files: readonly string[]): Promise<void> {
+export async function reloadInFull(folder: DataFolder, files: readonly string[]): Promise<void> {
   const options = { memoryLimit: memoryLimits.loaderBesideBuild, threads: 1, tempDir: folder.temp };
   const database = await openDatabase(':memory:', options);
   try {

@@ -15,26 +15,26 @@ export interface Received {
 }
 
 /**
- * Tasks all of whose records are recognised by their texts: each row is what its text made of it, and did not change after
- * `seenSlot`. It reads none of them, so it says nothing of the other tasks.
+ * Tasks whose records are all recognised by their texts: each row still equals what its text made, and did not change after
+ * `seenSlot`. No record is read, so another task may be known all the same.
  */
 export async function findRecognised(
   database: Database,
   spec: TableSpec,
   received: readonly Received[],
 ): Promise<Set<string>> {
-  const asked = received.flatMap(({ page, records, seenSlot }) =>
+  const digests = received.flatMap(({ page, records, seenSlot }) =>
     listDigests(page, records).map((digest) => ({ task: page.task, slot: seenSlot, digest })),
   );
-  if (!spec.texts || asked.length === 0) return new Set();
+  if (!spec.texts || digests.length === 0) return new Set();
   await database.run(
     `create or replace temp table received_digest as
     select unnest($tasks) as task, unnest($slots)::bigint as seen_slot, unnest($digests)::uuid as digest`,
     {
-      tasks: asked.map(({ task }) => task),
-      // Without a last crawl, any slot is one of before.
-      slots: asked.map(({ slot }) => String(slot ?? Number.MAX_SAFE_INTEGER)),
-      digests: asked.map(({ digest }) => digest),
+      tasks: digests.map(({ task }) => task),
+      // Without a last crawl no row has changed since.
+      slots: digests.map(({ slot }) => String(slot ?? Number.MAX_SAFE_INTEGER)),
+      digests: digests.map(({ digest }) => digest),
     },
   );
   const rows = await database.rows<{ task: string }>(await recognisedSql(database, spec));
@@ -42,13 +42,13 @@ export async function findRecognised(
 }
 
 function listDigests(page: NewPage, records: readonly LandingRecord[]): string[] {
-  const digests = Buffer.from(digestRecords(page, records) ?? '', 'base64').toString('hex');
-  return digests.match(new RegExp(`.{${digestBytes * 2}}`, 'g')) ?? [];
+  const hex = Buffer.from(digestRecords(page, records) ?? '', 'base64').toString('hex');
+  return hex.match(new RegExp(`.{${digestBytes * 2}}`, 'g')) ?? [];
 }
 
 async function recognisedSql(database: Database, spec: TableSpec): Promise<string> {
   const groups = listGroups(spec, await listColumns(database, spec.name));
-  const made = textHash(groups, 'k.carried', ({ hash, volatileHash }) => [
+  const rowHash = textHash(groups, 'k.carried', ({ hash, volatileHash }) => [
     `t.${hash}`,
     volatileHash ?? 'null',
   ]);
@@ -59,6 +59,6 @@ async function recognisedSql(database: Database, spec: TableSpec): Promise<strin
     left join ${spec.name} t on ${spec.key.map((column) => `t.${quoteName(column)} = k.${quoteName(column)}`).join(' and ')}
     group by a.task
     having bool_and(
-      t.seen_at is not null and k.row_hash = ${made} and (t.changed_slot <= a.seen_slot) is not false
+      t.seen_at is not null and k.row_hash = ${rowHash} and (t.changed_slot <= a.seen_slot) is not false
     )`;
 }

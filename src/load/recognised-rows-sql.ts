@@ -4,11 +4,10 @@ import type { TableSpec } from '../warehouse/table-spec.ts';
 import { carriedBits, carriesGroup, textHash } from './text-hash.ts';
 
 /**
- * Makes `recognised`: the rows of a slice ($files) that a known text confirms, and that nothing else in the slice speaks of. Most
- * rows of most nights are such, and need no more than this: what else is newest of a key, group by group, `seen` finds of the
- * others. So it does of rows without a slot, of final ones, and of those that are not where `place` says, or not what their text
- * made of them.
- * Columns: the key, target, slot and seen_at; take_<group>, whether the group is newer than the table's.
+ * Makes `recognised`: the rows of a slice ($files) that a known text confirms and that are the slice's only rows of their key.
+ * Most rows of most nights are such and need nothing else. `seen` handles all other rows: keys with several rows, rows without
+ * a slot, final rows, and rows that are not where `place` says or no longer equal what their text made.
+ * Columns: the key, target, slot and seen_at; take_<group>: whether the group is newer than the table's.
  */
 export function recognisedRowsSql(spec: TableSpec, groups: readonly Group[], keyHash: string): string {
   const keys = spec.key.map(quoteName);
@@ -19,12 +18,12 @@ export function recognisedRowsSql(spec: TableSpec, groups: readonly Group[], key
       end`;
     return `${carriesGroup(groups, group, 's.carried')} and ${newer} as take_${group.name}`;
   });
-  const row = groups.flatMap(({ name, slot, seenAt, hash, volatileHash }) => [
+  const rowColumns = groups.flatMap(({ name, slot, seenAt, hash, volatileHash }) => [
     ...[slot, seenAt, hash],
     ...(volatileHash === null ? [] : [`${volatileHash} as ${name}_volatile`]),
   ]);
-  const made = textHash(groups, 's.carried', ({ name, hash }) => [`t.${hash}`, `t.${name}_volatile`]);
-  const single = ['slot', 'seen_at', 'row_hash', 'carried'].map((one) => `any_value(${one}) as ${one}`);
+  const rowHash = textHash(groups, 's.carried', ({ name, hash }) => [`t.${hash}`, `t.${name}_volatile`]);
+  const single = ['slot', 'seen_at', 'row_hash', 'carried'].map((name) => `any_value(${name}) as ${name}`);
   return `
     create or replace temp table recognised as
     with single as (
@@ -43,7 +42,7 @@ export function recognisedRowsSql(spec: TableSpec, groups: readonly Group[], key
     select ${keys.map((key) => `s.${key}`).join(', ')}, t.target, s.slot, s.seen_at,
       ${takes.join(',\n      ')}
     from (select single.*, place.target from single join place on place_hash = ${keyHash}) s
-    join (select rowid as target, changed_slot, ${[...keys, ...row].join(', ')} from ${spec.name}) t
+    join (select rowid as target, changed_slot, ${[...keys, ...rowColumns].join(', ')} from ${spec.name}) t
       on t.target = s.target and ${keys.map((key) => `t.${key} = s.${key}`).join(' and ')}
-    where s.slot is not null and t.changed_slot is not null and s.row_hash = ${made}`;
+    where s.slot is not null and t.changed_slot is not null and s.row_hash = ${rowHash}`;
 }

@@ -6,7 +6,7 @@ import { type Database, listColumns } from '../warehouse/database.ts';
 import { stagedHashes } from '../warehouse/row-groups.ts';
 import type { TableSpec } from '../warehouse/table-spec.ts';
 
-/** Makes the macros that mappings use, for this connection only. */
+/** Makes the macros that mappings use; they exist in this connection only. */
 export async function createShapeMacros(database: Database): Promise<void> {
   for (const file of ['digests.sql', 'macros.sql']) {
     const sql = readSql(file);
@@ -26,8 +26,8 @@ export async function createShapeMacros(database: Database): Promise<void> {
 }
 
 /**
- * The query from a segment's two files ($pages, $records) to the rows of one table, with the hash of each group that
- * publish compares. Its other parameters are those of `readingOf`. The database must have the table.
+ * The query from a segment's two files ($pages, $records) to the rows of one table, with the hash of each group for publish to
+ * compare. Its other parameters are $longest_page_line and those of `readingOf`. The database must have the table.
  */
 export async function shapeQuery(database: Database, spec: TableSpec, shape: string): Promise<string> {
   const hashes = stagedHashes(spec, await listColumns(database, spec.name)).join(', ');
@@ -35,8 +35,7 @@ export async function shapeQuery(database: Database, spec: TableSpec, shape: str
 }
 
 /**
- * Has DuckDB read the mappings of these shapes, without any record. It takes about 2 ms each, where looking at their
- * columns too would take 10 to 100.
+ * Lets DuckDB parse the mappings of these shapes. That takes about 2 ms each; binding their columns too would take 10 to 100.
  * @throws UsageError naming the file with a mistake of syntax
  */
 export async function checkMappings(database: Database, shapes: readonly string[]): Promise<void> {
@@ -49,7 +48,10 @@ export async function checkMappings(database: Database, shapes: readonly string[
       );
 }
 
-/** Does `work` with a query of shapeQuery. @throws UsageError naming the line to correct for what DuckDB finds wrong in it */
+/**
+ * Runs `work` with a query of `shapeQuery`.
+ * @throws UsageError naming the line of the mapping to correct, if DuckDB rejects the query
+ */
 export function blamingMapping<T>(spec: TableSpec, shape: string, work: () => Promise<T>): Promise<T> {
   return blaming(`tables/${spec.name}.sql`, () => mappingOf(spec, shape).origins, work);
 }
@@ -61,7 +63,7 @@ function mappingOf(spec: TableSpec, shape: string): MappingSql {
 }
 
 /**
- * @param file what to blame where no line is known
+ * @param file the file to blame if the line is not known
  * @param origins where each line of the statement comes from
  */
 async function blaming<T>(
@@ -84,12 +86,12 @@ async function blaming<T>(
   }
 }
 
-/** Bytes of records that a function on JSON is given at once; it holds about five times as much while it works. */
+/** Most bytes of records that a JSON function gets at once; it holds about five times as much while it works. */
 const maxChunkBytes = 2 << 20;
 
 /**
- * How a segment's records are to be read: `largest`, what the reader's buffer must hold, a whole line (the record and
- * what the log writes around it); `parts`, in how many parts DuckDB's 2,048 lines are taken.
+ * Parameters for reading a segment's records: `largest`, the bytes of the reader's buffer, which must hold a whole line (the
+ * record and what the log writes around it); `parts`, into how many parts DuckDB's vectors of 2,048 lines are cut.
  */
 export function readingOf(records: { longest: number; bytes: number; count: number }): {
   largest: number;

@@ -1,4 +1,4 @@
-// The staging file of a segment and table: its typed rows, as Parquet.
+// Writes staging files: the typed rows of a segment for one table, as Parquet.
 import { rm, stat } from 'node:fs/promises';
 import type { DataFolder } from '../data-folder.ts';
 import { pickRecords } from '../landing/pick-records.ts';
@@ -13,8 +13,10 @@ import { readingOf, shapeQuery } from './shape-query.ts';
 export interface SegmentFiles {
   segment: number;
   shape: string;
+  /** The page file, and bytes of its longest line. */
   pages: string;
   longest_page_line: number;
+  /** The file of the records to read: their number, bytes in all, and bytes of the longest. */
   records: string;
   longest: number;
   bytes: number;
@@ -23,7 +25,7 @@ export interface SegmentFiles {
 
 export async function describeFiles({ landing }: DataFolder, segment: number): Promise<SegmentFiles> {
   const [records, pages] = [recordFile(landing, segment), pageFile(landing, segment)];
-  // A file that is not there is damage that `verifySegment` describes.
+  // `verifySegment` reports a missing file as damage.
   const bytes = (await stat(records).catch(() => null))?.size ?? 0;
   const longest_page_line = await longestPageLine([pages]);
   return { segment, pages, longest_page_line, records, bytes, ...(await describeSegment(landing, segment)) };
@@ -32,18 +34,18 @@ export async function describeFiles({ landing }: DataFolder, segment: number): P
 export interface TableQuery {
   spec: TableSpec;
   columns: readonly string[];
-  /** The rows of a segment's records, from its files. */
+  /** A query from a segment's files to its typed rows. */
   sql: string;
-  /** A table with their columns and without rows, once it is made. */
-  none?: string;
+  /** An empty table with their columns, once it is made. */
+  emptyTable?: string;
 }
 
 /**
- * The rows of a query, with what they have beside their values where texts are known: nothing that they were (`row_hash`), and
- * no digest where something did not fit, which is to be found again. On one line, because the lines of the mapping are
+ * Adds the columns that rows of known texts have. `row_hash` is NULL, as the row was read. A record with a cast error loses its
+ * digest, so that it is read again and its error is reported again. The SQL is one line because the mapping's lines are
  * counted.
  */
-function toldRows(query: string): string {
+function withTextColumns(query: string): string {
   return `select * replace (if(len(cast_errors) = 0, digest, null) as digest), null::ubigint as row_hash from (${query})`;
 }
 
@@ -53,47 +55,49 @@ export async function readQueries(database: Database, shape: string): Promise<Ta
   for (const spec of readTableSpecs().filter(({ shapes }) => shapes.includes(shape))) {
     await database.run(spec.create);
     const typed = await shapeQuery(database, spec, shape);
-    const sql = spec.texts ? toldRows(typed) : typed;
+    const sql = spec.texts ? withTextColumns(typed) : typed;
     queries.push({ spec, columns: await listColumns(database, spec.name), sql });
   }
   return queries;
 }
 
-/** A segment of which few records are to be read, in a file of their own. */
-export interface FewUnread {
+/** A segment with few records to read, which are in a file of their own. */
+export interface DeferredSegment {
   table: TableQuery;
   files: SegmentFiles;
+  /** The staging file to write. */
   file: string;
   known: KnownTables;
 }
 
-/** Records of a segment that are few; of segments that are loaded together, all, whose digests are in memory: eight of assets. */
-const fewUnread = 2000;
-export const mostTogether = 240_000;
+/** A segment with at most so many unknown records may be deferred. */
+const maxUnknownDeferred = 2000;
+/** The deferred segments' records, known and unknown, whose digests are in memory: eight segments of assets. */
+export const maxDeferredRecords = 240_000;
 
-/** Writes the staging files of segments of one table with few records to be read. */
-export async function writeTogether(database: Database, segments: readonly FewUnread[]): Promise<void> {
-  const [{ table }] = segments as [FewUnread];
+/** Reads the records of deferred segments of one table with one statement, and writes their staging files. */
+export async function writeDeferred(database: Database, segments: readonly DeferredSegment[]): Promise<void> {
+  const [{ table }] = segments as [DeferredSegment];
   const pages = segments
     .map(({ known }) => `select task, crawl, page from ${known.received}`)
     .join(' union all ');
-  const twice = await database.rows(
+  const duplicates = await database.rows(
     `select 1 from (${pages}) group by task, crawl, page having count(*) > 1 limit 1`,
   );
-  // By its page it is known which segment a row is of.
-  if (twice.length > 0 && segments.length > 1) {
-    for (const one of segments) await writeTogether(database, [one]);
+  // A row's page identifies its segment, so no page may be in two.
+  if (duplicates.length > 0 && segments.length > 1) {
+    for (const segment of segments) await writeDeferred(database, [segment]);
     return;
   }
-  const files = segments.map((one) => one.files);
+  const files = segments.map((segment) => segment.files);
   const sum = (of: (file: SegmentFiles) => number) => files.reduce((all, file) => all + of(file), 0);
-  const most = (of: (file: SegmentFiles) => number) => Math.max(...files.map(of));
+  const max = (of: (file: SegmentFiles) => number) => Math.max(...files.map(of));
   const parameters = {
     pages: files.map(({ pages }) => pages),
     records: files.map(({ records }) => records),
-    longest_page_line: most((file) => file.longest_page_line),
+    longest_page_line: max((file) => file.longest_page_line),
     ...readingOf({
-      longest: most((file) => file.longest),
+      longest: max((file) => file.longest),
       bytes: sum((file) => file.bytes),
       count: sum((file) => file.count),
     }),
@@ -102,33 +106,36 @@ export async function writeTogether(database: Database, segments: readonly FewUn
     database.run(`create or replace temp table unread_row as ${table.sql}`, parameters),
   );
   for (const { files, file, known } of segments) {
-    const rows = knownRowsSql(table.spec, table.columns, known);
-    const own = `from unread_row semi join ${known.received} using (task, crawl, page)`;
-    await writeRows(database, `(${own}) union all by name ${rows}`, {}, file);
+    const knownRows = knownRowsSql(table.spec, table.columns, known);
+    const readRows = `from unread_row semi join ${known.received} using (task, crawl, page)`;
+    await writeRows(database, `(${readRows}) union all by name ${knownRows}`, {}, file);
     await rm(files.records);
     await database.run(`drop table ${known.known}; drop table ${known.received};`);
   }
   await database.run('drop table unread_row');
 }
 
-/** Writes the rows of a file's records, which are as they were received. @param beside rows that are written with them, as a query */
+/**
+ * Writes the rows of verified records.
+ * @param more SQL that adds other rows
+ */
 export async function writeTyped(
   database: Database,
   { sql }: TableQuery,
   files: SegmentFiles,
   file: string,
-  beside = '',
+  more = '',
 ): Promise<null> {
   const { pages, longest_page_line, records } = files;
   const parameters = { pages, longest_page_line, records, ...readingOf(files) };
-  await writeRows(database, `${sql}${beside}`, parameters, file);
+  await writeRows(database, `${sql}${more}`, parameters, file);
   return null;
 }
 
 /**
- * Writes the rows of a segment's records, reading those whose texts are not known.
- * @param mayWait whether few of them may be read later, with those of other segments
- * @returns what is to be written so; null: it is written
+ * Writes the rows of a segment's records and reads only those whose texts are not known.
+ * @param mayDefer whether few of them may be read later, with those of other segments
+ * @returns the segment if it is deferred; null: the file is written
  */
 export async function writeUnknown(
   database: Database,
@@ -136,8 +143,8 @@ export async function writeUnknown(
   table: TableQuery,
   files: SegmentFiles,
   file: string,
-  mayWait: boolean,
-): Promise<FewUnread | null> {
+  mayDefer: boolean,
+): Promise<DeferredSegment | null> {
   const { pages, longest_page_line } = files;
   const { known, others } = await findKnownTexts(database, table.spec, { pages, longest_page_line });
   if (known === 0) {
@@ -146,31 +153,31 @@ export async function writeUnknown(
   }
   const rows = knownRowsSql(table.spec, table.columns);
   if (others.size === 0) {
-    const none = await makeNoRows(database, table, files);
-    await writeRows(database, `from ${none} union all by name ${rows}`, {}, file);
+    const empty = await makeEmptyTable(database, table, files);
+    await writeRows(database, `from ${empty} union all by name ${rows}`, {}, file);
     return null;
   }
   const records = `${file}.ndjson`;
   await pickRecords(folder.landing, files.segment, others, records);
   const picked = { ...files, records };
   const count = [...others.values()].reduce((sum, numbers) => sum + numbers.length, 0);
-  if (mayWait && count <= fewUnread)
+  if (mayDefer && count <= maxUnknownDeferred)
     return { table, files: picked, file, known: await keepKnown(database, files.segment) };
   await writeTyped(database, table, picked, file, ` union all by name ${rows}`);
   await rm(records);
   return null;
 }
 
-/** Makes, once (reading the statement takes 80 ms), a table with the columns of staged rows and none of them. */
-async function makeNoRows(database: Database, table: TableQuery, files: SegmentFiles): Promise<string> {
-  if (table.none !== undefined) return table.none;
+/** Makes an empty table with the columns of staged rows; once, because reading the statement takes 80 ms. */
+async function makeEmptyTable(database: Database, table: TableQuery, files: SegmentFiles): Promise<string> {
+  if (table.emptyTable !== undefined) return table.emptyTable;
   const { pages, longest_page_line, records } = files;
   const name = `no_${table.spec.name}`;
   await database.run(`create temp table ${name} as from (${table.sql}) limit 0`, {
     ...{ pages, longest_page_line, records },
     ...readingOf(files),
   });
-  table.none = name;
+  table.emptyTable = name;
   return name;
 }
 
@@ -180,7 +187,7 @@ async function writeRows(
   parameters: SqlParams,
   file: string,
 ): Promise<void> {
-  // It lives for minutes: zstd would take a third less disk, and a quarter more CPU time to write and to read.
+  // Not zstd, because the file lives for minutes: a third less disk, but a quarter more CPU time to write and read.
   const format = 'format parquet, compression snappy, row_group_size 8192';
   await retryWithMoreMemory(database, () =>
     database.run(`copy (${query}) to $file (${format})`, { ...parameters, file }),

@@ -1,7 +1,7 @@
 import type { Group } from '../warehouse/row-groups.ts';
 
 /**
- * The condition that a text carries a group; the base always is.
+ * SQL: whether a text carries a group. Every text carries the base group.
  * @param carried SQL of the bits of the named groups (sql/texts.sql)
  */
 export function carriesGroup(groups: readonly Group[], group: Group, carried: string): string {
@@ -9,14 +9,14 @@ export function carriesGroup(groups: readonly Group[], group: Group, carried: st
   return bit < 0 ? 'true' : `((${carried} & ${1 << bit}) > 0)`;
 }
 
-/** SQL of the bits of the named groups that a staged row carries. */
+/** SQL: the bits of the named groups that a staged row carries. */
 export function carriedBits(groups: readonly Group[]): string {
   const bits = groups.slice(1).map((group, bit) => `if(${group.carried}, ${1 << bit}, 0)`);
   return bits.length === 0 ? '0::utinyint' : `(${bits.join(' + ')})::utinyint`;
 }
 
 /**
- * SQL of what a text made of a row: a hash of the groups that the text carries, with their volatile columns.
+ * SQL: a hash of what a text made of a row, over the groups that the text carries with their volatile columns.
  * @param carried SQL of their bits
  * @param of SQL of a group's hash, and of that of its volatile columns
  */

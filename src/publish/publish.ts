@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
 import { listSegments, longestPageLine, pageFile } from '../landing/segment-files.ts';
-import { listStaged, loadAgain } from '../load/load.ts';
-import { listFiles, type StagedSegment } from '../load/staged-segments.ts';
+import { reloadInFull } from '../load/load.ts';
+import { listFiles, listStaged, type StagedSegment } from '../load/staged-segments.ts';
 import { readSql } from '../sql-text.ts';
 import { defaultThresholds, type Thresholds } from '../thresholds.ts';
 import type { Database } from '../warehouse/database.ts';
@@ -119,7 +119,7 @@ async function publishReady(
             database,
             spec,
             listFiles(folder, spec, toMerge),
-            (unrecognised) => loadAgain(folder, unrecognised),
+            (unrecognised) => reloadInFull(folder, unrecognised),
             rollsBack,
           )
         : await appendRows(database, spec, listFiles(folder, spec, toAppend));

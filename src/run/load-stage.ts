@@ -1,6 +1,7 @@
 import PQueue from 'p-queue';
 import { recordFile } from '../landing/segment-files.ts';
-import { createLoader, listUnloaded } from '../load/load.ts';
+import { createLoader } from '../load/load.ts';
+import { listUnloaded } from '../load/staged-segments.ts';
 import { openDatabase } from '../warehouse/database.ts';
 import { memoryLimits } from '../warehouse/memory.ts';
 import type { Session } from './session.ts';
@@ -28,10 +29,12 @@ export async function startLoading(
     ...session.databaseOptions,
     memoryLimit: memoryLimits.loader,
   });
-  const loader = await createLoader(database, folder, { expected, build: folder.build }).catch((error) => {
-    database.close();
-    throw error;
-  });
+  const loader = await createLoader(database, folder, { shapes: expected, build: folder.build }).catch(
+    (error) => {
+      database.close();
+      throw error;
+    },
+  );
   const queue = new PQueue({ concurrency: 1 });
   const loaded = { segments: 0, records: 0 };
   let failure: unknown = null;
@@ -45,7 +48,7 @@ export async function startLoading(
   };
   const add = (segment: number) =>
     enqueue(async () => {
-      loaded.records += await loader.takeSegment(segment);
+      loaded.records += await loader.loadOrDefer(segment);
       loaded.segments += 1;
       session.log.debug({ segment }, 'segment loaded');
     });
@@ -58,7 +61,7 @@ export async function startLoading(
         const waiting = await listUnloaded(folder);
         await database.useThreads(waiting.map((segment) => recordFile(folder.landing, segment)));
       }, 1);
-      enqueue(() => loader.loadWaiting());
+      enqueue(() => loader.loadDeferred());
       await queue.onIdle();
       database.close();
       if (failure !== null) throw failure;

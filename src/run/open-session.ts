@@ -6,7 +6,7 @@ import { type DataFolder, makeDataFolder } from '../data-folder.ts';
 import { asDiskError, DamagedFile, LedgerlakeError } from '../errors.ts';
 import { recoverLanding } from '../landing/recover-landing.ts';
 import { exists, listSegments } from '../landing/segment-files.ts';
-import { listStaged, removeStaged } from '../load/load.ts';
+import { listStaged, removeStaged } from '../load/staged-segments.ts';
 import { type Accepted, listAccepted, nothingAccepted } from '../publish/accepted.ts';
 import { hasOwnHashes, rehash } from '../publish/rehash.ts';
 import { type SignalStop, stopOnSignals } from '../stop-signals.ts';

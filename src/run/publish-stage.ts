@@ -1,7 +1,7 @@
 import { archiveSegments, removeLanded } from '../archive/archive.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { listSegments } from '../landing/segment-files.ts';
-import { removeDamagedStaging } from '../load/load.ts';
+import { removeDamagedStaging } from '../load/staged-segments.ts';
 import { type Accepted, nothingAccepted } from '../publish/accepted.ts';
 import { followRows } from '../publish/follow-rows.ts';
 import { publish, readSegments } from '../publish/publish.ts';

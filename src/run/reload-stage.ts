@@ -4,7 +4,7 @@ import { type Reloaded, reload } from '../archive/reload.ts';
 import { closeReplay, openReplay, planBatches } from '../archive/replay.ts';
 import { UsageError } from '../errors.ts';
 import { listSegments } from '../landing/segment-files.ts';
-import { listStaged, removeStaged } from '../load/load.ts';
+import { listStaged, removeStaged } from '../load/staged-segments.ts';
 import { addPublished, nothingPublished, type Published } from '../publish/published.ts';
 import { type Database, openDatabase } from '../warehouse/database.ts';
 import { listRemapped, noteMapping } from '../warehouse/mapping.ts';

@@ -2,7 +2,7 @@ import { StoppedEarly } from '../errors.ts';
 import type { Job } from '../jobs/job.ts';
 import { listWaves } from '../jobs/job-set.ts';
 import { verifySegment } from '../landing/reader.ts';
-import { listUnloaded } from '../load/load.ts';
+import { listUnloaded } from '../load/staged-segments.ts';
 import { addPublished, nothingPublished, type Published } from '../publish/published.ts';
 import { isError } from '../warehouse/own-views.ts';
 import { acceptReceived } from './accept-stage.ts';

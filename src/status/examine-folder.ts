@@ -7,7 +7,7 @@ import { DamagedFile, LedgerlakeError } from '../errors.ts';
 import { bootTime, describeDamage } from '../landing/recover-landing.ts';
 import { type LandingRepair, planLandingRepair } from '../landing/repair-landing.ts';
 import { exists } from '../landing/segment-files.ts';
-import { listDamagedStaging } from '../load/load.ts';
+import { listDamagedStaging } from '../load/staged-segments.ts';
 import { readRunLog } from '../run/run-log.ts';
 import { readRunning } from '../run/run-state.ts';
 import { quoteForShell } from '../shell-words.ts';

@@ -8,7 +8,7 @@ import { crawlKey, isEnded, readLanding } from '../landing/reader.ts';
 import { bootTime, finishRepair } from '../landing/recover-landing.ts';
 import { type LandingRepair, planLandingRepair, repairLanding } from '../landing/repair-landing.ts';
 import { exists, syncDirectory, syncFile, writeSynced } from '../landing/segment-files.ts';
-import { removeStaged } from '../load/load.ts';
+import { removeStaged } from '../load/staged-segments.ts';
 import { openDatabase } from '../warehouse/database.ts';
 import { takeRunLock } from '../warehouse/run-lock.ts';
 import { type Examination, examineFolder, isObject } from './examine-folder.ts';

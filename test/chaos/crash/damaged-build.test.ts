@@ -6,7 +6,7 @@ import { beforeAll, expect, test, vi } from 'vitest';
 import { listArchived } from '../../../src/archive/archive-files.ts';
 import { readConfig } from '../../../src/config/config.ts';
 import { dataFolder } from '../../../src/data-folder.ts';
-import { listStaged } from '../../../src/load/load.ts';
+import { listStaged } from '../../../src/load/staged-segments.ts';
 import { openSession } from '../../../src/run/open-session.ts';
 import { publishLoaded } from '../../../src/run/publish-stage.ts';
 import type { Sandbox } from '../../../src/sandbox/server.ts';

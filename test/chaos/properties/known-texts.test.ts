@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
 import type { DataFolder } from '../../../src/data-folder.ts';
 import type { NewPage } from '../../../src/landing/render-page.ts';
-import { createLoader, listUnloaded, stagingFile } from '../../../src/load/load.ts';
+import { createLoader } from '../../../src/load/load.ts';
+import { listUnloaded, stagingFile } from '../../../src/load/staged-segments.ts';
 import { openBuild } from '../../../src/warehouse/build.ts';
 import { openDatabase } from '../../../src/warehouse/database.ts';
 import { newPage, newRecords, openLandingLog } from '../../support/pages.ts';
@@ -35,8 +36,8 @@ async function load(folder: DataFolder, tells: boolean): Promise<number> {
   try {
     const loader = await createLoader(memory, folder, tells ? { build: folder.build } : {});
     const segments = await listUnloaded(folder);
-    for (const segment of segments) await loader.takeSegment(segment);
-    await loader.loadWaiting();
+    for (const segment of segments) await loader.loadOrDefer(segment);
+    await loader.loadDeferred();
     return await countUnread(folder, segments);
   } finally {
     memory.close();
