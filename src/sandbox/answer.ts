@@ -11,7 +11,7 @@ export interface Answer {
   error?: number;
 }
 
-/** Why a request is turned away; each interface has its own words for it. */
+/** Why a request is refused; each interface writes its own message. */
 export interface Refusal {
   status: number;
   /** JSON-RPC code. */
@@ -21,7 +21,7 @@ export interface Refusal {
 
 const compress = promisify(gzip);
 
-/** Sends as JSON unless the answer says otherwise; in gzip when it is worth it and the caller takes it. */
+/** Sends an answer, as JSON unless its headers say otherwise; with gzip if it is large and the client accepts it. */
 export async function sendAnswer(
   request: FastifyRequest,
   reply: FastifyReply,

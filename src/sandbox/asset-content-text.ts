@@ -58,7 +58,7 @@ export function contentText(assets: WorldAssets, state: AssetState): string {
     specimen?.links ??
     `{"image":${JSON.stringify(image)}${random.oneIn(3) ? '' : `,"external_url":"https://gallery.example/${state.index}"`}}`;
   const schema = '"$schema":"https://schema.metaplex.com/nft1.0.json"';
-  // A few real records have no metadata at all. Specimens and renamed assets keep theirs: it is their point.
+  // A few real records have no metadata at all. Specimens and renamed assets keep theirs, because tests look at it.
   const bare = random.quirk(40) && specimen === undefined && state.renames === 0;
   if (bare) return `${schema},"json_uri":${uri},"files":[],"links":{}`;
   const metadata = metadataText(random, state, specimen ?? {});
@@ -89,7 +89,7 @@ function describe(random: Random): string {
   return Array.from({ length: count }, (_, n) => sentences[(first + n) % sentences.length]).join(' ');
 }
 
-/** Attributes as a list mostly; else, as seen: [], an object map, null, or '' for no such key. */
+/** Attributes: mostly a list; as in real records also [], an object, null, or '' for no such key. */
 function attributesText(random: Random): string {
   const drawn = random.below(100);
   const dice = random.quirks ? drawn : 50;

@@ -1,7 +1,6 @@
 /**
- * Single assets with what breaks naive pipelines (API.md, "Data that breaks naive pipelines"), by index.
- * Everything is JSON text, so that a value stands in the answer exactly as written here. Ticks leave these
- * assets alone (their prices excepted), so that a test can name one and know it is still there.
+ * Oddities of single assets, by index, that break naive pipelines. Everything is JSON text, so that an answer has it
+ * exactly as written here. Ticks do not change these assets (except for prices), so that a test can rely on one.
  */
 export interface Specimen {
   name?: string;

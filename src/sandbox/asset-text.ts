@@ -15,15 +15,15 @@ export const assetOptions = {
   showInscription: 'boolean',
 } as const;
 
-/** How an answer wants its records; the options are those of the spec's getAsset. */
+/** How an answer shows its records; the options are those of the spec's getAsset. */
 export interface AssetView {
-  /** `full`: always. `list`: `{}` for a third of the assets. */
+  /** `full`: the content of every asset. `list`: `{}` for a third of them. */
   content: 'full' | 'list';
-  /** The slot the answer stands for; when given, the record and its content say theirs. */
+  /** The slot of the answer; when given, the record and its content state their slots. */
   slot?: number;
   showUnverifiedCollections?: boolean;
   showCollectionMetadata?: boolean;
-  /** Shows the token of an NFT too: one, without decimals. */
+  /** Shows the token of an NFT, too: a supply of one, without decimals. */
   showFungible?: boolean;
   showInscription?: boolean;
 }
@@ -91,7 +91,8 @@ function bodyText(assets: WorldAssets, state: AssetState, names: KeyNames, view:
   const percent = points === 0 ? '0.0' : `${points * 0.0001}`;
   const creators = state.creators
     .map(
-      (one) => `{"address":"${names.creator(one.creator)}","share":${one.share},"verified":${one.verified}}`,
+      ({ creator, share, verified }) =>
+        `{"address":"${names.creator(creator)}","share":${share},"verified":${verified}}`,
     )
     .join(',');
   return (
@@ -129,7 +130,7 @@ function groupingText(state: AssetState, names: KeyNames, view: AssetView): stri
     : '';
   const group = `{"group_key":"collection","group_value":"${names.collection(state.collection)}"${metadata}}`;
   if (!view.showUnverifiedCollections) return group;
-  // One in eight claims a second collection that never confirmed it; it is no member of that collection's list.
+  // One in eight claims a second collection that never confirmed it, and is not in that collection's list.
   const claimed = `{"group_key":"collection","group_value":"${names.authority(state.index % 7)}","verified":false}`;
   return state.index % 8 === 3 ? `${group},${claimed}` : group;
 }

@@ -38,7 +38,7 @@ export function decimalsOf(assets: WorldAssets, index: number): number {
   return assets.traits.random(index, 'token').pick(decimalChoices);
 }
 
-/** The same member for an asset that is one token of its own mint; '' for those that are no token at all. */
+/** `token_info` of an asset that is the only token of its mint; '' for assets that are not tokens. */
 export function singleTokenText(state: AssetState, authority: string): string {
   if (state.kind !== 'plain' && state.kind !== 'programmable') return '';
   return (
@@ -49,9 +49,9 @@ export function singleTokenText(state: AssetState, authority: string): string {
 
 function supplyText(random: Random, issues: number): string {
   const large = random.quirks ? random.below(10) : 9;
-  // Kept below 2^63 × 2, so that a thousand later issues still fit 64 bits.
-  const born = large === 0 ? random.u64() >> 1n : random.u64() >> BigInt(16 + random.below(30));
-  const supply = born + BigInt(issues) * 1_000_000_007n;
+  // Well below 2^64, so that a thousand later issues still fit 64 bits.
+  const initial = large === 0 ? random.u64() >> 1n : random.u64() >> BigInt(16 + random.below(30));
+  const supply = initial + BigInt(issues) * 1_000_000_007n;
   return random.quirk(12) ? `"${supply}"` : `${supply}`;
 }
 

@@ -16,7 +16,7 @@ export const startSlot = 300_000_000;
 /** How many creators the world has. */
 export const creatorCount = 6;
 
-/** What an asset was born with, from its index alone. What happened to it since is in `AssetChange`. */
+/** Initial properties of an asset, a function of its index; `AssetChange` has its changes. */
 export interface AssetTraits {
   kindOf(index: number): AssetKind;
   collectionOf(index: number): number;
@@ -81,10 +81,10 @@ function shareOut(random: Random, first: number): CreatorShare[] {
   // A step of 3 brings the first creator back as the third: duplicates occur in real records.
   const step = 1 + random.below(creatorCount - 2);
   const shares: CreatorShare[] = [];
-  let left = 100;
+  let rest = 100;
   for (let n = 0; n < count; n += 1) {
-    const share = n === count - 1 ? left : random.below(left + 1);
-    left -= share;
+    const share = n === count - 1 ? rest : random.below(rest + 1);
+    rest -= share;
     shares.push({
       creator: (first + n * step) % creatorCount,
       share,

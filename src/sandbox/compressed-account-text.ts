@@ -3,13 +3,13 @@ import { encodeBase58 } from './base58.ts';
 import { type CompressedAccount, type CompressionHistory, stateTreeCount } from './compression-history.ts';
 import type { Random } from './random.ts';
 
-/** A compressed account as records tell it; numbers are exact. */
+/** A compressed account as its record shows it; numbers are exact. */
 export interface CompressedAccountFacts {
   hash: string;
   address: string | null;
   lamports: bigint;
   leafIndex: number;
-  /** For token accounts the program; whose tokens they are is in `token`. */
+  /** The program for token accounts, whose owner is in `token`. */
   owner: string;
   seq: number | null;
   slotCreated: number;
@@ -39,7 +39,7 @@ export interface CompressedNames {
   mint: KeyName;
 }
 
-/** A key that comes again and again, as text and as bytes. */
+/** A recurring key, as text and as bytes. */
 export interface KeyName {
   text(number: number): string;
   bytes(number: number): Uint8Array;
@@ -58,8 +58,8 @@ export function describeAccount(
 ): CompressedAccountFacts {
   const token = account.token === null ? null : describeToken(account, random, names);
   const large = random.quirk(20);
-  const some = random.u64() >> BigInt(large ? 0 : 20 + random.below(20));
-  const lamports = token !== null && !random.oneIn(10) ? 0n : some;
+  const drawn = random.u64() >> BigInt(large ? 0 : 20 + random.below(20));
+  const lamports = token !== null && !random.oneIn(10) ? 0n : drawn;
   const bytes = token === null ? plainBytes(random) : tokenBytes(account, token, names);
   return {
     hash: names.hash(number),
@@ -169,7 +169,7 @@ export function createCompressionRecords(of: {
   const pairOf = (number: number, name: string, facts = of.facts(number)) =>
     `{"account":${accountText(facts)},"${name}":${tokenOf(number, facts)}}`;
   const changesText = (numbers: readonly number[]) =>
-    numbers.map((one) => pairOf(one, 'optionalTokenData')).join(',');
+    numbers.map((number) => pairOf(number, 'optionalTokenData')).join(',');
   return {
     accountText: (number) => accountText(of.facts(number)),
     tokenAccountText: (number, facts) => pairOf(number, 'tokenData', facts),

@@ -1,11 +1,11 @@
 import { type Random, skewed } from './random.ts';
 
-/** A compressed account as its transactions left it; what else it has is a function of its number. */
+/** A compressed account after its transactions; its other members are a function of its number. */
 export interface CompressedAccount {
   owner: number;
   /** Null for an account that holds no tokens. */
   token: { mint: number; amount: bigint } | null;
-  /** The number of its address, which its successors keep; -1 for none. */
+  /** The number of its address, which its successors inherit; -1 for none. */
   address: number;
   /** Transaction numbers; `closedBy` is -1 while it is open. */
   openedBy: number;
@@ -28,12 +28,12 @@ export interface CompressionCounts {
   large: boolean;
 }
 
-/** How many state trees the accounts take turns in. */
+/** The accounts are distributed over this many state trees in turn. */
 export const stateTreeCount = 4;
 
 /**
- * What happened to the compressed accounts, one transaction after the other: accounts are never changed, only
- * closed, and successors with new hashes opened. Amounts are kept: a transfer opens what it closes.
+ * The transactions of the compressed accounts, in order. Accounts never change: they are closed, and successors with
+ * new hashes are opened. A transfer opens the same amounts that it closes.
  */
 export class CompressionHistory {
   readonly accounts: CompressedAccount[] = [];
@@ -92,11 +92,11 @@ export class CompressionHistory {
     this.#close(random.oneIn(3) ? this.#openPlain : this.#openTokens, random);
   }
 
-  #open(one: { owner: number; token: CompressedAccount['token']; address?: number }): void {
+  #open(opened: { owner: number; token: CompressedAccount['token']; address?: number }): void {
     const number = this.accounts.length;
     const tree = number % stateTreeCount;
     this.treeSeqs[tree]! += 1;
-    const { owner, token, address = -1 } = one;
+    const { owner, token, address = -1 } = opened;
     const openedBy = this.transactions.length - 1;
     this.accounts.push({ owner, token, address, openedBy, closedBy: -1, seq: this.treeSeqs[tree] as number });
     if (address !== -1) this.holders[address] = number;
@@ -104,7 +104,7 @@ export class CompressionHistory {
     (token === null ? this.#openPlain : this.#openTokens).push(number);
   }
 
-  /** Closes one of the open accounts; whoever owns it pays for the transaction. */
+  /** Closes one of the open accounts; its owner pays for the transaction. */
   #close(open: number[], random: Random): CompressedAccount {
     const position = random.below(open.length);
     const number = open[position] as number;

@@ -4,22 +4,22 @@ import type { KeyTable } from './key-table.ts';
 import { createMemory } from './memory.ts';
 import type { SignatureList, WorldSignatures } from './world-signatures.ts';
 
-/** What an owner or an address has to do with. */
+/** Accounts and transactions by owner and by address. */
 export interface CompressionIndexes {
   /** The mint of a token account, by number. */
   mintOf(number: number): number;
-  /** What token accounts are ordered by: 32 bytes of mint, 32 of hash. */
+  /** The sort key of token accounts: 32 bytes of mint, 32 of hash. */
   tokenKey(number: number): Uint8Array;
   /** Open token accounts of an owner, ascending by mint, then hash. */
   tokensOf(owner: number): readonly number[];
   /** The transactions that opened or closed token accounts of an owner, or the account of an address. */
   signaturesOfOwner(owner: number): SignatureList;
   signaturesOfAddress(address: number): SignatureList;
-  /** Numbers of those transactions an owner took part in. */
+  /** Numbers of the transactions of an owner. */
   transactionsOfOwner(owner: number): number[];
 }
 
-/** @returns the indexes, and what brings them up to the history */
+/** @returns the indexes, and `extend`, which adds what the history has gained */
 export function createCompressionIndexes(
   history: CompressionHistory,
   { signatures, hashes, assetKeys }: { signatures: WorldSignatures; hashes: KeyTable; assetKeys: KeyTable },
@@ -47,27 +47,27 @@ export function createCompressionIndexes(
   };
 }
 
-/** Which transactions and token accounts each owner and address has; grows with the history. */
+/** Transactions and token accounts of each owner and address; grows with the history. */
 function createMembers(history: CompressionHistory) {
   const tokens = new Map<number, Set<number>>();
   const byOwner = new Map<number, Set<number>>();
   const byAddress = new Map<number, Set<number>>();
-  let done = 0;
+  let indexed = 0;
   const addTransaction = (number: number) => {
     const { opened = [], closed = [] } = history.transactions[number] ?? {};
-    for (const at of [...opened, ...closed]) {
-      const { owner, token, address } = history.accounts[at] as CompressedAccount;
+    for (const account of [...opened, ...closed]) {
+      const { owner, token, address } = history.accounts[account] as CompressedAccount;
       if (token !== null) memberOf(byOwner, owner).add(number);
       if (address !== -1) memberOf(byAddress, address).add(number);
     }
-    for (const at of opened) {
-      const { owner, token } = history.accounts[at] as CompressedAccount;
-      if (token !== null) memberOf(tokens, owner).add(at);
+    for (const account of opened) {
+      const { owner, token } = history.accounts[account] as CompressedAccount;
+      if (token !== null) memberOf(tokens, owner).add(account);
     }
   };
   return {
     extend() {
-      for (; done < history.transactions.length; done += 1) addTransaction(done);
+      for (; indexed < history.transactions.length; indexed += 1) addTransaction(indexed);
     },
     tokensOf: (owner: number) => [...(tokens.get(owner) ?? [])],
     ofOwner: (owner: number) => [...(byOwner.get(owner) ?? [])],

@@ -3,7 +3,7 @@ import { type CompressionHistory, stateTreeCount } from './compression-history.t
 import { countBefore, createKeyTable, type KeyTable } from './key-table.ts';
 import { createMerkleTree, hashPair, type MerkleTree } from './merkle-tree.ts';
 
-/** That an account is in its state tree; `MerkleTree` says how to verify it. The leaf is the account's hash. */
+/** Proof that an account is in its state tree; `MerkleTree` says how to verify it. The leaf is the account's hash. */
 export interface AccountProof {
   hash: string;
   leafIndex: number;
@@ -15,32 +15,32 @@ export interface AccountProof {
 
 /** The state trees: a spent account leaves an empty leaf behind. */
 export function createStateTrees(history: CompressionHistory, hashes: KeyTable, stateTrees: KeyTable) {
-  const made = new Map<number, MerkleTree>();
+  const trees = new Map<number, MerkleTree>();
   const grow = (tree: number) =>
     createMerkleTree(26, Math.ceil((history.accounts.length - tree) / stateTreeCount), (leaf) => {
       const number = leaf * stateTreeCount + tree;
       return history.accounts[number]?.closedBy === -1 ? hashes.bytes(number) : null;
     });
   return {
-    forget: () => made.clear(),
+    forget: () => trees.clear(),
     prove(number: number): AccountProof {
-      const at = number % stateTreeCount;
-      const tree = made.get(at) ?? grow(at);
-      made.set(at, tree);
+      const treeNumber = number % stateTreeCount;
+      const tree = trees.get(treeNumber) ?? grow(treeNumber);
+      trees.set(treeNumber, tree);
       const leafIndex = Math.floor(number / stateTreeCount);
       return {
         hash: hashes.text(number),
         leafIndex,
-        merkleTree: stateTrees.text(at),
+        merkleTree: stateTrees.text(treeNumber),
         proof: tree.proof(leafIndex).map(encodeBase58),
         root: encodeBase58(tree.root()),
-        rootSeq: history.treeSeqs[at] as number,
+        rootSeq: history.treeSeqs[treeNumber] as number,
       };
     },
   };
 }
 
-/** That an address is free: it lies between two neighbours of the tree. Members as in the spec. */
+/** Proof that an address is free, because it lies between two neighbours of the tree. Members as in the spec. */
 export interface NewAddressProof {
   address: string;
   higherRangeAddress: string;
@@ -55,16 +55,15 @@ export interface NewAddressProof {
 
 /**
  * The trees of the addresses in use, linked in the order of their bytes. The leaf of an element is
- * sha256(its address ‖ the next higher one); leaf 0 stands for the lowest address (32 zero bytes), leaf 1 for
- * the highest (32 bytes of 255, next to which stands the lowest), the others follow in the order they were
- * taken. The proof is the one of the leaf at `lowElementLeafIndex`, sha256(lower ‖ higher range address);
+ * sha256(its address ‖ the next higher one); leaf 0 is the lowest address (32 zero bytes), leaf 1 the highest
+ * (32 bytes of 255, whose next is the lowest), and the others follow in the order they were taken. The proof is the one of the leaf at `lowElementLeafIndex`, sha256(lower ‖ higher range address);
  * `nextIndex` is the leaf of the higher one. `MerkleTree` says how a proof leads to the root.
  */
 export interface AddressTrees {
   readonly keys: KeyTable;
-  /** Null when the address is taken. */
+  /** Null for an address in use. */
   prove(tree: number, address: Uint8Array): NewAddressProof | null;
-  /** Addresses have been added. */
+  /** Forgets the trees, after addresses were added. */
   tick(): void;
 }
 
@@ -76,13 +75,13 @@ const highest = new Uint8Array(32).fill(255);
 /** @param addresses those in use; address n is in tree n modulo 2 */
 export function createAddressTrees(seed: number, addresses: KeyTable): AddressTrees {
   const keys = createKeyTable(seed, 'address-tree', treeCount);
-  const made = new Map<number, LinkedTree>();
+  const trees = new Map<number, LinkedTree>();
   return {
     keys,
     prove(number, address) {
-      const tree = made.get(number) ?? linkTree(addresses, number);
-      made.set(number, tree);
-      const above = countBefore(tree.values.length, (at) => Buffer.compare(tree.values[at]!, address) < 0);
+      const tree = trees.get(number) ?? linkTree(addresses, number);
+      trees.set(number, tree);
+      const above = countBefore(tree.values.length, (n) => Buffer.compare(tree.values[n]!, address) < 0);
       const high = tree.values[above] as Uint8Array;
       if (Buffer.compare(high, address) === 0) return null;
       const lowLeaf = tree.leaves[above - 1] as number;
@@ -98,12 +97,12 @@ export function createAddressTrees(seed: number, addresses: KeyTable): AddressTr
         rootSeq: tree.values.length,
       };
     },
-    tick: () => made.clear(),
+    tick: () => trees.clear(),
   };
 }
 
 interface LinkedTree {
-  /** Ascending, the lowest and the highest included. */
+  /** Ascending, with the lowest and the highest. */
   values: Uint8Array[];
   /** The leaf of each. */
   leaves: number[];

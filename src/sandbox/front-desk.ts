@@ -4,24 +4,24 @@ import { type Answer, type Refusal, sendAnswer } from './answer.ts';
 import { hashStream } from './random.ts';
 import type { Pool } from './rpc-method.ts';
 
-/** How requests are let in; the same for all interfaces. */
+/** Access, limits and faults, the same for all interfaces. */
 export interface FrontDeskOptions {
   seed?: number;
-  /** The one key that is let in. Default: `sandbox`. The key `sandbox-forbidden` is always answered 403. */
+  /** The only accepted key. Default: `sandbox`. The key `sandbox-forbidden` is always answered 403. */
   apiKey?: string;
   /** Requests per second and pool (das, compression, proof, fee, wallet, webhook) before 429. Default: 0, no limit. */
   rps?: number;
-  /** How many may come at once. Default: `rps`, at least 1. */
+  /** Requests that may come at once. Default: `rps`, at least 1. */
   burst?: number;
   /** Share of requests that fail (500, 502 with HTML, 503, reset, cut JSON), 0 to 1. Default: 0. */
   faultRate?: number;
-  /** Milliseconds every answer waits. Default: 0. */
+  /** Milliseconds that every answer is delayed. Default: 0. */
   latencyMs?: number;
 }
 
-/** One request, as the desk needs to know it. */
+/** What the desk needs of a request. */
 export interface Visit {
-  /** What the log calls it: the JSON-RPC method, or the name of the REST operation. */
+  /** Name in the log: the JSON-RPC method, or the REST operation. */
   method: string;
   params: unknown;
   /** Size of the body, for the log's budget. */
@@ -32,16 +32,16 @@ export interface Visit {
   answer(): Answer;
 }
 
-/** Logs a request, and answers it or turns it away. */
+/** Logs a request, and answers or refuses it. */
 export type FrontDesk = (request: FastifyRequest, reply: FastifyReply, visit: Visit) => Promise<FastifyReply>;
 
 export function createFrontDesk(log: ReceivedLog, options: FrontDeskOptions): FrontDesk {
-  const judge = createDoorkeeper(options);
+  const refuseUninvited = createGate(options);
   const nextFault = createFaultPlan(options.seed ?? 1, options.faultRate ?? 0);
   return async (request, reply, visit) => {
     const entry: ReceivedRequest = { method: visit.method, params: visit.params, status: 0, at: Date.now() };
     log.add(entry, visit.bytes);
-    const refused = judge(visit);
+    const refused = refuseUninvited(visit);
     const fault = refused === null ? nextFault() : null;
     if (options.latencyMs !== undefined && options.latencyMs > 0) await sleep(options.latencyMs);
     const answer = refused ?? faultAnswer(fault, visit) ?? visit.answer();
@@ -63,8 +63,8 @@ export function queryKey(request: FastifyRequest): string | undefined {
   return typeof key === 'string' ? key : undefined;
 }
 
-/** Key first, then the rate limit of the pool: what is refused is never answered from the world. */
-function createDoorkeeper(options: FrontDeskOptions) {
+/** Checks the key, then the rate limit of the pool. The world never sees a refused request. */
+function createGate(options: FrontDeskOptions) {
   const { apiKey = 'sandbox', rps = 0 } = options;
   const buckets = new Map<Pool, TokenBucket>();
   return ({ key, pool, refuse }: Visit): Answer | null => {
@@ -89,7 +89,7 @@ function faultAnswer(fault: Fault | null, visit: Visit): Answer | null {
   return null;
 }
 
-/** What may go wrong with an answer. */
+/** A way for an answer to fail. */
 export type Fault = 'error-500' | 'html-502' | 'unavailable-503' | 'reset' | 'cut';
 
 const faults: readonly Fault[] = ['error-500', 'html-502', 'unavailable-503', 'reset', 'cut'];
@@ -129,7 +129,7 @@ export function createTokenBucket(rps: number, burst: number): TokenBucket {
   };
 }
 
-/** One request the API was asked, for tests that count them. */
+/** One request that the sandbox received, for tests that count them. */
 export interface ReceivedRequest {
   /** JSON-RPC method; '' when the body named none. */
   method: string;
@@ -142,14 +142,14 @@ export interface ReceivedRequest {
   at: number;
 }
 
-/** Keeps what was asked, oldest first, within a budget of request bytes. */
+/** The requests received, oldest first, within a budget of request bytes. */
 export interface ReceivedLog {
   /** The log itself: always the same array. */
   readonly entries: ReceivedRequest[];
   add(entry: ReceivedRequest, bytes: number): void;
 }
 
-/** @param maxBytes request bodies kept; the oldest tenth goes when it is exceeded */
+/** @param maxBytes of request bodies; the oldest tenth is dropped when they exceed it */
 export function createReceivedLog(maxBytes = 16 * 1024 * 1024): ReceivedLog {
   const entries: ReceivedRequest[] = [];
   const sizes: number[] = [];

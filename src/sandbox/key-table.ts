@@ -8,7 +8,7 @@ import { type HashStream, hashStream } from './random.ts';
  */
 export interface KeyTable {
   readonly size: number;
-  /** The key of an index in base58; indexes beyond the size have keys too, which are only not in it yet. */
+  /** The key of an index in base58; indexes beyond the size have keys, too. */
   text(index: number): string;
   /** The key of an index as it is hashed and compared. */
   bytes(index: number): Uint8Array;
@@ -35,7 +35,7 @@ export function createKeyTable(seed: number, name: string, size: number, byteLen
     return sorted;
   };
   const countBelow = (rows: Uint32Array, bytes: Uint8Array, inclusive: boolean) =>
-    countBefore(rows.length, (at) => compareKey(words, rows[at] as number, bytes) < (inclusive ? 1 : 0));
+    countBefore(rows.length, (n) => compareKey(words, rows[n] as number, bytes) < (inclusive ? 1 : 0));
   return {
     get size() {
       return count;
@@ -45,8 +45,8 @@ export function createKeyTable(seed: number, name: string, size: number, byteLen
     find(text) {
       const bytes = decodeBase58(text, byteLength);
       if (bytes === null) return -1;
-      const at = order()[countBelow(order(), bytes, false)];
-      return at !== undefined && compareKey(words, at, bytes) === 0 ? at : -1;
+      const index = order()[countBelow(order(), bytes, false)];
+      return index !== undefined && compareKey(words, index, bytes) === 0 ? index : -1;
     },
     order,
     countBelow,
@@ -91,7 +91,7 @@ export function sortBy(count: number, weight: (n: number) => number): Uint32Arra
   return sorted;
 }
 
-/** How many of the positions 0 to `length` - 1 are before; those that are must all come first. */
+/** Binary search: how many positions, of 0 to `length` - 1, are before; these must all come first. */
 export function countBefore(length: number, isBefore: (position: number) => boolean): number {
   let low = 0;
   let high = length;

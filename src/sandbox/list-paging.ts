@@ -1,11 +1,11 @@
 import type { KeyTable } from './key-table.ts';
 import { badParams, type ParamRule, readKey } from './rpc-method.ts';
 
-/** Default and largest page of every list (API.md, "Lists"). */
+/** Default and largest page of every list. */
 export const maxLimit = 1000;
 /**
- * Below this limit rows are dropped before the page is cut: a page that became empty by dropping would
- * read as the end of the list.
+ * Below this limit rows are dropped before the page is cut, because a page that is empty after dropping would be taken
+ * for the end of the list.
  */
 const shortPagesFrom = 20;
 
@@ -52,7 +52,7 @@ export interface ListPage {
 /**
  * Cuts one page out of a list.
  * - `page` is 1-based. `before` and `after` are exclusive bounds on the key's bytes whatever the direction.
- * - `cursor` comes when neither was asked for, on every page with rows, also a partial last one.
+ * - `cursor` is in every answer to a request without these, if the page has rows, also a partial last one.
  * @throws RpcError -32602 for a page 0, a limit above 1000, mixed styles, or a bound that is no key
  */
 export function cutPage(source: ListSource, params: PagingParams, pageOnly: boolean): ListPage {
@@ -78,7 +78,9 @@ function checkPaging(source: ListSource, params: PagingParams, pageOnly: boolean
   const { page, limit = maxLimit, cursor, before, after } = params;
   if (page === 0) throw badParams('`page` starts at 1');
   if (limit > maxLimit) throw badParams(`\`limit\` must not be above ${maxLimit}`);
-  const styles = [page, pageOnly ? undefined : cursor, before ?? after].filter((one) => one !== undefined);
+  const styles = [page, pageOnly ? undefined : cursor, before ?? after].filter(
+    (style) => style !== undefined,
+  );
   if (styles.length > 1) throw badParams('only one of `page`, `cursor`, `before`/`after` may be given');
   if (source.sorted !== undefined && page === undefined && !pageOnly) {
     throw badParams(
@@ -104,23 +106,23 @@ function boundedRows(source: ListSource, params: PagingParams, pageOnly: boolean
   return rows.subarray(low, Math.max(low, high));
 }
 
-/** @param keeps decides before the cut; null cuts first and leaves the dropping to the caller */
+/** @param keeps drops rows before the cut; null: the caller drops them after it */
 function takeRows(
   candidates: Uint32Array,
   descending: boolean,
   cut: { skip: number; limit: number; keeps: ((row: number) => boolean) | null },
 ): number[] {
-  const at = (n: number) => candidates[descending ? candidates.length - 1 - n : n] as number;
+  const rowAt = (n: number) => candidates[descending ? candidates.length - 1 - n : n] as number;
   if (cut.keeps === null) {
     const length = Math.max(0, Math.min(cut.limit, candidates.length - cut.skip));
-    return Array.from({ length }, (_, n) => at(cut.skip + n));
+    return Array.from({ length }, (_, n) => rowAt(cut.skip + n));
   }
   const taken: number[] = [];
   let kept = 0;
   for (let n = 0; n < candidates.length && taken.length < cut.limit; n += 1) {
-    if (!cut.keeps(at(n))) continue;
+    if (!cut.keeps(rowAt(n))) continue;
     kept += 1;
-    if (kept > cut.skip) taken.push(at(n));
+    if (kept > cut.skip) taken.push(rowAt(n));
   }
   return taken;
 }
@@ -154,7 +156,7 @@ export function arrayText(records: string[], loose: boolean): string {
   return `[\n  ${records.map((record) => record.replace(/^\{"/, '{\n    "')).join(',\n  ')}\n]`;
 }
 
-/** Answers whose first asset (or token account) has such a number come with raw newlines between tokens. */
+/** Whether an answer has raw newlines between tokens; its first row decides. */
 export function isLoose(rows: number[], quirks: boolean): boolean {
   return quirks && rows[0] !== undefined && rows[0] % 8 === 0;
 }

@@ -25,7 +25,7 @@ export interface MerkleTree {
 const keptFrom = 4;
 
 /**
- * A tree whose nodes are made when first needed, and kept. Leaves must not change while it is used.
+ * A tree whose nodes are computed on first use and kept. Leaves must not change while it is used.
  * @param leafCount leaves at and above it are empty
  * @param leafAt the 32 bytes of a leaf; null for an empty one
  */
@@ -42,9 +42,9 @@ export function createMerkleTree(
   const node = (level: number, position: number): Uint8Array => {
     if (position * 2 ** level >= leafCount) return emptyNode(level);
     if (level < keptFrom) return make(level, position);
-    const known = kept[level]?.get(position) ?? make(level, position);
-    kept[level]?.set(position, known);
-    return known;
+    const value = kept[level]?.get(position) ?? make(level, position);
+    kept[level]?.set(position, value);
+    return value;
   };
   return {
     root: () => node(depth, 0),
@@ -64,10 +64,10 @@ export function hashPair(left: Uint8Array, right: Uint8Array): Uint8Array {
 const emptyNodes: Uint8Array[] = [new Uint8Array(32)];
 
 function emptyNode(level: number): Uint8Array {
-  const known = emptyNodes[level];
-  if (known !== undefined) return known;
+  const cached = emptyNodes[level];
+  if (cached !== undefined) return cached;
   const below = emptyNode(level - 1);
-  const made = hashPair(below, below);
-  emptyNodes[level] = made;
-  return made;
+  const node = hashPair(below, below);
+  emptyNodes[level] = node;
+  return node;
 }

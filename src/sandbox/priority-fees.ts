@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { Random } from './random.ts';
 
-/** Micro-lamports a compute unit, from the lowest paid lately to the highest. */
+/** Micro-lamports a compute unit, from the lowest recent fee to the highest. */
 export interface FeeLevels {
   min: number;
   low: number;
@@ -12,8 +12,8 @@ export interface FeeLevels {
 }
 
 /**
- * What was paid lately for transactions that lock these accounts: a function of the accounts, of how far is
- * looked back, and of the ticks. A quarter of the accounts is quiet: their lowest fees are 0.
+ * Recent fees of transactions that lock these accounts: a function of the accounts, the slots looked back and the
+ * ticks. A quarter of the accounts is quiet: their lowest fees are 0.
  */
 export function feeLevels(
   world: { seed: number; ticks: number },

@@ -13,20 +13,20 @@ export class RpcError extends Error {
   }
 }
 
-/** -32602: names the parameter and what it may be. */
+/** -32602: names the parameter and the values that it may have. */
 export function badParams(message: string): RpcError {
   return new RpcError(-32602, `Invalid params: ${message}`);
 }
 
-/** -32000: what servers answer when there is no such thing (the same code as for their own errors). */
+/** -32000: the answer of servers when something does not exist (the same code as for their own errors). */
 export function notFound(message: string): RpcError {
   return new RpcError(-32000, message);
 }
 
-/** A word for what a value may be, or a list of the words it may be. */
+/** The type of a value, or a list of the words that it may be. */
 export type WordRule = 'string' | 'integer' | 'boolean' | 'strings' | readonly string[];
 
-/** What a parameter may be; a record of rules is an object with these members. */
+/** The rule for a parameter; a record of rules is an object with these members. */
 export type ParamRule = WordRule | ListRule | ParamRules;
 
 export interface ParamRules {
@@ -42,10 +42,10 @@ export class ListRule {
   }
 }
 
-/** What a method needs to know besides its parameters. */
+/** What a method needs in addition to its parameters. */
 export interface AnswerContext {
   world: World;
-  /** The slot this answer stands for. */
+  /** The slot of this answer. */
   slot: number;
   /** Lists never give a cursor, and ignore one they are sent, like the reference server. */
   pageOnly: boolean;
@@ -123,29 +123,29 @@ function checkObject(
 function checkValue(value: unknown, rule: ParamRule, where: string): unknown {
   if (rule instanceof ListRule) return checkList(value, rule, where);
   if (typeof rule === 'object' && !isWordList(rule)) return checkObject(value, rule, where);
-  const [fits, wanted] = judge(value, rule);
+  const [fits, wanted] = testWord(value, rule);
   if (!fits) throw badParams(`\`${where}\` must be ${wanted}`);
   return value;
 }
 
 function checkList(value: unknown, rule: ListRule, where: string): unknown {
   if (!Array.isArray(value)) throw badParams(`\`${where}\` must be a list`);
-  return value.map((one, n) => {
-    const member = checkObject(one, rule.members, `${where}[${n}]`);
+  return value.map((item, n) => {
+    const member = checkObject(item, rule.members, `${where}[${n}]`);
     const missing = Object.keys(rule.members).find((name) => member[name] === undefined);
     if (missing !== undefined) throw badParams(`missing parameter \`${where}[${n}].${missing}\``);
     return member;
   });
 }
 
-function judge(value: unknown, rule: WordRule) {
+function testWord(value: unknown, rule: WordRule) {
   if (isWordList(rule)) return [rule.includes(value as string), `one of ${rule.join(', ')}`] as const;
   if (rule === 'string') return [typeof value === 'string', 'a string'] as const;
   if (rule === 'boolean') return [typeof value === 'boolean', 'a boolean'] as const;
   if (rule === 'integer')
     return [Number.isSafeInteger(value) && (value as number) >= 0, 'an integer'] as const;
   return [
-    Array.isArray(value) && value.every((one) => typeof one === 'string'),
+    Array.isArray(value) && value.every((item) => typeof item === 'string'),
     'a list of strings',
   ] as const;
 }

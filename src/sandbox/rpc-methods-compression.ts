@@ -74,14 +74,15 @@ const getCompressedTokenAccountsByOwner: RpcMethod = {
 /** The rows of an owner after a cursor, ascending by mint, then hash. */
 function listTokens(world: World, owner: string, mint?: string, cursor?: string): readonly number[] {
   const { compression, owners, tokenAccounts } = world;
-  const wanted = mint === undefined ? undefined : tokenAccounts.findMint(mint);
-  const mine = compression.tokensOf(owners.find(owner));
-  const rows = wanted === undefined ? mine : mine.filter((row) => compression.mintOf(row) === wanted);
+  const mintNumber = mint === undefined ? undefined : tokenAccounts.findMint(mint);
+  const owned = compression.tokensOf(owners.find(owner));
+  const rows =
+    mintNumber === undefined ? owned : owned.filter((row) => compression.mintOf(row) === mintNumber);
   if (cursor === undefined) return rows;
   const after = decodeBase58(cursor, 64);
   if (after === null) throw badParams('`cursor` is not a cursor of this list');
-  const isShown = (at: number) => Buffer.compare(compression.tokenKey(rows[at] as number), after) <= 0;
-  return rows.slice(countBefore(rows.length, isShown));
+  const isBefore = (n: number) => Buffer.compare(compression.tokenKey(rows[n] as number), after) <= 0;
+  return rows.slice(countBefore(rows.length, isBefore));
 }
 
 /** Opaque to callers: 32 bytes of mint, 32 of hash, in base58. */
@@ -89,7 +90,7 @@ function tokenCursor(world: World, row: number): string {
   return encodeBase58(world.compression.tokenKey(row));
 }
 
-/** Default and largest page of the compression lists (API.md, "Compression"). */
+/** Checks the limit of a compression list; the default is the largest page. */
 export function checkLimit(limit = maxLimit): number {
   if (limit > maxLimit) throw badParams(`\`limit\` must not be above ${maxLimit}`);
   return limit;

@@ -20,7 +20,7 @@ interface FeeOptions {
   recommended?: boolean;
 }
 
-/** Bare, like getAsset; levels when they are asked for, else one estimate. */
+/** Bare, like getAsset: all levels if requested, else one estimate. */
 const getPriorityFeeEstimate: RpcMethod = {
   name: 'getPriorityFeeEstimate',
   pool: 'fee',
@@ -60,7 +60,7 @@ const getPriorityFeeEstimate: RpcMethod = {
   },
 };
 
-/** With a point, also where the fee is whole: the API's fees are floats. */
+/** With a decimal point even where the fee is whole, because the API's fees are floats. */
 function estimateText(fee: number): string {
   return `{"priorityFeeEstimate":${Number.isInteger(fee) ? fee.toFixed(1) : fee}}`;
 }

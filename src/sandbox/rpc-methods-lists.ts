@@ -54,7 +54,7 @@ function listAssets(rows: Uint32Array, params: AssetListParams, context: AnswerC
     {
       keys: assets.keys,
       rows,
-      // Burnt assets have no supply left, and lists show only what has one.
+      // Lists show only assets with a supply, which burnt ones do not have.
       keeps: (row) => !assets.isBurnt(row),
       dropsLate: world.quirks,
       descending: params.sortBy?.sortDirection !== 'asc',
@@ -68,15 +68,15 @@ function listAssets(rows: Uint32Array, params: AssetListParams, context: AnswerC
   return pageText('items', page, records, slot, isLoose(page.rows, world.quirks));
 }
 
-/** Lists live until the next tick, and so do their sorted forms. */
-const made = new WeakMap<Uint32Array, Map<SortKey, Uint32Array>>();
+/** Sorted lists by list and key; a tick makes new lists. */
+const sortedLists = new WeakMap<Uint32Array, Map<SortKey, Uint32Array>>();
 
-/** The rows of an asset list in ascending order of a sort key; equal ones by id, `none` in no order that means anything. */
+/** The rows of an asset list in ascending order of a sort key, ties by id; `none` is an arbitrary order. */
 function sortRows(assets: WorldAssets, rows: Uint32Array, key: SortKey): Uint32Array {
-  const known = made.get(rows) ?? new Map<SortKey, Uint32Array>();
-  made.set(rows, known);
-  const sorted = known.get(key) ?? orderRows(assets, rows, key);
-  known.set(key, sorted);
+  const byKey = sortedLists.get(rows) ?? new Map<SortKey, Uint32Array>();
+  sortedLists.set(rows, byKey);
+  const sorted = byKey.get(key) ?? orderRows(assets, rows, key);
+  byKey.set(key, sorted);
   return sorted;
 }
 

@@ -30,7 +30,7 @@ const getMultipleNewAddressProofsV2: RpcMethod = {
   answer(params, { world, slot }) {
     const { addresses } = params as { addresses: NewAddress[] };
     if (addresses.length > maxLimit) throw badParams(`at most ${maxLimit} addresses are allowed`);
-    return valueText(slot, JSON.stringify(addresses.map((one) => proveAddress(world, one))));
+    return valueText(slot, JSON.stringify(addresses.map((address) => proveAddress(world, address))));
   },
 };
 
@@ -47,8 +47,8 @@ const getValidityProof: RpcMethod = {
     const count = hashes.length + newAddressesWithTrees.length;
     if (count === 0) throw badParams('`hashes` or `newAddressesWithTrees` must hold something');
     if (count > maxLimit) throw badParams(`at most ${maxLimit} may be proved at once`);
-    const accounts = hashes.map((one) => proveAccount(world, one));
-    const addresses = newAddressesWithTrees.map((one) => proveAddress(world, one));
+    const accounts = hashes.map((text) => proveAccount(world, text));
+    const addresses = newAddressesWithTrees.map((address) => proveAddress(world, address));
     return valueText(slot, JSON.stringify(joinProofs(accounts, addresses, world.quirks)));
   },
 };
@@ -72,25 +72,25 @@ function proveAddress(world: World, { address, tree }: NewAddress): NewAddressPr
 /** First the accounts, then the new addresses, for which the leaf is the address itself. */
 function joinProofs(accounts: AccountProof[], addresses: NewAddressProof[], quirks: boolean) {
   const proofs = [...accounts, ...addresses];
-  const leaves = [...accounts.map((one) => one.hash), ...addresses.map((one) => one.address)];
-  const roots = proofs.map((one) => one.root);
+  const leaves = [...accounts.map(({ hash }) => hash), ...addresses.map(({ address }) => address)];
+  const roots = proofs.map(({ root }) => root);
   return {
     compressedProof: compressProof([...leaves, ...roots].join(), quirks),
     leafIndices: [
-      ...accounts.map((one) => one.leafIndex),
-      ...addresses.map((one) => one.lowElementLeafIndex),
+      ...accounts.map(({ leafIndex }) => leafIndex),
+      ...addresses.map(({ lowElementLeafIndex }) => lowElementLeafIndex),
     ],
     leaves,
-    merkleTrees: proofs.map((one) => one.merkleTree),
+    merkleTrees: proofs.map(({ merkleTree }) => merkleTree),
     // A tree keeps its last 2,400 roots in a ring.
-    rootIndices: proofs.map((one) => one.rootSeq % 2400),
+    rootIndices: proofs.map(({ rootSeq }) => rootSeq % 2400),
     roots,
   };
 }
 
 /**
- * Stands for the proof over all of them: bytes that follow from what is proved, and prove nothing. One in four
- * comes as base64 strings (spec: strings), the others as lists of byte numbers, as servers give them.
+ * A stand-in for the joint proof: bytes derived from the statement, which prove nothing. One in four is base64 strings
+ * (spec: strings), the others are lists of byte numbers, as real servers send.
  */
 function compressProof(what: string, quirks: boolean) {
   const part = (name: string) => hash('sha256', `${name} ${what}`, 'buffer');

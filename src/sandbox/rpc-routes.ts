@@ -14,32 +14,32 @@ import type { World } from './world.ts';
 export function addRpcRoute(app: FastifyInstance, desk: FrontDesk, world: World, pageOnly: boolean): void {
   app.post('/', (request, reply) => {
     const body = typeof request.body === 'string' ? request.body : '';
-    const asked = readRequest(body);
+    const rpc = readRequest(body);
     return desk(request, reply, {
-      method: asked.method,
-      params: asked.params,
+      method: rpc.method,
+      params: rpc.params,
       bytes: body.length,
       key: queryKey(request),
-      pool: asked.known?.pool ?? 'das',
-      refuse: (refusal) => refuse(asked, refusal),
-      answer: () => answerFrom(world, asked, pageOnly),
+      pool: rpc.handler?.pool ?? 'das',
+      refuse: (refusal) => refuse(rpc, refusal),
+      answer: () => answerFrom(world, rpc, pageOnly),
     });
   });
 }
 
-function answerFrom(world: World, asked: RpcRequest, pageOnly: boolean): Answer {
+function answerFrom(world: World, rpc: RpcRequest, pageOnly: boolean): Answer {
   try {
-    const result = answerRequest(asked, { world, slot: world.advanceSlot(), pageOnly });
-    return { status: 200, body: answerText(asked.id, result) };
+    const result = answerRequest(rpc, { world, slot: world.advanceSlot(), pageOnly });
+    return { status: 200, body: answerText(rpc.id, result) };
   } catch (error) {
-    if (error instanceof RpcError) return refuse(asked, error);
+    if (error instanceof RpcError) return refuse(rpc, error);
     throw error;
   }
 }
 
 /** An error of the server itself comes without an id, as from real ones. */
-function refuse(asked: RpcRequest, { status, code, message }: Refusal): Answer {
-  const body = errorText(status >= 500 ? null : asked.id, { code, message });
+function refuse(rpc: RpcRequest, { status, code, message }: Refusal): Answer {
+  const body = errorText(status >= 500 ? null : rpc.id, { code, message });
   return status >= 500 ? { status, body } : { status, body, error: code };
 }
 
@@ -48,9 +48,9 @@ export interface RpcRequest {
   id: unknown;
   method: string;
   params: unknown;
-  /** Set when the body is no JSON-RPC request, or names no method of the API. */
+  /** Set when the body is not a JSON-RPC request, or the method does not exist. */
   error?: RpcError;
-  known?: RpcMethod;
+  handler?: RpcMethod;
 }
 
 const methods: ReadonlyMap<string, RpcMethod> = new Map(
@@ -59,7 +59,7 @@ const methods: ReadonlyMap<string, RpcMethod> = new Map(
     .map((method) => [method.name, method]),
 );
 
-/** Reads the envelope; what is wrong with it is in `error`, so that the log shows the request anyway. */
+/** Reads the envelope; a mistake goes into `error`, so that the request can still be logged. */
 export function readRequest(body: string): RpcRequest {
   let parsed: unknown;
   try {
@@ -68,14 +68,14 @@ export function readRequest(body: string): RpcRequest {
     return { id: null, method: '', params: null, error: new RpcError(-32700, 'Parse error') };
   }
   const { jsonrpc, id = null, method, params = null } = Object(parsed) as Record<string, unknown>;
-  const asked = { id, method: typeof method === 'string' ? method : '', params };
+  const rpc = { id, method: typeof method === 'string' ? method : '', params };
   if (Array.isArray(parsed) || jsonrpc !== '2.0' || typeof method !== 'string') {
-    return { ...asked, error: new RpcError(-32600, 'Invalid request') };
+    return { ...rpc, error: new RpcError(-32600, 'Invalid request') };
   }
-  const known = methods.get(method);
-  return known === undefined
-    ? { ...asked, error: new RpcError(-32601, `Method not found: ${method}`) }
-    : { ...asked, known };
+  const handler = methods.get(method);
+  return handler === undefined
+    ? { ...rpc, error: new RpcError(-32601, `Method not found: ${method}`) }
+    : { ...rpc, handler };
 }
 
 /** The envelope of an answer whose result is already JSON text. */
@@ -94,6 +94,6 @@ export function errorText(id: unknown, error: { code: number; message: string })
  */
 export function answerRequest(request: RpcRequest, context: AnswerContext): string {
   if (request.error !== undefined) throw request.error;
-  const method = request.known as RpcMethod;
+  const method = request.handler as RpcMethod;
   return method.answer(checkParams(method, request.params), context);
 }

@@ -13,7 +13,7 @@ import { addWebhookRoute } from './webhook-routes.ts';
 import { createWebhooks, isLoopback, type WebhookOptions, type Webhooks } from './webhooks.ts';
 import { createWorld, type World, type WorldOptions } from './world.ts';
 
-/** How the sandbox is served; every one is optional. */
+/** Options of the sandbox. */
 export interface SandboxOptions extends WorldOptions, FrontDeskOptions {
   seed?: number;
   /** TCP port; 0 takes any free one. Default: 0. */
@@ -22,7 +22,7 @@ export interface SandboxOptions extends WorldOptions, FrontDeskOptions {
   host?: string;
   /** Lists never give a cursor and ignore one they are sent. Default: false. */
   pageOnly?: boolean;
-  /** Webhooks beside the two that are always there. Only receivers on loopback are delivered to. */
+  /** Webhooks in addition to the two default ones. Only receivers on loopback get deliveries. */
   webhooks?: readonly WebhookOptions[];
 }
 
@@ -31,11 +31,11 @@ export interface Sandbox {
   /** `http://<host>:<port>`; all interfaces of the API are served below it. */
   readonly url: string;
   readonly world: World;
-  /** What was asked, oldest first (the oldest are dropped after about 16 MB of request bodies). */
+  /** Requests received, oldest first (the oldest are dropped after about 16 MB of bodies). */
   readonly requests: ReceivedRequest[];
-  /** The webhooks, their state and what was delivered. */
+  /** The webhooks, with their state and deliveries. */
   readonly webhooks: Webhooks;
-  /** Moves the content `n` times (default 1), never in the middle of an answer; begins what webhooks have to deliver. */
+  /** Moves the content `n` times (default 1), never in the middle of an answer, and starts the webhooks' deliveries. */
   tick(n?: number): void;
   /** Drops open connections and frees the port. */
   close(): Promise<void>;
@@ -43,7 +43,7 @@ export interface Sandbox {
 
 /**
  * Serves a generated ledger over the API of the spec on loopback. `POST /_sandbox/tick {"n":1}` and
- * `GET /_sandbox/requests` stand beside the API for processes that cannot call `tick` (no key, no limit).
+ * `GET /_sandbox/requests` are for processes that cannot call `tick` (no key, no limit).
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const host = options.host ?? '127.0.0.1';
@@ -81,7 +81,7 @@ function addControlRoutes(
   app: FastifyInstance,
   { world, log, webhooks, tick }: Pick<Sandbox, 'world' | 'webhooks' | 'tick'> & { log: ReceivedLog },
 ): void {
-  // Answers when the deliveries have been made, so that the caller sees what they led to.
+  // Answers after the deliveries, so that the caller sees their effects.
   app.post('/_sandbox/tick', async (request) => {
     const { n = 1 } = JSON.parse((request.body as string | undefined) || '{}') as { n?: number };
     tick(n);

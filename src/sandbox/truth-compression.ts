@@ -26,7 +26,7 @@ export interface CompressionTransactionTruth extends SignatureItem {
   record: string;
 }
 
-/** What there is to know about the compressed accounts. */
+/** Everything about the compressed accounts. */
 export interface CompressionTruth {
   /** Every account that was ever opened, the spent ones included. */
   compressedAccounts(): Iterable<CompressedAccountTruth>;
@@ -34,7 +34,7 @@ export interface CompressionTruth {
   compressedAccount(hash: string): CompressedAccountTruth | undefined;
   /** Hashes of an owner's open token accounts, in the order of the list. */
   compressedTokenHashes(owner: string): string[];
-  /** Newest first, as the lists give them. */
+  /** Newest first, as in the lists. */
   tokenOwnerSignatures(owner: string): SignatureItem[];
   addressSignatures(address: string): SignatureItem[];
   compressionTransactions(): Iterable<CompressionTransactionTruth>;

@@ -35,11 +35,11 @@ export interface WalletBalanceTruth {
   record: string;
 }
 
-/** What there is to know about wallets; every owner is one. Unknown addresses have nothing. */
+/** Everything about the wallets; every owner is one. Unknown addresses have nothing. */
 export interface WalletTruth {
   /** Null where the API answers 404. */
   walletIdentity(wallet: string): Identity | null;
-  /** Addresses that are no owners, most of which have identities. */
+  /** Addresses that are not owners; most have identities. */
   outsiders(): string[];
   /** In the order of the answer, the empty ones (hidden without showZeroBalance) and the native one included. */
   walletBalances(wallet: string): WalletBalanceTruth[];
@@ -58,12 +58,12 @@ export function createWalletTruth(world: WorldState): WalletTruth {
     walletIdentity: (wallet) => wallets.identities.of(wallet),
     outsiders: () => Array.from({ length: outsiders.size }, (_, index) => outsiders.text(index)),
     walletBalances: (wallet) =>
-      wallets.holdings(owners.find(wallet)).map((one) => ({
-        mint: one.address,
-        raw: one.raw,
-        decimals: one.decimals,
-        usdValue: one.usdValue,
-        record: JSON.stringify(balanceRecord(world, one)),
+      wallets.holdings(owners.find(wallet)).map((holding) => ({
+        mint: holding.address,
+        raw: holding.raw,
+        decimals: holding.decimals,
+        usdValue: holding.usdValue,
+        record: JSON.stringify(balanceRecord(world, holding)),
       })),
     walletNfts: (wallet) =>
       wallets.nfts(owners.find(wallet)).map((index) => JSON.stringify(nftRecord(world, index))),

@@ -14,7 +14,7 @@ export const historyTypes =
   CREATE_AUCTION_MANAGER START_AUCTION CREATE_AUCTION_MANAGER_V2 UPDATE_EXTERNAL_PRICE_ACCOUNT
   EXECUTE_TRANSACTION`.split(/\s+/);
 
-/** What one transaction moved in or (negative) out of a wallet. */
+/** An amount that one transaction moved into or (negative) out of a wallet. */
 export interface WalletMove {
   /** The number of the mint; -1 for the ledger's own token. */
   mint: number;
@@ -33,7 +33,7 @@ export interface WalletEvent {
   /** Which of the history's token-account modes show it: `direct` all, `balance` two, `spam` only `all`. */
   reach: 'direct' | 'balance' | 'spam';
   paysFee: boolean;
-  /** Number of the other wallet that pays, where one does; else an outsider does. */
+  /** Number of another wallet that pays; an outsider pays without one. */
   payer?: number;
   failed: boolean;
   /** No block time is known. */
@@ -41,7 +41,7 @@ export interface WalletEvent {
   moves: WalletMove[];
 }
 
-/** Lamports a transaction costs whoever pays for it. */
+/** Fee of a transaction, in lamports. */
 export const transactionFee = 5000n;
 
 export interface WalletEventParts {
@@ -54,8 +54,8 @@ export interface WalletEventParts {
 }
 
 /**
- * Lists what happened to a wallet, newest first. All moves of a mint add up to what its token accounts hold
- * now; a funding (the oldest event) pays for the fees.
+ * Lists the events of a wallet, newest first. All moves of a mint add up to the current amounts of its token accounts;
+ * a funding (the oldest event) pays for the fees.
  */
 export function createWalletEvents(parts: WalletEventParts): (owner: number) => WalletEvent[] {
   const { seed } = parts;
@@ -70,23 +70,25 @@ export function createWalletEvents(parts: WalletEventParts): (owner: number) => 
     return amountMoves(parts, account, words).map(({ slot, raw }, n): WalletEvent => {
       const index = account * 256 + (n & 255);
       const random = randomOf(index ^ 0x2aaaaaaa);
-      const what = describeMove({ mint, raw, counterparty: random.below(parts.outsiders.size) }, random);
-      return { keys: tokenKeys, index, slot, ...what, failed: false, timeless: random.quirk(25) };
+      const details = describeMove({ mint, raw, counterparty: random.below(parts.outsiders.size) }, random);
+      return { keys: tokenKeys, index, slot, ...details, failed: false, timeless: random.quirk(25) };
     });
   };
   const otherEvents = (owner: number) =>
     Array.from({ length: 1 + (words(owner) % 24) }, (_, n): WalletEvent => {
       const index = owner * 64 + n;
       const random = randomOf(index ^ 0x15555555);
-      const what =
-        n === 0 ? fund(random, parts.outsiders.size) : dabble(random, owner + n, parts.outsiders.size);
-      return { keys: walletKeys, index, ...what, timeless: random.quirk(25) };
+      const details =
+        n === 0
+          ? drawFunding(random, parts.outsiders.size)
+          : drawOther(random, owner + n, parts.outsiders.size);
+      return { keys: walletKeys, index, ...details, timeless: random.quirk(25) };
     });
   return (owner) => {
     if (owner === -1) return [];
     const accounts = Array.from(parts.tokenAccounts.everOfOwner(owner));
     return [
-      ...accounts.flatMap(tokenEvents).filter((one) => one.moves[0]?.raw !== 0n),
+      ...accounts.flatMap(tokenEvents).filter(({ moves }) => moves[0]?.raw !== 0n),
       ...otherEvents(owner),
       ...spamEvents(owner, spamKeys, words),
       ...compressionEvents(owner, parts),
@@ -98,15 +100,15 @@ function newestFirst(a: WalletEvent, b: WalletEvent): number {
   return b.slot - a.slot || b.keys.rank(b.index) - a.keys.rank(a.index);
 }
 
-/** How a token account came to hold what it does: what it held from the start came in up to three parts. */
+/** The moves of a token account; its first amount arrives in up to three parts. */
 function amountMoves(parts: WalletEventParts, account: number, words: (index: number) => number) {
   const [first, ...later] = parts.tokenAccounts.amountSteps(account);
   const { slot, amount } = first as { slot: number; amount: bigint };
   const random = new Random(words(account));
-  const some = (random.u64() >> 20n) + 1n;
-  const ways = [[amount], [amount / 2n, some, amount - amount / 2n - some]];
-  // Nothing above 64 bits is ever moved.
-  if (amount + some < 2n ** 64n) ways.push([amount + some, -some]);
+  const extra = (random.u64() >> 20n) + 1n;
+  const ways = [[amount], [amount / 2n, extra, amount - amount / 2n - extra]];
+  // No move exceeds 64 bits.
+  if (amount + extra < 2n ** 64n) ways.push([amount + extra, -extra]);
   const raws = parts.tokenAccounts.isNew(account) ? [amount] : random.pick(ways);
   const born = raws.map((raw, n) => ({ slot: slot - (raws.length - 1 - n) * (1 + random.below(9000)), raw }));
   let held = amount;
@@ -133,29 +135,29 @@ function describeMove(move: WalletMove, random: Random) {
 }
 
 /** The oldest event of a wallet: 10 to 1,000 of the ledger's own token. */
-function fund(random: Random, outsiders: number) {
+function drawFunding(random: Random, outsiders: number) {
   const raw = BigInt(10 + random.below(990)) * 1_000_000_000n + BigInt(random.below(1_000_000_000));
   const slot = startSlot - 9_000_000 - random.below(1_000_000);
   const moves: WalletMove[] = [{ mint: -1, raw, counterparty: random.below(outsiders) }];
   return { slot, type: 'TRANSFER', reach: 'direct' as const, paysFee: false, failed: false, moves };
 }
 
-/** Something of any type, which moves a little of the ledger's own token, or fails. */
-function dabble(random: Random, turn: number, outsiders: number) {
+/** An event of any type, which moves a little of the ledger's own token, or fails. */
+function drawOther(random: Random, turn: number, outsiders: number) {
   const failed = random.oneIn(12);
   const raw = BigInt(random.below(2_000_000)) - 1_000_000n;
-  const still = failed || raw === 0n || random.oneIn(3);
+  const isEmpty = failed || raw === 0n || random.oneIn(3);
   return {
     slot: startSlot - 1 - random.below(6_000_000),
     type: historyTypes[turn % historyTypes.length] as string,
     reach: 'direct' as const,
     paysFee: failed || raw < 0n,
     failed,
-    moves: still ? [] : [{ mint: -1, raw, counterparty: random.below(outsiders) }],
+    moves: isEmpty ? [] : [{ mint: -1, raw, counterparty: random.below(outsiders) }],
   };
 }
 
-/** Four wallets get the same spam: transactions they have in common, which move nothing. */
+/** Spam: transactions shared by four wallets, which move nothing. */
 function spamEvents(owner: number, keys: KeyTable, words: (index: number) => number): WalletEvent[] {
   const group = owner >>> 2;
   return Array.from({ length: words(group ^ 0x33333333) % 4 }, (_, n) => {
@@ -166,7 +168,7 @@ function spamEvents(owner: number, keys: KeyTable, words: (index: number) => num
   });
 }
 
-/** The compression transactions a wallet took part in; compressed tokens are in no balance. */
+/** The compression transactions of a wallet; compressed tokens are in no balance. */
 function compressionEvents(owner: number, { compression, signatures }: WalletEventParts): WalletEvent[] {
   return compression.transactionsOfOwner(owner).map((number) => {
     const { payer = -1 } = compression.history.transactions[number] ?? {};

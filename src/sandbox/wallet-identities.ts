@@ -1,6 +1,6 @@
 import { createKeyTable, type KeyTable } from './key-table.ts';
 
-/** Who an address is known to be; members as in API.md, "Wallet REST". */
+/** The known identity of an address; members as in the API. */
 export interface Identity {
   address: string;
   type: string;
@@ -11,8 +11,8 @@ export interface Identity {
 }
 
 /**
- * Those whose addresses are known: the outsiders (exchanges and the like, with which wallets trade, and which
- * have no history here themselves), three in four of them, and every seventh wallet.
+ * The known addresses: three in four of the outsiders (exchanges and the like, which trade with wallets and have no
+ * history here), and every seventh wallet.
  */
 export interface WalletIdentities {
   readonly outsiders: KeyTable;

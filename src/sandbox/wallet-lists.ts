@@ -25,7 +25,7 @@ interface HistoryQuery {
 
 /**
  * Newest first, those before a signature when one is given. With `after`, those newer than a signature in
- * ascending order (spec: "for ascending-order paging"). `nextCursor` goes on in the direction taken.
+ * ascending order (spec: "for ascending-order paging"). `nextCursor` continues in the same direction.
  * @throws RestError 400 for both, or a signature that is not in this wallet's history
  */
 export function listHistory(world: World, wallet: string, query: HistoryQuery) {
@@ -34,15 +34,17 @@ export function listHistory(world: World, wallet: string, query: HistoryQuery) {
   const owner = world.owners.find(wallet);
   const events = world.wallets.events(owner);
   const position = (name: string, signature: string) => {
-    const found = world.wallets.findEvent(owner, signature);
-    if (found === -1) throw badInput(name, "a signature of this wallet's history");
-    return found;
+    const index = world.wallets.findEvent(owner, signature);
+    if (index === -1) throw badInput(name, "a signature of this wallet's history");
+    return index;
   };
-  const ahead =
+  const candidates =
     after === undefined
       ? events.slice(before === undefined ? 0 : position('before', before) + 1)
       : events.slice(0, position('after', after)).reverse();
-  const shown = ahead.filter((one) => isShown(one, mode) && (type === undefined || one.type === type));
+  const shown = candidates.filter(
+    (event) => isShown(event, mode) && (type === undefined || event.type === type),
+  );
   const data = shown.slice(0, limit).map((event) => historyRecord(world, wallet, event));
   const hasMore = shown.length > limit;
   return { data, pagination: { hasMore, nextCursor: hasMore ? data.at(-1)?.signature : null } };
@@ -60,7 +62,7 @@ export const transfersQuery: { readonly [name: string]: QueryRule } = {
 
 /**
  * Newest first, a row a move: a page may end between the rows of one signature, and `nextCursor` (opaque:
- * 64 bytes of signature, 2 of how many of its rows were shown, in base58) goes on there.
+ * 64 bytes of signature, 2 with the number of its rows shown, in base58) continues there.
  */
 export function listTransfers(world: World, wallet: string, query: { limit?: number; cursor?: string }) {
   const { limit = 50, cursor } = query;

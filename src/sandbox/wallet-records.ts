@@ -5,14 +5,14 @@ import { blockTimeOf } from './world-signatures.ts';
 import type { WorldState } from './world-state.ts';
 import type { Holding } from './world-wallets.ts';
 
-/** How much of a mint a transaction changed, exactly. */
+/** The exact change of a mint by a transaction. */
 export interface BalanceChange {
   mint: string;
   raw: bigint;
   decimals: number;
 }
 
-/** The changes of one event, by mint: what was moved, and the fee. */
+/** The changes by one event, per mint: its moves and the fee. */
 export function balanceChanges(world: WorldState, event: WalletEvent): BalanceChange[] {
   const sums = new Map<number, bigint>();
   for (const { mint, raw } of event.moves) sums.set(mint, (sums.get(mint) ?? 0n) + raw);
@@ -65,7 +65,7 @@ export function transferRecords(world: WorldState, event: WalletEvent) {
   });
 }
 
-/** Where a wallet's first funds came from. */
+/** The source of a wallet's first funds. */
 export function fundingRecord(world: WorldState, event: WalletEvent) {
   const [move] = transferRecords(world, event);
   if (move === undefined) throw new Error('a funding moves something');
@@ -88,7 +88,7 @@ export function fundingRecord(world: WorldState, event: WalletEvent) {
   };
 }
 
-/** A row of the balances; name, price and logo are there for some only. */
+/** A row of the balances; only some have a name, price or logo. */
 export function balanceRecord(world: WorldState, holding: Holding) {
   const { mint, address, raw, decimals, price, usdValue } = holding;
   const symbol = symbolOf(world, mint);
@@ -118,7 +118,7 @@ export function nftRecord(world: WorldState, index: number) {
   };
 }
 
-/** Null where the token is not known by one. */
+/** Null for a token without a known symbol. */
 function symbolOf(world: WorldState, mint: number): string | null {
   if (mint === -1) return 'SOL';
   return mint % 6 === 5 ? null : tokenSymbol(world.assets.state(mintIndex(mint)));
@@ -139,7 +139,7 @@ function errorOf(event: WalletEvent): string {
   return event.index % 2 === 0 ? 'InstructionError: [2, {"Custom":6001}]' : 'InsufficientFundsForFee';
 }
 
-/** As the API writes amounts: a double, which is not exact; `amountRaw` is. */
+/** An amount as the API writes it: an inexact double, beside the exact `amountRaw`. */
 function toFloat(raw: bigint, decimals: number): number {
   return Number(raw) / 10 ** decimals;
 }

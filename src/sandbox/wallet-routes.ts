@@ -31,9 +31,9 @@ const identity: WalletRoute = {
   operation: 'walletIdentity',
   query: {},
   answer(world, wallet) {
-    const known = world.wallets.identities.of(wallet);
-    if (known === null) throw new RestError(404, { error: 'Identity not found', code: 'NOT_FOUND' });
-    return known;
+    const record = world.wallets.identities.of(wallet);
+    if (record === null) throw new RestError(404, { error: 'Identity not found', code: 'NOT_FOUND' });
+    return record;
   },
 };
 
@@ -53,14 +53,14 @@ const balances: WalletRoute = {
     const owner = world.owners.find(wallet);
     const shown = world.wallets
       .holdings(owner)
-      .filter((one) => (showZeroBalance || one.raw > 0n) && (showNative || one.mint !== -1));
+      .filter(({ raw, mint }) => (showZeroBalance || raw > 0n) && (showNative || mint !== -1));
     const rows = shown.slice((page - 1) * limit, page * limit);
-    // NFTs stand on the first page only, and no more than a hundred of them.
+    // Only the first page has NFTs, and at most a hundred.
     const nfts = page === 1 ? world.wallets.nfts(owner).slice(0, 100) : [];
     return {
-      balances: rows.map((one) => balanceRecord(world, one)),
+      balances: rows.map((holding) => balanceRecord(world, holding)),
       ...(showNfts ? { nfts: nfts.map((index) => nftRecord(world, index)) } : {}),
-      totalUsdValue: shown.reduce((sum, one) => sum + (one.usdValue ?? 0), 0),
+      totalUsdValue: shown.reduce((sum, { usdValue }) => sum + (usdValue ?? 0), 0),
       pagination: { page, limit, hasMore: page * limit < shown.length },
     };
   },
@@ -92,7 +92,7 @@ const fundedBy: WalletRoute = {
   },
 };
 
-/** The wallet interface (spec, "Wallet interface"; shapes from API.md, "Wallet REST"). */
+/** The wallet interface (spec, "Wallet interface"). */
 export function addWalletRoutes(app: FastifyInstance, desk: FrontDesk, world: World): void {
   for (const route of [identity, balances, history, transfers, fundedBy]) addRoute(app, desk, world, route);
   app.post('/v1/wallet/batch-identity', (request, reply) => {
@@ -108,10 +108,10 @@ export function addWalletRoutes(app: FastifyInstance, desk: FrontDesk, world: Wo
 function addRoute(app: FastifyInstance, desk: FrontDesk, world: World, route: WalletRoute): void {
   app.get(`/v1/wallet/:wallet/${route.path}`, (request, reply) => {
     const { wallet } = request.params as { wallet: string };
-    const { 'api-key': _, ...asked } = request.query as Record<string, unknown>;
+    const { 'api-key': _, ...inputs } = request.query as Record<string, unknown>;
     return desk(request, reply, {
       ...visitOf(request, route.operation),
-      params: { wallet, ...asked },
+      params: { wallet, ...inputs },
       bytes: request.url.length,
       answer: () =>
         answerRest(() => {
@@ -130,14 +130,14 @@ function visitOf(request: FastifyRequest, method: string) {
   return { method, key, pool: 'wallet' as const, refuse: refuseRest };
 }
 
-/** Unknown ones are missing; an address given twice comes once. */
+/** The identities of known addresses, each once. */
 function identifyMany(world: World, addresses: unknown) {
   if (!Array.isArray(addresses) || addresses.length > batchLimit) {
     throw badInput('addresses', `a list of at most ${batchLimit}`);
   }
-  if (!addresses.every((one) => typeof one === 'string' && addressRule.test(one))) {
+  if (!addresses.every((address) => typeof address === 'string' && addressRule.test(address))) {
     throw badInput('addresses', 'base58 addresses');
   }
   world.advanceSlot();
-  return [...new Set(addresses as string[])].flatMap((one) => world.wallets.identities.of(one) ?? []);
+  return [...new Set(addresses as string[])].flatMap((address) => world.wallets.identities.of(address) ?? []);
 }

@@ -4,26 +4,26 @@ import type { World } from './world.ts';
 import { blockTimeOf } from './world-signatures.ts';
 
 export interface Webhooks {
-  /** As they are now. */
+  /** Their current records. */
   records(): WebhookRecord[];
   /** Every delivery that was tried, oldest first. */
   readonly deliveries: Delivery[];
   /** Enables or disables one; null for an unknown id. Enabling forgets earlier failures. */
   setActive(webhookID: string, active: boolean): WebhookRecord | null;
-  /** Begins to deliver the transactions of watched wallets above a slot, to receivers on loopback only. */
+  /** Starts to deliver the transactions of watched wallets above a slot, to receivers on loopback only. */
   deliverSince(slot: number): void;
-  /** Resolves when everything that was begun has been delivered, or given up. */
+  /** Resolves when every delivery has ended. */
   settled(): Promise<void>;
   close(): void;
 }
 
 /** Of the last ten deliveries, this many failures disable a webhook (the spec gives no number). */
-const judgedDeliveries = 10;
+const countedDeliveries = 10;
 const tooManyFailures = 5;
 
 /** @param options added to the two default webhooks: one active, one disabled, both with receivers elsewhere */
 export function createWebhooks(world: World, options: readonly WebhookOptions[]): Webhooks {
-  const hooks = [...defaultWebhooks(world), ...options.map((one) => fillIn(world, one))].map(
+  const hooks = [...defaultWebhooks(world), ...options.map((option) => completeRecord(world, option))].map(
     (record): Hook => ({ record, outcomes: [], queue: Promise.resolve() }),
   );
   const deliveries: Delivery[] = [];
@@ -32,7 +32,7 @@ export function createWebhooks(world: World, options: readonly WebhookOptions[])
     records: () => hooks.map((hook) => ({ ...hook.record })),
     deliveries,
     setActive(webhookID, active) {
-      const hook = hooks.find((one) => one.record.webhookID === webhookID);
+      const hook = hooks.find(({ record }) => record.webhookID === webhookID);
       if (hook === undefined) return null;
       hook.record.active = active;
       hook.outcomes.length = 0;
@@ -50,7 +50,7 @@ export function createWebhooks(world: World, options: readonly WebhookOptions[])
             const signature = event.keys.text(event.index);
             const status = await deliver(hook.record, body, closing.signal);
             deliveries.push({ webhookID: hook.record.webhookID, signature, status });
-            judge(hook, status);
+            countOutcome(hook, status);
           }
         });
       }
@@ -70,22 +70,22 @@ interface Hook {
 }
 
 /** Automatic disabling (spec, "States and transitions"). */
-function judge(hook: Hook, status: number): void {
+function countOutcome(hook: Hook, status: number): void {
   hook.outcomes.push(status >= 200 && status < 300);
-  hook.outcomes.splice(0, hook.outcomes.length - judgedDeliveries);
+  hook.outcomes.splice(0, hook.outcomes.length - countedDeliveries);
   if (hook.outcomes.filter((arrived) => !arrived).length >= tooManyFailures) hook.record.active = false;
 }
 
-/** Each transaction once, oldest first, with the first of the watched wallets it involves. */
+/** The new transactions of watched wallets, each once, oldest first, with one of its wallets. */
 function involvedEvents(world: World, record: WebhookRecord, slot: number): [string, WalletEvent][] {
-  const found = new Map<string, [string, WalletEvent]>();
+  const events = new Map<string, [string, WalletEvent]>();
   for (const wallet of record.accountAddresses) {
     for (const event of world.wallets.events(world.owners.find(wallet))) {
       if (event.slot <= slot) break;
-      if (wantsType(record, event.type)) found.set(event.keys.text(event.index), [wallet, event]);
+      if (wantsType(record, event.type)) events.set(event.keys.text(event.index), [wallet, event]);
     }
   }
-  return [...found.values()].sort(([, a], [, b]) => a.slot - b.slot);
+  return [...events.values()].sort(([, a], [, b]) => a.slot - b.slot);
 }
 
 function wantsType({ webhookType, transactionTypes }: WebhookRecord, type: string): boolean {
@@ -109,7 +109,7 @@ export interface WebhookRecord {
   wallet: string;
   webhookURL: string;
   transactionTypes: string[];
-  /** Watched wallets (owners of the world); other addresses are never involved in anything here. */
+  /** Watched wallets (owners of the world); nothing happens to other addresses. */
   accountAddresses: string[];
   webhookType: 'enhanced' | 'raw' | 'discord' | 'enhancedDevnet' | 'rawDevnet' | 'discordDevnet';
   authHeader?: string;
@@ -120,9 +120,9 @@ export interface WebhookRecord {
 export type WebhookOptions = Pick<WebhookRecord, 'webhookID' | 'webhookURL' | 'accountAddresses'> &
   Partial<WebhookRecord>;
 
-/** One active, one disabled, both with receivers elsewhere: nothing is ever delivered to them. */
+/** One active, one disabled; both have receivers elsewhere, so nothing is delivered to them. */
 export function defaultWebhooks(world: World): WebhookRecord[] {
-  const first = fillIn(world, {
+  const first = completeRecord(world, {
     webhookID: '3f0c9a52-6d1b-4c8e-9a57-0d2f4b6c8e11',
     webhookURL: 'https://hooks.example/ledger',
     accountAddresses: Array.from({ length: Math.min(3, world.owners.size) }, (_, n) => world.owners.text(n)),
@@ -138,16 +138,16 @@ export function defaultWebhooks(world: World): WebhookRecord[] {
   return [first, second];
 }
 
-/** A record of the options: enhanced, for any type, active, unless they say otherwise. */
-export function fillIn(world: World, options: WebhookOptions): WebhookRecord {
+/** Completes the options of a webhook: by default enhanced, for any type, active. */
+export function completeRecord(world: World, options: WebhookOptions): WebhookRecord {
   const wallet = world.owners.text(0);
   return { wallet, transactionTypes: ['ANY'], webhookType: 'enhanced', active: true, ...options };
 }
 
-/** One delivery that was tried; there is no second try. */
+/** One attempt at a delivery; there is no second one. */
 export interface Delivery {
   webhookID: string;
-  /** The transaction it told of. */
+  /** The transaction that it reported. */
   signature: string;
   /** HTTP status of the receiver; 0 when it did not answer in time. */
   status: number;
@@ -177,7 +177,7 @@ export async function deliver(record: WebhookRecord, body: string, closing: Abor
   }
 }
 
-/** What a webhook of this type is told of one transaction: a list of one, except for chat messages. */
+/** The body that reports one transaction: a list of one, except for chat messages. */
 export function deliveryBody(
   world: World,
   record: WebhookRecord,

@@ -8,12 +8,12 @@ export const assetTreeDepth = 14;
 /** Name of the key table of those trees. */
 export const assetTreeTable = 'tree';
 
-/** Which tree a compressed asset is in; assets of other kinds leave their place in it empty. */
+/** The tree of a compressed asset; assets of other kinds leave an empty leaf there. */
 export function treeOf(index: number): number {
   return index >>> assetTreeDepth;
 }
 
-/** The place of a compressed asset in its tree. */
+/** The leaf of a compressed asset in its tree. */
 export function leafIdOf(index: number): number {
   return index & (2 ** assetTreeDepth - 1);
 }
@@ -23,13 +23,13 @@ export const leafHashTable = 'leaf-hash';
 
 /**
  * The number, in that table, of the first hash of a compressed asset: data hash, creator hash, asset hash.
- * Hashes follow the leaf: every rewrite gives new ones.
+ * Every rewrite of the leaf gives new hashes.
  */
 export function leafHashNumber(index: number, rewrites: number): number {
   return (index * 4 + Math.imul(rewrites, 0x1000_0001)) | 0;
 }
 
-/** That a compressed asset is in its tree; `MerkleTree` says how to verify it. */
+/** Proof that a compressed asset is in its tree; `MerkleTree` says how to verify it. */
 export interface AssetProof {
   root: string;
   /** From the leaf upward. */
@@ -46,7 +46,7 @@ export interface AssetProof {
 export interface WorldAssetProofs {
   /** Null for an asset that is not compressed. */
   proof(index: number): AssetProof | null;
-  /** Leaves have changed. */
+  /** Forgets the trees, after leaves changed. */
   tick(): void;
 }
 

@@ -2,7 +2,7 @@ import { type AssetKind, type AssetTraits, type CreatorShare, createAssetTraits 
 import { createKeyTable, type KeyTable } from './key-table.ts';
 import { hashStream, Random } from './random.ts';
 
-/** What happened to an asset since the world was made. Assets nothing happened to have none. */
+/** The changes of an asset since the world was made; unchanged assets have none. */
 interface AssetChange {
   slot: number;
   /** Set for assets minted since. */
@@ -10,7 +10,7 @@ interface AssetChange {
   owner?: number;
   collection?: number;
   burnt?: boolean;
-  /** How often it was renamed, its leaf rewritten, its creators turned round, its supply raised. */
+  /** How often it was renamed, its leaf rewritten, its creators rotated, its supply raised. */
   renames: number;
   rewrites: number;
   turns: number;
@@ -19,7 +19,7 @@ interface AssetChange {
 
 type AssetChanges = Map<number, AssetChange>;
 
-/** An asset as it is now, in numbers; `createAssetWriter` turns it into a record. */
+/** The current state of an asset; `createAssetWriter` turns it into a record. */
 export interface AssetState {
   index: number;
   kind: AssetKind;
@@ -45,7 +45,7 @@ export interface WorldAssets {
   readonly priceVersion: number;
   state(index: number): AssetState;
   isBurnt(index: number): boolean;
-  /** Who holds it, or held it before it was burnt; means nothing for a fungible one. */
+  /** Its owner, or the last one before it was burnt; meaningless for a fungible asset. */
   ownerOf(index: number): number;
   createdSlot(index: number): number;
   updatedSlot(index: number): number;
@@ -76,9 +76,9 @@ export function createWorldAssets(seed: number, counts: AssetCounts): WorldAsset
   const tickWords = hashStream(seed, 'asset-tick');
   const collectionOf = (index: number) => changes.get(index)?.collection ?? traits.collectionOf(index);
   const list = (name: string, holds: (index: number) => boolean) => {
-    const known = lists.get(name) ?? keys.order().filter(holds);
-    lists.set(name, known);
-    return known;
+    const rows = lists.get(name) ?? keys.order().filter(holds);
+    lists.set(name, rows);
+    return rows;
   };
   let priceVersion = 0;
   return {
@@ -95,10 +95,13 @@ export function createWorldAssets(seed: number, counts: AssetCounts): WorldAsset
     updatedSlot: (index) => changes.get(index)?.slot ?? traits.updatedSlotOf(index),
     rewrites: (index) => changes.get(index)?.rewrites ?? 0,
     isBurnt: (index) => changes.get(index)?.burnt ?? traits.burntAtStart(index),
-    inCollection: (wanted) => list(`collection ${wanted}`, (index) => collectionOf(index) === wanted),
-    byCreator: (wanted, onlyVerified) =>
-      list(`creator ${wanted} ${onlyVerified}`, (index) =>
-        traits.creatorsOf(index).some((one) => one.creator === wanted && (one.verified || !onlyVerified)),
+    inCollection: (collection) =>
+      list(`collection ${collection}`, (index) => collectionOf(index) === collection),
+    byCreator: (creator, onlyVerified) =>
+      list(`creator ${creator} ${onlyVerified}`, (index) =>
+        traits
+          .creatorsOf(index)
+          .some((share) => share.creator === creator && (share.verified || !onlyVerified)),
       ),
     tick(ticks, slotAt) {
       priceVersion = ticks;
@@ -127,7 +130,7 @@ function changeAssets(
   }
 }
 
-/** One new asset for a thousand there are; returns how many. */
+/** Mints one asset per thousand existing ones; returns how many. */
 function mintAssets(size: number, changes: AssetChanges, nextSlot: () => number): number {
   const minted = Math.ceil(size / 1000);
   for (let n = 0; n < minted; n += 1) {

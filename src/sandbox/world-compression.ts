@@ -20,13 +20,13 @@ import { rememberTexts } from './memory.ts';
 import { hashStream, Random } from './random.ts';
 import type { WorldSignatures } from './world-signatures.ts';
 
-/** The compressed accounts, numbered from 0 in the order they were opened, and what led to them. */
+/** The compressed accounts, numbered from 0 in the order they were opened, and their transactions. */
 export interface WorldCompression extends CompressionRecords, CompressionIndexes {
   readonly hashes: KeyTable;
   readonly addresses: KeyTable;
   readonly stateTrees: KeyTable;
   readonly addressTrees: AddressTrees;
-  /** What happened, by numbers; transaction n has signature number n. */
+  /** Accounts and transactions by number; transaction n has signature number n. */
   readonly history: CompressionHistory;
   facts(number: number): CompressedAccountFacts;
   isOpen(number: number): boolean;
@@ -34,7 +34,7 @@ export interface WorldCompression extends CompressionRecords, CompressionIndexes
   findOpen(by: 'hash' | 'address', text: string): number;
   /** The transaction's bytes in base64: its payer, the owners it touched, the program. */
   transactionText(number: number): string;
-  /** For an open account. */
+  /** The proof of an open account. */
   prove(number: number): AccountProof;
   /** Runs the transactions of the signatures that were added. */
   tick(ticks: number): void;
@@ -132,17 +132,17 @@ const program = decodeBase58('SySTEM1eSU2p4BGQfQpimFEWWSC1XDFeun3Nqzz3rT7', 32) 
 
 function writeTransaction(number: number, parts: CompressionParts, history: CompressionHistory): string {
   const { payer = 0, opened = [], closed = [] } = history.transactions[number] ?? {};
-  const touched = [...closed, ...opened].map((at) => history.accounts[at]?.owner as number);
-  const people = [...new Set([payer, ...touched])];
+  const touched = [...closed, ...opened].map((account) => history.accounts[account]?.owner as number);
+  const wallets = [...new Set([payer, ...touched])];
   return transactionText({
     signature: parts.signatures.keys.bytes(number),
-    accountKeys: [...people.map(parts.owners.bytes), program],
+    accountKeys: [...wallets.map(parts.owners.bytes), program],
     recentBlockhash: createKeyTable(parts.seed, 'blockhash', 0).bytes(parts.signatures.slotOf(number)),
     data: Uint8Array.of(closed.length, opened.length),
   });
 }
 
-/** What a transaction's bytes tell; keys are 32 bytes, the signature 64. */
+/** The parts of a transaction; keys are 32 bytes, the signature 64. */
 export interface TransactionParts {
   signature: Uint8Array;
   /** The fee payer first. */

@@ -25,9 +25,9 @@ export interface WorldSignatures extends SignatureList {
   slotOf(number: number): number;
   /** The item with a number. */
   item(number: number): SignatureItem;
-  /** The list of the signatures with these numbers, in whatever order they are given. */
+  /** The list of the signatures with these numbers, which may be in any order. */
   listOf(numbers: Iterable<number>): SignatureList;
-  /** Adds about a hundredth of what was there at first, with slots from `slotAt`. */
+  /** Adds about a hundredth of the initial signatures, with slots from `slotAt`. */
   tick(ticks: number, slotAt: (random: Random) => number): void;
 }
 
@@ -47,11 +47,11 @@ export function createWorldSignatures(seed: number, count: number): WorldSignatu
   const slots: number[] = [];
   const feed: number[] = [];
   const bySlotThenKey = (a: number, b: number) => slots[a]! - slots[b]! || keys.rank(a) - keys.rank(b);
-  const append = (some: number[]) => {
+  const append = (added: number[]) => {
     const first = slots.length;
-    slots.push(...some.sort((a, b) => a - b));
-    feed.push(...some.map((_, n) => first + n).sort(bySlotThenKey));
-    keys.grow(some.length);
+    slots.push(...added.sort((a, b) => a - b));
+    feed.push(...added.map((_, n) => first + n).sort(bySlotThenKey));
+    keys.grow(added.length);
   };
   append(firstSlots(new Random(tickWords(0)), count));
   const item = (number: number) => {

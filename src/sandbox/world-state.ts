@@ -11,7 +11,7 @@ import type { WorldWallets } from './world-wallets.ts';
 export interface WorldState {
   readonly seed: number;
   readonly quirks: boolean;
-  /** The slot all content is indexed to. */
+  /** The slot that all content is indexed to. */
   readonly slot: number;
   readonly ticks: number;
   readonly owners: KeyTable;

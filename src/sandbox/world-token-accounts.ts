@@ -3,22 +3,22 @@ import { createKeyTable, type KeyTable } from './key-table.ts';
 import { groupRows } from './memory.ts';
 import { hashStream, Random, skewed } from './random.ts';
 
-/** What happened to a token account since the world was made. */
+/** The changes of a token account since the world was made. */
 interface TokenAccountChange {
-  /** Of the tick that opened it; undefined for those that were there before. */
+  /** Slot of its opening; undefined for an initial account. */
   openedSlot?: number;
   /** One slot for each transfer. */
   slots: readonly number[];
   closed: boolean;
 }
 
-/** An amount a token account came to hold. */
+/** An amount of a token account, from a slot on. */
 export interface AmountStep {
   slot: number;
   amount: bigint;
 }
 
-/** A token account as it is now; the amounts are exact. */
+/** The current state of a token account; the amounts are exact. */
 export interface TokenAccountState {
   index: number;
   mint: number;
@@ -41,9 +41,9 @@ export interface WorldTokenAccounts {
   /** Open accounts, ascending by address. The answer holds until the next tick. */
   ofOwner(owner: number): Uint32Array;
   ofMint(mint: number): Uint32Array;
-  /** Those of an owner that were ever open. */
+  /** Accounts of an owner that were ever open. */
   everOfOwner(owner: number): Uint32Array;
-  /** What the account held from when on, oldest first: when it was opened (or the world was made), after each transfer. */
+  /** Its amounts, oldest first: at its opening (or the world's start), then after each transfer. */
   amountSteps(index: number): AmountStep[];
   /** Whether it was opened by a tick. */
   isNew(index: number): boolean;
@@ -74,29 +74,29 @@ export function createWorldTokenAccounts(
   counts: TokenAccountCounts,
   names: AddressNames,
 ): WorldTokenAccounts {
-  const born = createAccountTraits(seed, counts);
-  const keys = createKeyTable(seed, 'token-account', born.count);
+  const traits = createAccountTraits(seed, counts);
+  const keys = createKeyTable(seed, 'token-account', traits.count);
   const tickWords = hashStream(seed, 'token-account-tick');
   const changes: TokenAccountChanges = new Map();
   const isClosed = (index: number) => changes.get(index)?.closed ?? false;
-  const owned = groupRows(keys, counts.owners, born.ownerOf, isClosed);
-  const ever = groupRows(keys, counts.owners, born.ownerOf, () => false);
-  const minted = groupRows(keys, born.mintCount, born.mintOf, isClosed);
-  const state = (index: number) => stateOf(born, index, changes.get(index) ?? untouched);
+  const owned = groupRows(keys, counts.owners, traits.ownerOf, isClosed);
+  const ever = groupRows(keys, counts.owners, traits.ownerOf, () => false);
+  const minted = groupRows(keys, traits.mintCount, traits.mintOf, isClosed);
+  const state = (index: number) => stateOf(traits, index, changes.get(index) ?? untouched);
   const mintNumbers = new Map(
-    Array.from({ length: born.mintCount }, (_, mint) => [names.asset(mintIndex(mint)), mint]),
+    Array.from({ length: traits.mintCount }, (_, mint) => [names.asset(mintIndex(mint)), mint]),
   );
   return {
     keys,
-    mintCount: born.mintCount,
+    mintCount: traits.mintCount,
     state,
     isClosed,
     findMint: (address) => mintNumbers.get(address) ?? -1,
     ofOwner: owned.rows,
     ofMint: minted.rows,
     everOfOwner: ever.rows,
-    amountSteps: (index) => listSteps(born, index, changes.get(index) ?? untouched),
-    isNew: (index) => index >= born.count,
+    amountSteps: (index) => listSteps(traits, index, changes.get(index) ?? untouched),
+    isNew: (index) => index >= traits.count,
     tick(ticks, slotAt) {
       const random = new Random(tickWords(ticks));
       keys.grow(changeAccounts(keys.size, changes, random, slotAt));
@@ -108,18 +108,18 @@ export function createWorldTokenAccounts(
   };
 }
 
-/** What token accounts are born with, from their numbers alone. */
+/** Initial properties of token accounts, a function of their numbers. */
 interface AccountTraits {
-  /** How many there are before the first tick. */
+  /** Their number before the first tick. */
   count: number;
   mintCount: number;
   /** Whether some amounts are above 2^53. */
   large: boolean;
   ownerOf(index: number): number;
   mintOf(index: number): number;
-  /** Random values for an account after so many transfers. */
+  /** Random values for an account after a number of transfers. */
   random(index: number, transfers: number): Random;
-  bornSlotOf(index: number): number;
+  firstSlotOf(index: number): number;
 }
 
 function createAccountTraits(seed: number, counts: TokenAccountCounts): AccountTraits {
@@ -137,7 +137,7 @@ function createAccountTraits(seed: number, counts: TokenAccountCounts): AccountT
     ownerOf: (index) => (index >= ordinary && index < ordinary + hoard ? 0 : holders(index) % counts.owners),
     mintOf: (index) => skewed(mints(index), mintCount, 3),
     random: (index, transfers) => new Random(details((index + Math.imul(transfers, 0x9e3779b1)) | 0)),
-    bornSlotOf: (index) => startSlot - 1 - (details(index) % 5_000_000),
+    firstSlotOf: (index) => startSlot - 1 - (details(index) % 5_000_000),
   };
 }
 
@@ -162,33 +162,33 @@ function changeAccounts(
   return opened;
 }
 
-function stateOf(born: AccountTraits, index: number, change: TokenAccountChange): TokenAccountState {
-  const random = born.random(index, change.slots.length);
-  const amount = drawAmount(born, random);
+function stateOf(traits: AccountTraits, index: number, change: TokenAccountChange): TokenAccountState {
+  const random = traits.random(index, change.slots.length);
+  const amount = drawAmount(traits, random);
   const delegated = amount > 0n && random.oneIn(12);
   return {
     index,
-    mint: born.mintOf(index),
-    owner: born.ownerOf(index),
+    mint: traits.mintOf(index),
+    owner: traits.ownerOf(index),
     amount,
     delegatedAmount: delegated ? amount / 2n : 0n,
     frozen: random.oneIn(40),
-    updatedSlot: change.slots.at(-1) ?? change.openedSlot ?? born.bornSlotOf(index),
+    updatedSlot: change.slots.at(-1) ?? change.openedSlot ?? traits.firstSlotOf(index),
   };
 }
 
-function drawAmount(born: AccountTraits, random: Random): bigint {
-  const some = random.u64() >> BigInt(20 + random.below(30));
+function drawAmount(traits: AccountTraits, random: Random): bigint {
+  const ordinary = random.u64() >> BigInt(20 + random.below(30));
   const dice = random.below(1000);
   if (dice < 60) return 0n;
-  if (dice < 70 && born.large) return random.u64();
-  return dice < 72 && born.large ? 2n ** 64n - 1n : some;
+  if (dice < 70 && traits.large) return random.u64();
+  return dice < 72 && traits.large ? 2n ** 64n - 1n : ordinary;
 }
 
-/** A closed account ends with nothing. */
-function listSteps(born: AccountTraits, index: number, change: TokenAccountChange): AmountStep[] {
-  const amountAfter = (transfers: number) => drawAmount(born, born.random(index, transfers));
-  const first = { slot: change.openedSlot ?? born.bornSlotOf(index), amount: amountAfter(0) };
+/** The last amount of a closed account is 0. */
+function listSteps(traits: AccountTraits, index: number, change: TokenAccountChange): AmountStep[] {
+  const amountAfter = (transfers: number) => drawAmount(traits, traits.random(index, transfers));
+  const first = { slot: change.openedSlot ?? traits.firstSlotOf(index), amount: amountAfter(0) };
   const last = change.slots.length - 1;
   const later = change.slots.map((slot, n) => ({
     slot,

@@ -6,7 +6,7 @@ import type { AssetProof } from './world-asset-proofs.ts';
 import type { SignatureItem } from './world-signatures.ts';
 import type { WorldState } from './world-state.ts';
 
-/** An asset as the ledger has it now. */
+/** An asset's current state. */
 export interface AssetTruth {
   id: string;
   collection: string;
@@ -21,7 +21,7 @@ export interface AssetTruth {
   record: string;
 }
 
-/** A token account as the ledger has it now. */
+/** A token account's current state. */
 export interface TokenAccountTruth {
   address: string;
   mint: string;
@@ -33,8 +33,8 @@ export interface TokenAccountTruth {
 }
 
 /**
- * The whole ledger, read without the API: what a complete crawl of quiet content must equal. The iterators
- * make each record when asked, in the order of the things' numbers, and show the world as it is at that moment.
+ * The whole ledger, read without the API: what a complete crawl of quiet content must equal. The iterators make each
+ * record on demand, in the order of the numbers, from the world's state at that moment.
  */
 export interface Truth extends CompressionTruth, WalletTruth {
   readonly slot: number;
@@ -45,7 +45,7 @@ export interface Truth extends CompressionTruth, WalletTruth {
   owners(): Iterable<string>;
   /** Mints of token accounts. */
   mints(): string[];
-  /** Every asset that was ever there, the burnt ones included (no list shows those, getAssetBatch does). */
+  /** Every asset that ever existed, with the burnt ones (which getAssetBatch shows, and no list). */
   assets(): Iterable<AssetTruth>;
   /** One asset; undefined for an unknown id. */
   asset(id: string): AssetTruth | undefined;
@@ -54,11 +54,11 @@ export interface Truth extends CompressionTruth, WalletTruth {
   /** Ids of the assets that a list of this collection or creator must give, ascending by bytes. */
   idsInCollection(address: string): string[];
   idsByCreator(address: string, onlyVerified?: boolean): string[];
-  /** Every open token account, those with nothing in them included (hidden without showZeroBalance). */
+  /** Every open token account, with the empty ones (hidden without showZeroBalance). */
   tokenAccounts(): Iterable<TokenAccountTruth>;
-  /** What getPriorityFeeEstimate says, now, of these account keys (or of one transaction text). */
+  /** The current answer of getPriorityFeeEstimate for these account keys (or one transaction text). */
   priorityFees(accounts: readonly string[], lookbackSlots?: number): FeeLevels;
-  /** Every signature, newest first as the feed gives them. */
+  /** Every signature, newest first as in the feed. */
   signatures(): Iterable<SignatureItem>;
 }
 

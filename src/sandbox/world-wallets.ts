@@ -10,10 +10,10 @@ import type { WorldCompression } from './world-compression.ts';
 import type { WorldSignatures } from './world-signatures.ts';
 import type { WorldTokenAccounts } from './world-token-accounts.ts';
 
-/** The ledger's own token stands in balances and changes under this mint. */
+/** The mint of the ledger's own token in balances and changes. */
 export const nativeMint = 'So11111111111111111111111111111111111111112';
 
-/** What a wallet holds of one mint. */
+/** A wallet's holding of one mint. */
 export interface Holding {
   /** The number of the mint; -1 for the ledger's own token. */
   mint: number;
@@ -35,7 +35,7 @@ export interface WorldWallets {
   holdings(owner: number): Holding[];
   /** Living assets other than fungible ones, ascending by id. */
   nfts(owner: number): number[];
-  /** The event that funded the wallet; null when nobody knows. */
+  /** The event that funded the wallet; null when it is unknown. */
   funding(owner: number): WalletEvent | null;
   mintAddress(mint: number): string;
   mintDecimals(mint: number): number;
@@ -82,11 +82,9 @@ function isNft(assets: WorldAssets, index: number): boolean {
 function findEvent(events: readonly WalletEvent[], signature: string): number {
   const bytes = decodeBase58(signature, 64);
   if (bytes === null) return -1;
-  // Only the one with the same first word is worth writing out in base58.
+  // Base58 is slow: only an event with the same first word is encoded.
   const rank = new DataView(bytes.buffer).getUint32(0);
-  return events.findIndex(
-    (one) => one.keys.rank(one.index) === rank && one.keys.text(one.index) === signature,
-  );
+  return events.findIndex(({ keys, index }) => keys.rank(index) === rank && keys.text(index) === signature);
 }
 
 function listHoldings(parts: WalletParts, owner: number, events: readonly WalletEvent[]): Holding[] {

@@ -12,7 +12,7 @@ import { createWorldTokenAccounts } from './world-token-accounts.ts';
 import { createTruth, type Truth } from './world-truth.ts';
 import { createWorldWallets } from './world-wallets.ts';
 
-/** How big the generated ledger is; every default is the sandbox's. */
+/** Size and content of the generated ledger; the defaults are the sandbox's. */
 export interface WorldOptions {
   seed?: number;
   assets?: number;
@@ -22,17 +22,17 @@ export interface WorldOptions {
   quirks?: boolean;
 }
 
-/** A generated ledger, and what moves it. */
+/** A generated ledger that can be moved. */
 export interface World extends WorldState {
-  /** What the API would have to say about everything, for oracles. */
+  /** The expected content of the API's answers, for oracles. */
   truth(): Truth;
-  /** The ledger goes on without touching this content: 1 or 2 slots. Returns the new slot. */
+  /** Advances the ledger by 1 or 2 slots without changing content. Returns the new slot. */
   advanceSlot(): number;
-  /** Content moves, at slots above every slot answered so far. */
+  /** Changes content, at slots above every slot answered so far. */
   tick(): void;
 }
 
-/** Slots one tick takes; its changes are spread over them. */
+/** Slots of one tick; its changes are spread over them. */
 const tickSlots = 64;
 
 export function createWorld(options: WorldOptions = {}): World {
@@ -62,7 +62,7 @@ export function createWorld(options: WorldOptions = {}): World {
       const from = slot + 1;
       slot += tickSlots;
       ticks += 1;
-      // In this order: the compressed accounts change with the signatures that were added.
+      // Signatures come before the compressed accounts, which change with the added ones.
       const { assets, assetProofs, tokenAccounts, signatures, compression, wallets } = content;
       for (const part of [assets, assetProofs, tokenAccounts, signatures, compression, wallets]) {
         part.tick(ticks, (random) => from + random.below(tickSlots));
