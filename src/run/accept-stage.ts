@@ -5,7 +5,7 @@ import { createLandingLog } from '../landing/writer.ts';
 import { type Accepted, acceptOf, type GuardName, guards } from '../publish/accepted.ts';
 import type { Session } from './session.ts';
 
-/** A refusal that waits for somebody's word (`meta.held`). */
+/** A refusal that a user may accept (`meta.held`). */
 interface Held {
   task: string;
   crawl: string;
@@ -16,10 +16,9 @@ interface Held {
 }
 
 /**
- * Notes in the landing log which crawls of earlier runs this run is to publish with what it accepts: those that a guard
- * refused, and those that nothing has published yet. They are then published as this run's, now and in a replay, and are
- * not crawled again.
- * @param mustFind whether a value that no such crawl has is a mistake: a run may accept what it is about to receive
+ * Records in the landing log which crawls of earlier runs this run accepts: those that a guard refused, and those not yet
+ * published. They are then published as this run's, now and in a replay, and are not crawled again.
+ * @param mustFind whether a value that matches no such crawl is a mistake: a run may accept what it is about to receive
  * @throws UsageError
  */
 export async function acceptReceived(session: Session, accept: Accepted, mustFind: boolean): Promise<void> {
@@ -31,14 +30,15 @@ export async function acceptReceived(session: Session, accept: Accepted, mustFin
       `select task, max(crawl) as crawl from meta.checkpoints where state = 'complete' group by task`,
     ),
   }));
-  const done = new Map(complete.map(({ task, crawl }) => [task, crawl]));
+  const lastPublished = new Map(complete.map(({ task, crawl }) => [task, crawl]));
   const landed = [...(await readLanding(folder.landing)).values()];
   const accepted = landed.filter((crawl) => {
     if (!isEnded(crawl) || crawl.failed !== null) return false;
-    const own = held.filter((one) => one.task === crawl.task && one.crawl === crawl.crawl);
-    if (own.length > 0) return own.some((one) => letsPass(accept[acceptOf(one.guard)], one));
-    const isWaiting = crawl.crawl > (done.get(crawl.task) ?? '');
-    return isWaiting && guards.some((guard) => accept[guard].some((value) => isOf(value, crawl)));
+    const refusals = held.filter(({ task, crawl: name }) => task === crawl.task && name === crawl.crawl);
+    if (refusals.length > 0)
+      return refusals.some((refusal) => letsPass(accept[acceptOf(refusal.guard)], refusal));
+    const isUnpublished = crawl.crawl > (lastPublished.get(crawl.task) ?? '');
+    return isUnpublished && guards.some((guard) => accept[guard].some((value) => mayName(value, crawl)));
   });
   if (mustFind) requireFound(accept, accepted, held);
   if (accepted.length === 0) return;
@@ -59,23 +59,23 @@ function letsPass(values: readonly string[], { accept, target, column_name }: He
   return [accept, job, `${job}/${target}`, `${job}/${column_name}`].some((value) => values.includes(value));
 }
 
-/** Whether a value names a crawl that nothing has looked at yet: columns are only known to the guard. */
-function isOf(value: string, { job }: LandedCrawl): boolean {
+/** Whether a value may name a crawl that no guard has seen yet: only the guard knows the columns. */
+function mayName(value: string, { job }: LandedCrawl): boolean {
   return value === job || value.startsWith(`${job}/`);
 }
 
-/** @throws UsageError for a value that names no crawl that waits */
+/** @throws UsageError for a value that matches no accepted crawl */
 function requireFound(accept: Accepted, accepted: readonly LandedCrawl[], held: readonly Held[]): void {
   for (const guard of guards)
     for (const value of accept[guard]) {
-      const isHeld = held.some((one) => acceptOf(one.guard) === guard && letsPass([value], one));
-      if (isHeld || accepted.some((crawl) => isOf(value, crawl))) continue;
-      const waiting = held.map((one) => `--accept-${acceptOf(one.guard)} ${one.accept}`);
+      const isHeld = held.some((refusal) => acceptOf(refusal.guard) === guard && letsPass([value], refusal));
+      if (isHeld || accepted.some((crawl) => mayName(value, crawl))) continue;
+      const options = held.map((refusal) => `--accept-${acceptOf(refusal.guard)} ${refusal.accept}`);
       throw new UsageError(
         `--accept-${guard} ${value}: no received data waits for it`,
-        waiting.length === 0
+        options.length === 0
           ? 'No guard holds anything back.'
-          : `What waits: ${[...new Set(waiting)].slice(0, 5).join(', ')}.`,
+          : `What waits: ${[...new Set(options)].slice(0, 5).join(', ')}.`,
       );
     }
 }

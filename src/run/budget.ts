@@ -5,7 +5,7 @@ export interface BudgetLimits {
   maxRequests: number | null;
   /** Credits this run may spend. */
   maxCredits: number | null;
-  /** Unix ms after which nothing more is asked. */
+  /** Unix ms after which no attempt is sent. */
   until: number | null;
   /** Credits left of the billing month. */
   monthlyLeft: number | null;
@@ -14,20 +14,20 @@ export interface BudgetLimits {
 export interface Budget {
   /** Counts one attempt before it is sent. @throws StoppedEarly when it may not be */
   takeAttempt(credits: number): void;
-  /** Takes back the credits of an attempt that never reached the API: nobody can have counted it. It stays an attempt. */
+  /** Takes back the credits of an attempt that never reached the API. It still counts as an attempt. */
   giveBack(credits: number): void;
-  /** Lets nothing more be sent, for this reason. */
+  /** Refuses every later attempt, for this reason. */
   stop(reason: string): void;
   readonly spent: { requests: number; credits: number };
 }
 
-const goesOn = 'Run the same command again: it continues where it stopped.';
+const continueHint = 'Run the same command again: it continues where it stopped.';
 
-/** What a run may spend. A limit is reached before it is passed. */
+/** Counts what a run spends, and refuses an attempt that would pass a limit. */
 export function createBudget(limits: BudgetLimits, now: () => number = Date.now): Budget {
   const spent = { requests: 0, credits: 0 };
   let stopped: string | null = null;
-  const refuse = (reason: string, hint = goesOn): never => {
+  const refuse = (reason: string, hint = continueHint): never => {
     throw new StoppedEarly(reason, hint);
   };
   const passes = (limit: number | null, value: number) => limit !== null && value > limit;
@@ -57,7 +57,7 @@ export function createBudget(limits: BudgetLimits, now: () => number = Date.now)
   };
 }
 
-/** What is left of the month's credits, none below 0; null: no limit is configured. */
+/** The month's remaining credits, at least 0; null: no limit is configured. */
 export function leftOf(monthlyCredits: number | null, spent: number): number | null {
   return monthlyCredits === null ? null : Math.max(0, monthlyCredits - spent);
 }

@@ -8,11 +8,11 @@ import { checkOwnSql } from '../warehouse/own-views.ts';
 import type { Session } from './session.ts';
 
 /**
- * Looks at what can be known of all jobs before a request is paid for: the targets that are written down, and queries.
+ * Checks jobs before a request is paid for: the targets in their files, their SQL, and the project's views and audits.
  * @throws UsageError naming the job
  */
 export async function checkJobs(session: Session, jobs: readonly Job[]): Promise<void> {
-  // Wrong lines are reported where the job's targets are planned, and left out.
+  // Invalid lines are reported, and left out, where the job's targets are planned.
   await checkTargets(jobs, () => undefined);
   const { views, audits } = session.ownSql ?? { views: [], audits: [] };
   if (listQueries(jobs).length + views.length + audits.length === 0) return;
@@ -27,7 +27,7 @@ export async function checkJobs(session: Session, jobs: readonly Job[]): Promise
 }
 
 /**
- * Looks at the SQL of jobs without running it, and at the columns that it gives.
+ * Checks the SQL of jobs without running it, and the columns that it returns.
  * @param database confined to its tables
  * @throws UsageError naming the job
  */
@@ -37,21 +37,20 @@ export async function checkQueries(database: Database, jobs: readonly Job[]): Pr
 }
 
 /**
- * Reads the targets of jobs that stand in files.
+ * Reads the targets of jobs that need no query.
  * @param leaveOut as resolveTargets
- * @returns the targets that are known without a query
- * @throws UsageError naming the lines that are wrong
+ * @throws UsageError naming the invalid lines
  */
 export async function checkTargets(
   jobs: readonly Job[],
   leaveOut?: LeaveOut,
 ): Promise<Map<Job, readonly Target[]>> {
   const noSql = async () => [];
-  const known = new Map<Job, readonly Target[]>();
+  const targets = new Map<Job, readonly Target[]>();
   for (const job of jobs) {
     if (job.forEach?.kind === 'sql') continue;
-    known.set(job, await resolveTargets(job, noSql, leaveOut));
+    targets.set(job, await resolveTargets(job, noSql, leaveOut));
     await resolveIds(job, noSql, leaveOut);
   }
-  return known;
+  return targets;
 }

@@ -7,7 +7,7 @@ import type { RunEntry } from './run-log.ts';
 /** The last complete crawl of a task. */
 export interface CompleteCheckpoint {
   lastIndexedSlot: number | null;
-  /** Highest slot that it saw. */
+  /** Highest slot of its answers. */
   seenSlot: number | null;
   finishedAt: string;
   run: string;
@@ -15,15 +15,15 @@ export interface CompleteCheckpoint {
   records: number;
   /** Why it ended (`EndReason`); null for a batch. */
   end: string | null;
-  /** Digest of its first page's records; null where it is not known, or a batch. */
+  /** Digest of its first page's records; null where unknown, and for a batch. */
   firstContent: string | null;
 }
 
-/** Everything that decides what a run has to do. */
+/** What earlier runs left: everything that decides what a run crawls. */
 export interface CrawlState {
-  /** Complete checkpoints by task id, newest. */
+  /** The newest complete checkpoint, by task id. */
   complete: ReadonlyMap<string, CompleteCheckpoint>;
-  /** Failed checkpoints: the run that last failed, by task id. */
+  /** The run in which the task last failed, by task id. */
   failed: ReadonlyMap<string, string>;
   /** Covered intervals by task id. */
   coverage: ReadonlyMap<string, readonly CoveredInterval[]>;
@@ -35,7 +35,7 @@ export interface CrawlState {
   /** Operations whose short pages turned out not to be the end: crawls that ended with one are not complete. */
   refuted: ReadonlySet<string>;
   runs: readonly RunEntry[];
-  /** Unix ms at which all this was read. */
+  /** Unix ms at which the state was read. */
   now: number;
 }
 
@@ -45,21 +45,22 @@ export interface CoveredInterval {
   highSlot: number;
 }
 
-/** Slots of a feed that are not in, and where they go on; null where only the head leads there. */
+/** Slots of a feed that were not received. */
 export interface FeedGap {
   highSlot: number;
+  /** Where the gap's crawl begins; null where only the head leads there. */
   cursor: string | null;
-  /** Where its records stand in groups: how the page before the cursor ends. */
+  /** The group that the page before the cursor ends in. */
   group: PageGroup | null;
 }
 
-/** A task that a run crawls, and what is expected of it. */
+/** A task that a run crawls, and its expected size. */
 export interface PlannedStart extends TaskStart {
-  /** Pages and records of the last complete crawl: the best guess of what this one takes; null when there was none. */
+  /** Pages and records of the last complete crawl, as the best guess for this one; null when there was none. */
   expected: { pages: number; records: number } | null;
-  /** When the target was last crawled to the end, in any way; null when it never was. */
+  /** When the target was last crawled to the end, by either task; null when it never was. */
   completedAt: string | null;
-  /** Whether the target failed in an earlier run of the round, and begins anew: it comes after the others. */
+  /** Set where the target failed in an earlier run of the round and begins anew: it comes after the others. */
   failedInRound?: true;
   /** Pages of the target's last full crawl, of which a crawl that can end early saves some. */
   fullPages: number | null;

@@ -9,29 +9,31 @@ import { exists } from '../landing/segment-files.ts';
 import { operationsOf } from '../publish/follow-rows.ts';
 import type { Database } from '../warehouse/database.ts';
 import { openForJobSql, runJobSql } from '../warehouse/job-sql.ts';
-import { lastRound, type RunEntry } from './run-log.ts';
+import { lastRound } from './rounds.ts';
+import type { RunEntry } from './run-log.ts';
 
-/** A job, and the targets that it has now. */
+/** A job and its current targets. */
 export interface ReadTargets {
   job: Job;
   targets: readonly Target[];
 }
 
 /**
- * Notes in the build which targets jobs have now (`meta.targets`), and forgets the jobs whose files are gone. Jobs that a run
- * did not read keep those that their last run found. What is as it was is not written again.
+ * Records the current targets of jobs in the build (`meta.targets`), and removes jobs whose files are gone. Jobs that a run
+ * did not read keep the targets that their last run found. Rows that are unchanged are not written again.
  */
-export async function noteTargets(build: Database, all: readonly ReadTargets[]): Promise<void> {
+export async function recordTargets(build: Database, all: readonly ReadTargets[]): Promise<void> {
   // Built-in jobs have no file, and follow nothing.
   const read = all.filter(({ job }) => job.file !== '');
   const [first] = read;
   if (first === undefined) return;
   const dir = dirname(resolve(first.job.file));
-  const known = await build.rows<{ job: string; file: string }>('select job, file from meta.jobs');
-  const isThere = async (file: string) => (await exists(file)) || (await exists(join(dir, basename(file))));
+  const recorded = await build.rows<{ job: string; file: string }>('select job, file from meta.jobs');
+  const fileExists = async (file: string) =>
+    (await exists(file)) || (await exists(join(dir, basename(file))));
   const gone: string[] = [];
-  for (const { job, file } of known) if (!(await isThere(file))) gone.push(job);
-  // Of a folder of an older version: their targets are known when they are crawled again.
+  for (const { job, file } of recorded) if (!(await fileExists(file))) gone.push(job);
+  // A folder of an older version has no targets of these jobs until they are crawled again.
   const crawled = await build.rows<{ job: string }>(
     `select distinct job from meta.checkpoints where job not in (select job from meta.jobs)`,
   );
@@ -45,11 +47,11 @@ export async function noteTargets(build: Database, all: readonly ReadTargets[]):
         job,
         file: join(dir, `${job}.yaml`),
       });
-    for (const one of read) await noteJob(build, one);
+    for (const jobTargets of read) await recordJob(build, jobTargets);
   });
 }
 
-async function noteJob(build: Database, { job, targets }: ReadTargets): Promise<void> {
+async function recordJob(build: Database, { job, targets }: ReadTargets): Promise<void> {
   const follows = operationsOf().includes(job.operation.name);
   const entry = { job: job.name, file: resolve(job.file), follows };
   await build.run(
@@ -78,24 +80,24 @@ async function noteJob(build: Database, { job, targets }: ReadTargets): Promise<
   );
 }
 
-/** Where a snapshot is that jobs ask, and what interrupts their SQL. */
-interface SnapshotPlace {
+/** The snapshot that the SQL of jobs reads, and what interrupts it. */
+interface SnapshotAccess {
   folder: DataFolder;
   config: Config;
   signal: AbortSignal | undefined;
 }
 
 /**
- * The targets that the file of each job names now; null where they cannot be told: they come from tables that were
- * never published, or the file has a mistake that `jobs check` tells.
- * @param place of the snapshot, for the SQL of jobs; null: there is none
+ * The targets that the file of each job names now; null where they are unknown, because they come from tables that were
+ * never published, or the file has a mistake that `jobs check` reports.
+ * @param snapshot for the SQL of jobs; null: there is none
  */
 export async function nameTargets(
   jobs: readonly Job[],
-  place: SnapshotPlace | null,
+  snapshot: SnapshotAccess | null,
 ): Promise<Map<string, ReadonlySet<string> | null>> {
-  const asksTables = jobs.some(({ forEach }) => forEach?.kind === 'sql');
-  const database = place !== null && asksTables ? await openSnapshot(place) : null;
+  const needsTables = jobs.some(({ forEach }) => forEach?.kind === 'sql');
+  const database = snapshot !== null && needsTables ? await openSnapshot(snapshot) : null;
   const name = async (job: Job): Promise<ReadonlySet<string> | null> => {
     try {
       const query = (sql: string) => {
@@ -118,20 +120,20 @@ export async function nameTargets(
   }
 }
 
-/** A target that has a checkpoint, and the last run that received something of it, or failed to. */
+/** A target that has a checkpoint, and the last run that received pages of it or failed to. */
 export interface CrawledTarget {
   target: string;
   lastRun: string;
 }
 
 /**
- * Targets that a job does not have any more. What its file lists are its targets. SQL may answer otherwise at another
- * hour (`where seen_at < now() - …`): there, those that the job's last finished round crawled are its own too, until a
- * round ends without them. Where nothing can be told (SQL that fails, no file), a round that crawled none does not count:
- * the job was left out of it. Pure.
- * @param job null where there is no file that can be read
- * @param named what the file names now; null where that cannot be told
- * @param crawled its targets
+ * Lists the targets that a job no longer has. A list in its file is exact. SQL may return other rows at another hour
+ * (`where seen_at < now() - …`), so there the targets that the job's last finished round crawled stay its own until a
+ * round ends without them. Where the targets are unknown (SQL that fails, no file), a round that crawled none does not
+ * count, because the job was left out of it. Pure.
+ * @param job null where no file can be read
+ * @param named what the file names now; null where unknown
+ * @param crawled the job's targets with a checkpoint
  * @param runs as of when the checkpoints were published
  */
 export function listFormer(
@@ -142,13 +144,14 @@ export function listFormer(
   runs: readonly RunEntry[],
 ): Set<string> {
   const isListed = job !== null && named !== null && job.forEach?.kind !== 'sql';
-  const last = crawled.reduce((last, { lastRun }) => (lastRun > last ? lastRun : last), '');
-  const round = lastRound(runs, name, named === null ? last : null);
+  const lastCrawled = crawled.reduce((last, { lastRun }) => (lastRun > last ? lastRun : last), '');
+  const round = lastRound(runs, name, named === null ? lastCrawled : null);
   const isOver = ({ lastRun }: CrawledTarget) => isListed || (round !== null && lastRun < round);
-  return new Set(crawled.flatMap((one) => (isOver(one) && !named?.has(one.target) ? one.target : [])));
+  const former = crawled.filter((crawl) => isOver(crawl) && !named?.has(crawl.target));
+  return new Set(former.map(({ target }) => target));
 }
 
-function openSnapshot({ folder, config, signal }: SnapshotPlace): Promise<Database> {
+function openSnapshot({ folder, config, signal }: SnapshotAccess): Promise<Database> {
   const { memoryLimit, threads } = config.warehouse;
   return openForJobSql(folder.snapshot, { memoryLimit, threads, tempDir: folder.temp, signal });
 }

@@ -3,21 +3,20 @@ import type { DataFolder } from '../data-folder.ts';
 import { checkExport, type ExportResult, exportTables } from '../export/export.ts';
 import { readUserSql } from '../warehouse/user-sql.ts';
 
-/** What is exported, and how. */
 interface Settings {
   config: Config;
   folder: DataFolder;
-  /** Folder of the jobs, beside which the project's views are. */
+  /** Folder of the jobs; the project's views are beside it. */
   jobsDir: string;
 }
 
-/** Looks at what the config says of the lake, before anything is asked. @throws UsageError as checkExport */
+/** Checks the config's lake before the first request. @throws UsageError as checkExport */
 export async function checkLake({ config: { lake }, folder, jobsDir }: Settings): Promise<void> {
   const views = (await readUserSql(jobsDir))?.views.map(({ name }) => name) ?? [];
   return checkExport({ lake: lake.uri ?? folder.lake, ...lake, views });
 }
 
-/** Exports as the config says; the caller holds the run lock. @param tables null: those of the config, else all */
+/** Exports as the config says; the caller holds the run lock. @param tables null: the config's, else all */
 export function exportSnapshot(
   { config, folder }: Omit<Settings, 'jobsDir'>,
   tables: readonly string[] | null,

@@ -10,21 +10,21 @@ import { reloadRemapped } from './reload-stage.ts';
 import { resetState } from './reset-state.ts';
 import type { Session } from './session.ts';
 
-/** What a forget would close. */
+/** The rows that `forget` would close. */
 export interface Forgettable {
   targets: number;
-  /** Targets that their job still has: the next run brings their rows back. */
+  /** Targets that their job still has, so that the next run brings their rows back. */
   present: number;
   /** Rows by table. */
   tables: Record<string, number>;
 }
 
-/** Keys on a line of the landing log. */
+/** Keys in a line of the landing log. */
 const keysPerLine = 1000;
 
 /**
- * Publishes what waits, and finds the rows that only the targets of a job (or `job/target`) brought.
- * @throws UsageError where nothing is known of it, or not yet what other jobs follow
+ * Publishes what earlier runs received, then finds the rows that only the targets of a job (or `job/target`) brought.
+ * @throws UsageError where the job brought none, or where the build does not know yet which rows other jobs follow
  */
 export async function findForgettable(session: Session, name: string): Promise<Forgettable> {
   await reloadRemapped(session);
@@ -56,12 +56,12 @@ export async function findForgettable(session: Session, name: string): Promise<F
 }
 
 /**
- * Closes the rows that `findForgettable` found. Their keys stand in the landing log, so that a build that is rebuilt
- * closes the same ones; what the job brings later is new.
+ * Closes the rows that `findForgettable` found. Their keys are recorded in the landing log, so that a rebuilt build closes
+ * the same rows; what the job brings later is new.
  * @returns audits of the project that returned rows; where one is an error, the snapshot still has the rows
  */
 export async function forgetRows(session: Session, name: string): Promise<AuditFinding[]> {
-  // First: a crawl that goes on would bring a part of them back, and an end known as complete none.
+  // First, because a crawl that continues would bring some rows back, and one that counts as complete none.
   await resetState(session, [name]);
   await writeForgotten(session, name);
   await publishStage(session);

@@ -1,21 +1,21 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Bytes more than after the last one that are worth a collection: it takes 20 ms, and starts others for nothing. */
+/** Growth since the last collection, in bytes, that is worth another: one takes 20 ms. */
 const worthBytes = 28_000_000;
 
-/** What was in use after the last collection; a program without a crawl has this much. */
-let keptBytes = 20_000_000;
+/** Bytes in use after the last collection; at first those of a program without a crawl. */
+let bytesAfterLast = 20_000_000;
 
 /**
- * Collects what a crawl has left: pages, and what it knew of its tasks. Node does so when its own memory runs short, and
- * knows nothing of DuckDB's: up to 200 MB would stay beside what loads and publishes.
+ * Collects the garbage of a crawl. Node collects when its own memory runs short and does not see DuckDB's: up to 200 MB
+ * would stay allocated during loading and publishing.
  */
 export function freeMemory(): void {
-  if (bytesInUse() - keptBytes < worthBytes) return;
+  if (bytesInUse() - bytesAfterLast < worthBytes) return;
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();
-  keptBytes = bytesInUse();
+  bytesAfterLast = bytesInUse();
 }
 
 function bytesInUse(): number {

@@ -3,29 +3,27 @@ import type { TaskFailure } from '../crawl/crawl-tasks.ts';
 import type { Task } from '../jobs/task.ts';
 import type { Pool } from '../operations/operation.ts';
 import type { PlannedStart } from './crawl-state.ts';
-import { createPace, type Pace } from './pace.ts';
 import type { JobProgress, LiveJob } from './run-state.ts';
 
 /** Failed targets that a job's report names. */
 const maxFailures = 3;
 
-/** Pages are counted over a minute: an ETA that follows every second is of no use. */
+/** The rate of pages is taken over a minute: a shorter window makes the ETA jump. */
 const pageWindowMs = 60_000;
 
-/** Targets that must have ended before others are expected to be as long: the first to end are the shortest. */
+/** Targets that must have ended before others are estimated by them: the first to end are the shortest. */
 const minEnded = 10;
 
-/** What a task has to do. */
 interface TaskCount {
   job: string;
   wave: number;
-  /** Crawls of it that have not ended: a feed goes down from several places. */
+  /** Crawls of the task that have not ended: a feed has one for its head and one for each gap. */
   open: number;
-  /** Of those that ended. */
+  /** The first failure of a crawl of the task. */
   failure: TaskFailure | null;
-  /** Received, also by earlier runs of the same crawl. */
+  /** Pages received, by earlier runs of the same crawl too. */
   pages: number;
-  /** Of its last complete crawl; null: nobody knows. */
+  /** Pages of its last complete crawl; null: unknown. */
   expected: number | null;
 }
 
@@ -40,27 +38,24 @@ interface JobSums {
   received: number;
   /** Pages still expected of tasks that were crawled before. */
   expectedLeft: number;
-  /** Other tasks at work, and their pages. */
+  /** Open tasks of unknown size, and their pages so far. */
   unknown: { tasks: number; pages: number };
   ended: { tasks: number; pages: number };
 }
 
-/** Counts what a run does, by job. Holds no clock: the time is an argument. */
+/** Counts the work of a run, by job. Has no clock: the time is an argument. */
 export interface LiveJobs {
   readonly progress: ReadonlyMap<string, JobProgress>;
-  /** The counts of one job, 0 from the start. */
+  /** The counts of one job, which start at 0. */
   of(job: string): JobProgress;
-  /**
-   * Tasks to come. Those that were planned before in this wave are planned anew and count once; what became of them then
-   * is forgotten.
-   */
+  /** Adds tasks to crawl. A task that was planned before in this wave counts once, and its former end is forgotten. */
   addTasks(starts: readonly Pick<PlannedStart, 'task' | 'expected' | 'resume'>[], wave: number): void;
-  /** A job's targets are known; `before` of them are complete. Said once: what is planned anew has more. */
+  /** A job's targets are known; earlier runs completed `before` of them. Only the first call counts. */
   planned(job: string, before: number): void;
   onAttempt(entry: Pick<AttemptEntry, 'attempt' | 'credits'>, job: string, now: number): void;
   onPage(task: Pick<Task, 'id' | 'job'>, records: number, now: number): void;
   onTaskEnd(task: Pick<Task, 'id' | 'job' | 'target'>, failure: TaskFailure | null): void;
-  /** Every job as it stands. @param limitOf requests a second that a pool allows; Infinity: nothing limits */
+  /** The state of every job. @param limitOf requests a second that a pool allows; Infinity: no limit */
   view(now: number, limitOf: (pool: Pool) => number): Map<string, LiveJob>;
 }
 
@@ -69,10 +64,10 @@ export function createLiveJobs(): LiveJobs {
   const progress = new Map<string, JobProgress>();
   const tasks = new Map<string, TaskCount>();
   const sumsOf = (job: string): JobSums => {
-    const known = jobs.get(job) ?? newSums();
-    jobs.set(job, known);
-    progress.set(job, known.progress);
-    return known;
+    const sums = jobs.get(job) ?? newSums();
+    jobs.set(job, sums);
+    progress.set(job, sums.progress);
+    return sums;
   };
   return {
     progress,
@@ -118,17 +113,17 @@ export function createLiveJobs(): LiveJobs {
         task.failure ??= failure;
         task.open -= 1;
         if (task.open > 0) return;
-        // What it was counted as while it was open.
+        // It was counted as open until now.
         count(sums, { ...task, open: 1 }, -1);
         count(sums, task, 1);
       }
-      const why = task?.failure ?? failure;
+      const cause = task?.failure ?? failure;
       const { progress } = sums;
       progress.done += 1;
-      if (why === null) return;
+      if (cause === null) return;
       progress.failed += 1;
-      if (why.forbidden) progress.forbidden += 1;
-      if (progress.failures.length < maxFailures) progress.failures.push({ target, reason: why.reason });
+      if (cause.forbidden) progress.forbidden += 1;
+      if (progress.failures.length < maxFailures) progress.failures.push({ target, reason: cause.reason });
     },
     view: (now, limitOf) => new Map([...jobs].map(([job, sums]) => [job, viewOf(sums, now, limitOf)])),
   };
@@ -153,18 +148,18 @@ function newSums(): JobSums {
   };
 }
 
-/** Starts by task: a feed has one for its head and one for each gap. Pure. */
+/** Sums starts by task. Pure. */
 function groupByTask(
   starts: readonly Pick<PlannedStart, 'task' | 'expected' | 'resume'>[],
   wave: number,
 ): Map<string, TaskCount> {
   const tasks = new Map<string, TaskCount>();
   for (const { task, expected, resume } of starts) {
-    const known = tasks.get(task.id) ?? newTask(task.job, wave);
-    tasks.set(task.id, known);
-    known.open += 1;
-    known.pages += resume?.pages.size ?? 0;
-    known.expected = known.expected === null || expected === null ? null : known.expected + expected.pages;
+    const sum = tasks.get(task.id) ?? newTask(task.job, wave);
+    tasks.set(task.id, sum);
+    sum.open += 1;
+    sum.pages += resume?.pages.size ?? 0;
+    sum.expected = sum.expected === null || expected === null ? null : sum.expected + expected.pages;
   }
   return tasks;
 }
@@ -173,7 +168,7 @@ function newTask(job: string, wave: number): TaskCount {
   return { job, wave, open: 0, failure: null, pages: 0, expected: 0 };
 }
 
-/** Adds a task to the sums of its job, or takes it out. */
+/** Adds a task to the sums of its job, or subtracts it. */
 function count(sums: JobSums, { open, pages, expected }: TaskCount, sign: 1 | -1): void {
   sums.received += sign * pages;
   if (open === 0) {
@@ -186,7 +181,7 @@ function count(sums: JobSums, { open, pages, expected }: TaskCount, sign: 1 | -1
   }
 }
 
-/** A task is planned anew. */
+/** Subtracts a task that is planned again. */
 function forget(sums: JobSums, task: TaskCount): void {
   count(sums, task, -1);
   if (task.open > 0) return;
@@ -218,17 +213,48 @@ function round(value: number, digits: number): number {
   return Number(value.toFixed(digits));
 }
 
-/** Pages that are still to come: of what was crawled before, as many as then; of the rest, as many as others had. Null: nobody knows. */
+/** Pages still to come: as many as last time for known targets, the average of ended ones for others. Null: unknown. */
 function estimatePagesLeft({ expectedLeft, unknown, ended }: JobSums): number | null {
   if (unknown.tasks === 0) return expectedLeft;
   if (ended.tasks < minEnded) return null;
   return expectedLeft + Math.max(0, (unknown.tasks * ended.pages) / ended.tasks - unknown.pages);
 }
 
-/** How much of a job is done, 0 to 1: by pages where they can be told, else by targets. */
+/** How much of a job is done, 0 to 1: by pages where they can be estimated, else by targets. */
 function shareOf({ progress, received }: JobSums, left: number | null): number {
   const { tasks, before, done } = progress;
   if (tasks + before === 0) return 0;
   if (left === null || done === tasks || received + left === 0) return (before + done) / (before + tasks);
   return (before + tasks * (received / (received + left))) / (before + tasks);
+}
+
+/** The rate of an event. */
+export interface Pace {
+  note(now: number): void;
+  /** Events a second over the window. */
+  perSecond(now: number): number;
+}
+
+const steps = 10;
+
+/** Counts events in tenths of the window, which takes the same memory at any rate. */
+export function createPace(windowMs = 5000): Pace {
+  const stepMs = windowMs / steps;
+  const counts = new Map<number, number>();
+  let first: number | null = null;
+  return {
+    note(now) {
+      first ??= now;
+      const step = Math.floor(now / stepMs);
+      counts.set(step, (counts.get(step) ?? 0) + 1);
+      for (const old of counts.keys()) if (old < step - steps) counts.delete(old);
+    },
+    perSecond(now) {
+      const from = Math.floor((now - windowMs) / stepMs);
+      let sum = 0;
+      for (const [step, count] of counts) if (step >= from) sum += count;
+      const since = Math.max(from * stepMs, first ?? now);
+      return sum / (Math.max(1000, now - since) / 1000);
+    },
+  };
 }

@@ -7,16 +7,16 @@ import { memoryLimits } from '../warehouse/memory.ts';
 import type { Session } from './session.ts';
 
 export interface LoadStage {
-  /** Queues a whole segment. */
+  /** Queues a sealed segment. */
   add(segment: number): void;
   /** Resolves when everything queued is staged; rejects with the first failure. */
   finish(): Promise<{ segments: number; records: number }>;
 }
 
 /**
- * Turns segments into typed rows one after another, while the crawl goes on; begins with what earlier runs left. The build,
- * which tells the texts that are known, is closed until it is finished.
- * @param expected shapes that the crawl will bring: a mapping that cannot be read is told before anything is asked
+ * Turns segments into typed rows one after another, while the crawl runs; begins with the segments that earlier runs left.
+ * The session's build is closed meanwhile, because the loader reads known texts from it.
+ * @param expected shapes that the crawl will bring: a mapping that cannot be read fails before the first request
  */
 export async function startLoading(
   session: Pick<Session, 'folder' | 'databaseOptions' | 'log'> & Partial<Pick<Session, 'closeBuild'>>,
@@ -24,7 +24,7 @@ export async function startLoading(
 ): Promise<LoadStage> {
   const { folder } = session;
   session.closeBuild?.();
-  // On one thread, as it is in memory: the crawl has the other core.
+  // In memory, so on one thread: the crawl has the other core.
   const database = await openDatabase(':memory:', {
     ...session.databaseOptions,
     memoryLimit: memoryLimits.loader,
@@ -56,7 +56,7 @@ export async function startLoading(
   return {
     add,
     async finish() {
-      // Nothing is crawled any more: the core that was left to it is free.
+      // The crawl has ended, so its core is free.
       enqueue(async () => {
         const waiting = await listUnloaded(folder);
         await database.useThreads(waiting.map((segment) => recordFile(folder.landing, segment)));

@@ -16,8 +16,8 @@ export function listMoves(runs: readonly Pick<RunEntry, 'run' | 'moved' | 'start
 }
 
 /**
- * Ends the crawls that were open when their source moved: a cursor is its provider's. A new crawl of the target begins with
- * the next run. They end in the landing log, so that a rebuild sees it, too; done again, it changes nothing.
+ * Ends the crawls that were open when their source moved, because a cursor is valid at its provider only. The next run
+ * begins a new crawl of the target. The end is recorded in the landing log, so that a rebuild sees it too. Idempotent.
  */
 export async function endMovedCrawls(folder: DataFolder, runs: readonly RunEntry[]): Promise<void> {
   const moves = new Map(listMoves(runs).map((move) => [move.transport, move]));

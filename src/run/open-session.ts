@@ -5,23 +5,21 @@ import type { Config } from '../config/config.ts';
 import { type DataFolder, makeDataFolder } from '../data-folder.ts';
 import { asDiskError, DamagedFile, LedgerlakeError } from '../errors.ts';
 import { recoverLanding } from '../landing/recover-landing.ts';
-import { exists, listSegments } from '../landing/segment-files.ts';
-import { listStaged, removeStaged } from '../load/staged-segments.ts';
+import { exists } from '../landing/segment-files.ts';
 import { type Accepted, listAccepted, nothingAccepted } from '../publish/accepted.ts';
-import { hasOwnHashes, rehash } from '../publish/rehash.ts';
 import { type SignalStop, stopOnSignals } from '../stop-signals.ts';
-import { bindSource, moveSource, openBuild, unbindEmpty } from '../warehouse/build.ts';
+import { moveSource, openBuild } from '../warehouse/build.ts';
 import type { Database } from '../warehouse/database.ts';
 import { describeFinding, isError } from '../warehouse/own-views.ts';
 import { takeRunLock } from '../warehouse/run-lock.ts';
 import { removeDraft } from '../warehouse/snapshot.ts';
 import { readUserSql } from '../warehouse/user-sql.ts';
 import { jobTitle } from '../words.ts';
-import { takeIncomingPages } from './incoming-pages.ts';
 import { endMovedCrawls, listMoves } from './moved-source.ts';
+import { prepareBuild } from './prepare-build.ts';
 import { holdsArchive, repairBuild } from './repair-build.ts';
 import { repairRequestLog } from './request-log.ts';
-import { appendRunLog, makeRunId, type Noted, readRunLog } from './run-log.ts';
+import { appendRunLog, makeRunId, type Outcome, readRunLog } from './run-log.ts';
 import { idle, writeRunState } from './run-state.ts';
 import type { Ended, RepairContext, Replayed, Session } from './session.ts';
 
@@ -31,22 +29,22 @@ export interface SessionOptions {
   log: Logger;
   verb: string;
   jobs: readonly string[];
-  /** Folder of their files; absent for verbs that read none. */
+  /** Folder of the job files; absent for verbs that read none. */
   jobsDir?: string | undefined;
   /** What the guards let pass. */
   accept?: Accepted;
-  /** Origins by transport that the folder is, or gets, bound to; empty for verbs that ask nothing. */
+  /** Origins by transport that the folder is, or gets, bound to; empty for verbs that send no request. */
   origins: Readonly<Record<string, string>>;
-  /** Origins by transport that the source moves to: true from the session's line in the run log on. */
+  /** Origins by transport that the source moves to; it has moved once the run log has this session's line. */
   moved?: Readonly<Record<string, string>>;
-  /** How long what was begun may take after a signal to stop, ms; default 0. */
+  /** Time to finish what was begun after a signal to stop, ms; default 0. */
   drainMs?: number;
-  /** What ends the work. Default: signals to the process. */
+  /** What stops the session. Default: signals to the process. */
   stopOn?: ((drainMs: number) => SignalStop) | undefined;
 }
 
 /**
- * Locks a data folder, repairs what a killed run left, does the work of one run, and notes how that ended.
+ * Locks a data folder, repairs what a killed run left, does the work of one run, and records how it ended.
  * @throws StoppedEarly when another run is at work; DiskError; UsageError for another origin or a newer folder
  */
 export async function withSession<T extends Ended>(
@@ -56,26 +54,26 @@ export async function withSession<T extends Ended>(
   const session = await openSession(options);
   let exitCode = 1;
   let stoppedBy: string | null = null;
-  let noted: Noted = {};
+  let outcome: Outcome = {};
   try {
     const ended = await work(session);
-    noted = { ...findWrong(ended), ...tellDone(ended) };
+    outcome = { ...describeFaults(ended), ...describeDone(ended) };
     exitCode = ended.exitCode;
     stoppedBy = ended.stopped?.message ?? null;
     return ended;
   } catch (failure) {
-    // As the command reports it.
+    // As the command will report it.
     const error = asDiskError(failure);
     exitCode = error instanceof LedgerlakeError ? error.exitCode : 1;
     stoppedBy = error instanceof Error ? error.message : String(error);
     throw failure;
   } finally {
-    await session.end(exitCode, stoppedBy, noted);
+    await session.end(exitCode, stoppedBy, outcome);
   }
 }
 
-/** What was wrong with what a run published, or did not; nothing where nothing was. Pure. */
-function findWrong({ published, leftOut = [] }: Ended): Noted {
+/** What was wrong with what a run received; empty where nothing was. Pure. */
+function describeFaults({ published, leftOut = [] }: Ended): Outcome {
   if (published === undefined) return {};
   const quarantined = published.quarantined.reduce((sum, { records }) => sum + records, 0);
   const stale = Object.values(published.tables).reduce((sum, counts) => sum + counts.stale, 0);
@@ -94,8 +92,8 @@ function findWrong({ published, leftOut = [] }: Ended): Noted {
   };
 }
 
-/** What a run asked for and published. Pure. */
-function tellDone({ published, jobs = {} }: Ended): Noted {
+/** What a run crawled and published. Pure. */
+function describeDone({ published, jobs = {} }: Ended): Outcome {
   if (published === undefined) return {};
   const counts = Object.entries(jobs).map(([job, { tasks, done, failed, pages, records }]) => [
     job,
@@ -104,7 +102,7 @@ function tellDone({ published, jobs = {} }: Ended): Noted {
   return { did: { jobs: Object.fromEntries(counts), tables: published.tables } };
 }
 
-/** A session whose end is the caller's. @throws as withSession */
+/** Opens a session, which the caller ends. @throws as withSession */
 export async function openSession(options: SessionOptions): Promise<Session> {
   const { config, folder, log, verb, jobs, jobsDir, accept = nothingAccepted, moved } = options;
   const { stopOn = stopOnSignals, drainMs = 0 } = options;
@@ -130,13 +128,13 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     repairRequestLog(folder.requests);
     const now = new Date();
     const run = makeRunId(now, (await readRunLog(folder.runs)).at(-1)?.run ?? null);
-    const build = keepBuild({ run, config, folder, log, databaseOptions });
+    const build = createBuildAccess({ run, config, folder, log, databaseOptions });
     await closeReplay(folder);
     await endMovedCrawls(folder, await readRunLog(folder.runs));
     await build.withBuild((database) => prepareBuild(database, options));
     if (!(await build.withBuild((database) => holdsArchive(database, folder)))) await build.repair();
     const started_at = now.toISOString();
-    // Before the log: a run that stands there and has no state counts as killed.
+    // Before the log: a logged run without a state counts as killed.
     await writeRunState(folder.runState, {
       run,
       started_at,
@@ -162,12 +160,12 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       ...{ run, config, folder, log, databaseOptions, ownSql, stop, now: Date.now },
       ...{ withBuild: build.withBuild, closeBuild: build.closeBuild, repairing: build.repairing },
       repaired: build.repaired(),
-      async end(exitCode, stoppedBy, noted = {}) {
+      async end(exitCode, stoppedBy, outcome = {}) {
         build.closeBuild();
         const finished_at = new Date().toISOString();
         await appendRunLog(folder.runs, {
           ...{ run, finished_at, exit_code: exitCode, stopped_by: stoppedBy },
-          ...noted,
+          ...outcome,
         });
         release();
       },
@@ -178,8 +176,11 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   }
 }
 
-/** The build of a session: one connection at most, because a second one in this process would be let in and damage it. */
-function keepBuild(context: RepairContext): Pick<Session, 'withBuild' | 'closeBuild' | 'repairing'> & {
+/** Opens the build of a session once at a time: DuckDB would admit a second connection of this process, and damage it. */
+function createBuildAccess(context: RepairContext): Pick<
+  Session,
+  'withBuild' | 'closeBuild' | 'repairing'
+> & {
   repair(because?: string): Promise<void>;
   repaired(): Replayed | null;
 } {
@@ -222,18 +223,4 @@ function keepBuild(context: RepairContext): Pick<Session, 'withBuild' | 'closeBu
         }
       }),
   };
-}
-
-/** What a session does first: binds the build to its source, and takes in what came between the runs. */
-async function prepareBuild(database: Database, { folder, log, origins }: SessionOptions): Promise<void> {
-  // A mistyped first URL received nothing, so it binds nothing.
-  if ((await listSegments(folder.landing)).length === 0) await unbindEmpty(database);
-  await moveSource(database, listMoves(await readRunLog(folder.runs)));
-  await bindSource(database, origins);
-  if (!(await hasOwnHashes(database))) {
-    log.info("the record hashes are another DuckDB version's: they are rebuilt");
-    for (const segment of await listStaged(folder)) await removeStaged(folder, segment);
-    await rehash(database);
-  }
-  await takeIncomingPages(database, folder, log);
 }

@@ -3,9 +3,9 @@ import { isEnded, type LandedCrawl } from '../landing/reader.ts';
 import type { CoveredInterval, CrawlState, FeedGap, PlannedStart } from './crawl-state.ts';
 
 /**
- * A feed's head comes first, down to the newest slot that is covered or being covered; then its open crawls go on,
- * and gaps that no crawl works on are begun at their cursors, each down to what is covered below it. A head that is
- * finished in this round is left out, the others never.
+ * Plans the crawls of a feed. Its head comes first, down to the newest slot that is covered or being covered; then open
+ * crawls continue, and gaps without a crawl begin at their cursors, each down to what is covered below. Only a head that
+ * this round has finished is left out.
  */
 export function planFeed(task: Task, state: CrawlState, run: string, headFinished: boolean): PlannedStart[] {
   const overlap = overlapOf(task, state);
@@ -27,26 +27,26 @@ export function planFeed(task: Task, state: CrawlState, run: string, headFinishe
       seenSlot: null,
       coveredSlot: coveredBelow(below, covered, landed, crawl),
       ...(hadRecords ? { hadRecords } : {}),
-      // What is indexed late is looked for below the newest covered slot, not below each gap.
+      // Only the head reads again what may be indexed late: below the newest covered slot, not below each gap.
       ...((more.from ?? more.resume?.first?.from_slot ?? null) === null ? overlap : {}),
     },
     ...more,
   });
   const open = landed.filter((crawl) => !isEnded(crawl) && crawl.last !== null);
-  const known = covered.length > 0 || landed.length > 0;
+  const wasCrawled = covered.length > 0 || landed.length > 0;
   const isUnderWay = ({ highSlot, cursor }: FeedGap) =>
     open.some((crawl) => crawl.last?.next?.cursor === cursor || lowestReach(crawl) === highSlot);
   const gaps = (state.gaps.get(task.id) ?? []).filter((gap) => !isUnderWay(gap));
   return [
     ...(headFinished
       ? []
-      : [start(run, Number.POSITIVE_INFINITY, { expected: known ? { pages: 1, records: 0 } : null })]),
+      : [start(run, Number.POSITIVE_INFINITY, { expected: wasCrawled ? { pages: 1, records: 0 } : null })]),
     ...open.map((crawl) => start(crawl.crawl, lowestReach(crawl), { resume: crawl })),
     ...gaps.map((gap) => start(`${run}-gap-${gap.highSlot}`, gap.highSlot, fromGap(task, gap))),
   ];
 }
 
-/** What a head reads again below what is covered. */
+/** How far a head reads again below the newest covered slot. */
 function overlapOf(
   { overlapMs, operation }: Task,
   { slots }: CrawlState,
@@ -66,41 +66,41 @@ function fromGap({ pageSize }: Task, { highSlot, cursor, group }: FeedGap): Pick
   };
 }
 
-/** How far down a crawl has come, or had to begin: after a restart at the head its last page says less. */
+/** How far down a crawl has come; at least where it began, because after a restart at the head its last page is higher. */
 function lowestReach({ reachedSlot, first }: LandedCrawl): number {
   return Math.min(reachedSlot ?? Number.POSITIVE_INFINITY, first?.from_slot ?? Number.POSITIVE_INFINITY);
 }
 
 /**
- * The newest slot, at most `below`, that is covered, or from which another crawl of the feed goes down. Of two that
- * stand at one slot the younger relies on the older: if each relied on the other, nobody would go on.
+ * The newest slot, at most `below`, that is covered, or from which another crawl of the feed goes down. Of two crawls at
+ * one slot the younger relies on the older: if each relied on the other, neither would continue.
  */
 function coveredBelow(
   below: number,
   covered: readonly CoveredInterval[],
   landed: readonly LandedCrawl[],
-  own: string,
+  name: string,
 ): number | null {
   const others = landed.flatMap((crawl) =>
-    listBegun(crawl).filter((slot) => slot < below || (slot === below && crawl.crawl < own)),
+    listSlotsCovering(crawl).filter((slot) => slot < below || (slot === below && crawl.crawl < name)),
   );
   const reached = covered.flatMap(({ lowSlot, highSlot }) =>
     lowSlot <= below ? Math.min(highSlot, below) : [],
   );
   const slots = [...reached, ...others];
-  return slots.length === 0 ? null : slots.reduce((most, slot) => Math.max(most, slot));
+  return slots.length === 0 ? null : slots.reduce((newest, slot) => Math.max(newest, slot));
 }
 
-/** Where a crawl began, unless a replica behind answered there and nobody went on, and where an open one stands. */
-function listBegun(crawl: LandedCrawl): number[] {
+/** The slots from which a crawl covers what is below: where it began, unless a replica was behind, and where it is open. */
+function listSlotsCovering(crawl: LandedCrawl): number[] {
   const { first, last, reachedSlot } = crawl;
   if (first === null || last?.end === 'unchanged') return [];
-  // An empty head may have been wrong (sql/publish/coverage.sql); what is covered tells.
+  // An empty head may have been wrong: sql/publish/coverage.sql decides what it covers.
   if (isEnded(crawl) && reachedSlot === null) return [];
-  const answered = first.by_time ? Number.POSITIVE_INFINITY : (first.slot ?? 0);
+  const answerSlot = first.by_time ? Number.POSITIVE_INFINITY : (first.slot ?? 0);
   const began = first.from_slot ?? (first.by_time ? first.first_time : first.slot) ?? null;
   return [
-    ...(began === null || answered < began ? [] : [began]),
+    ...(began === null || answerSlot < began ? [] : [began]),
     ...(isEnded(crawl) || reachedSlot === null ? [] : [reachedSlot]),
   ];
 }

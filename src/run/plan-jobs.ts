@@ -13,47 +13,47 @@ import { readTableSpec } from '../warehouse/table-spec.ts';
 import type { CrawlState, PlannedStart } from './crawl-state.ts';
 import { planOrBeginRound, planStarts } from './plan-starts.ts';
 import { groupByTask, readCrawlState } from './read-state.ts';
-import { isInFullRefresh } from './reset-state.ts';
+import { isInFullRefresh } from './rounds.ts';
 import { type Rates, readRates } from './run-client.ts';
 import { listRefuted, readRunLog } from './run-log.ts';
 
-/** What a run would ask for one job. */
+/** The requests and credits that a run would need for one job. */
 export interface JobPlan {
   job: string;
-  /** Targets that it asks something for. */
+  /** Targets that need a request. */
   targets: number;
   tasks: number;
-  /** Tasks that go on where they stopped. */
+  /** Tasks that continue where they stopped. */
   open: number;
-  /** Tasks that were never crawled to the end, so their size is not known: counted as their fewest requests. */
+  /** Tasks that were never crawled to the end: their size is unknown, and counted as the fewest requests. */
   unknown: number;
-  /** Tasks that only look for what changed since the target was last crawled. */
+  /** Tasks that only crawl what changed since the target was last crawled. */
   incremental: number;
-  /** As many pages as the last crawl had; where that is not known, the fewest. */
+  /** As many as the last crawl had pages; where that is unknown, the fewest. */
   requests: number;
-  /** Of the requests, those that only ask whether a short page was the last of its list. */
+  /** Of the requests, those that only find out whether a short page was the last of its list. */
   pastShort: number;
-  /** The most that it may come to; null where nothing bounds it. `why` says what the difference depends on. */
+  /** Upper bound of the requests; null where nothing bounds them. */
   requestsMost: number | null;
   credits: number;
-  /** Requests a second that api.limits says, else what held in earlier runs; null when neither is known. */
+  /** Requests a second: of api.limits, else the rate that held in earlier runs; null when neither is known. */
   rps: number | null;
   rateFrom: 'config' | 'earlier runs' | null;
   /** Seconds at that rate, or null. */
   seconds: number | null;
-  /** Bytes the landing log would take, from the last crawl's records; 0 when unknown. */
+  /** Bytes that the landing log would take, by the last crawl's records; 0 when unknown. */
   diskBytes: number;
-  /** The job whose tables its SQL needs, when that was never published. */
+  /** The job whose tables this job's SQL needs and which was never published; null: none. */
   waitsFor: string | null;
-  /** Lines of its target file that are no target: a run leaves them out. */
+  /** Lines of its target file that are invalid: a run leaves them out. */
   targetsLeftOut: number;
-  /** The jobs planned before it that may bring its SQL more targets than there are now. */
+  /** Jobs planned before it whose rows may give its SQL more targets than there are now. */
   growsWith: string[];
 }
 
 /**
  * Plans jobs from the snapshot, as a run would from the build; takes no lock.
- * @param hasSnapshot without one, nothing was published and only the job files are looked at
+ * @param hasSnapshot whether anything was published; without a snapshot only the job files are read
  * @param signal interrupts the SQL of a job
  */
 export async function planJobs(
@@ -72,10 +72,10 @@ export async function planJobs(
   try {
     if (hasSnapshot) await requireSchema(database);
     const names = jobs.map(({ name }) => name);
-    const goesOn = fullRefresh && isInFullRefresh(await readRunLog(folder.runs), names);
-    const without = fullRefresh && !goesOn ? names : [];
+    const continuesRefresh = fullRefresh && isInFullRefresh(await readRunLog(folder.runs), names);
+    const asReset = fullRefresh && !continuesRefresh ? names : [];
     const state = hasSnapshot
-      ? await readCrawlState(database, folder, without)
+      ? await readCrawlState(database, folder, asReset)
       : await readUnpublished(folder);
     const plans: JobPlan[] = [];
     const rates = await readRates(folder.rates);
@@ -97,11 +97,11 @@ export async function planJobs(
       const targets = await resolveTargets(job, query, leaveOut);
       const ids = await resolveIds(job, query, leaveOut);
       const starts =
-        mayBeginRound && !goesOn
+        mayBeginRound && !continuesRefresh
           ? planOrBeginRound(job, targets, ids, state, 'plan').starts
           : planStarts(job, targets, ids, state, 'plan');
       const plan = sumStarts(job, config, starts, { rates, refuted: state.refuted });
-      const growsWith = needsTables ? job.after.filter((name) => mayBring(plans, name)) : [];
+      const growsWith = needsTables ? job.after.filter((name) => mayAddRows(plans, name)) : [];
       const requestsMost = growsWith.length > 0 ? null : plan.requestsMost;
       plans.push({ ...plan, requestsMost, targetsLeftOut, growsWith });
     }
@@ -111,7 +111,7 @@ export async function planJobs(
   }
 }
 
-function mayBring(plans: readonly JobPlan[], name: string): boolean {
+function mayAddRows(plans: readonly JobPlan[], name: string): boolean {
   return plans.some(({ job, tasks, growsWith }) => job === name && (tasks > 0 || growsWith.length > 0));
 }
 
@@ -150,7 +150,7 @@ function sumStarts(
   const plan = emptyPlan(job, config, rates);
   const { recordBytes } = readTableSpec(job.operation.table);
   const price = config.credits[job.operation.name] ?? job.operation.credits;
-  let most = 0;
+  let requestsMost = 0;
   for (const start of starts) {
     const { task, resume, expected } = start;
     plan.tasks += 1;
@@ -159,12 +159,12 @@ function sumStarts(
     if (expected === null) plan.unknown += 1;
     const requests = fewestRequests(job, start);
     plan.requests += requests;
-    most += mostRequests(start, requests);
-    if (asksPastShort(start)) plan.pastShort += 1;
+    requestsMost += mostRequests(start, requests);
+    if (checksShortPage(start)) plan.pastShort += 1;
     plan.diskBytes += (expected?.records ?? 0) * recordBytes;
   }
   plan.targets = new Set(starts.map(({ task }) => task.target)).size;
-  plan.requestsMost = Number.isFinite(most) ? most : null;
+  plan.requestsMost = Number.isFinite(requestsMost) ? requestsMost : null;
   const { name } = job.operation;
   if (config.shortPageEnds.has(name) && !refuted.has(name)) {
     const saved = Math.floor(plan.pastShort * 0.95);
@@ -176,15 +176,15 @@ function sumStarts(
   return plan;
 }
 
-/** As the last crawl, or the fewest there can be. */
+/** As many as the last crawl needed, or the fewest possible. */
 function fewestRequests({ operation }: Job, { task, resume, expected }: PlannedStart): number {
   // A list ends with an empty page, which a range of it may begin with.
   const fewest = operation.paging === 'keyset' && task.range === null ? 2 : 1;
   return Math.max(1, (expected?.pages ?? fewest) - (resume?.pages.size ?? 0));
 }
 
-/** Whether the last request of a list only asks whether the short page before it was the last. */
-function asksPastShort({ task, expected }: PlannedStart): boolean {
+/** Whether the last request of a list only finds out whether the short page before was the last. */
+function checksShortPage({ task, expected }: PlannedStart): boolean {
   const { operation, incremental, pageSize } = task;
   if (operation.paging !== 'keyset' || incremental) return false;
   return (
@@ -192,7 +192,7 @@ function asksPastShort({ task, expected }: PlannedStart): boolean {
   );
 }
 
-/** Infinite where nothing is known: a first crawl, and a feed, which brings what is new. */
+/** Infinite for a first crawl, and for a feed, whose new records nothing bounds. */
 function mostRequests({ task, expected, fullPages }: PlannedStart, requests: number): number {
   if (task.operation.paging === 'none') return requests;
   if (expected === null || task.operation.paging === 'feed') return Number.POSITIVE_INFINITY;

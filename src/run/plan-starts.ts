@@ -4,17 +4,16 @@ import { makeIncrementalTask, makeRangeTasks, makeTask, makeUnsplitTask, type Ta
 import { isEnded, type LandedCrawl } from '../landing/reader.ts';
 import type { CrawlState, PlannedStart } from './crawl-state.ts';
 import { planFeed } from './plan-feed.ts';
-import { openRound } from './run-log.ts';
+import { openRound } from './rounds.ts';
 
-/** Name of a target in maps. */
+/** Names a target as `job/target`. */
 export function targetKey(of: { job: string; target: string }): string {
   return `${of.job}/${of.target}`;
 }
 
 /**
- * What a run has to crawl of one job, in any order. Targets that are complete in the job's open round are left
- * out. Pure.
- * @param ids a batch job's ids; an empty list is nothing to do
+ * Plans the crawls of one job, in any order, without the targets that its open round has completed. Pure.
+ * @param ids a batch job's ids; null for other jobs
  */
 export function planStarts(
   job: Job,
@@ -33,7 +32,7 @@ export function planStarts(
     return finished ? [] : planOne(task, ids, state, run);
   });
   if (round === null) return starts;
-  // One that is open was tried again since.
+  // A crawl that is open was tried again since the failure.
   return starts.map((start) =>
     start.resume === null && hasFailedSince(start.task, state, round)
       ? { ...start, failedInRound: true }
@@ -42,9 +41,9 @@ export function planStarts(
 }
 
 /**
- * As `planStarts` for a job that somebody named: a new round where its unfinished one has nothing left, because another
- * job's targets hold nobody. Pure.
- * @returns `begins`: whether such a round begins, to be noted before the first request
+ * As `planStarts`, for a job that the user named: where its unfinished round has nothing left, a new one begins. Such a
+ * round is unfinished only because of other jobs of its runs. Pure.
+ * @returns `begins`: whether a round begins, to be recorded before the first request
  */
 export function planOrBeginRound(
   job: Job,
@@ -54,7 +53,7 @@ export function planOrBeginRound(
   run: string,
 ): { starts: PlannedStart[]; begins: boolean } {
   const starts = planStarts(job, targets, ids, state, run);
-  // Planned again by the same run, the round it began goes on.
+  // Planned again by the same run, which continues the round it began.
   const hasBegun = openRound(state.runs, job.name) === run;
   if (starts.length > 0 || hasBegun) return { starts, begins: false };
   const others = state.runs.filter(({ jobs }) => !jobs.includes(job.name));
@@ -62,8 +61,8 @@ export function planOrBeginRound(
 }
 
 /**
- * The ranges of one target, or the whole of it where an earlier run found that the source has none. Found out in this
- * run, the crawl of the whole takes the place of the ranges' crawls: its name comes after theirs.
+ * Plans the ranges of one target, or the whole target where an earlier run found that the source gives no ranges. Where
+ * this run finds it out, the crawl of the whole replaces those of the ranges: its name sorts behind theirs.
  */
 function planRanges(
   job: Job,
@@ -74,8 +73,8 @@ function planRanges(
 ): PlannedStart[] {
   const unsplit = makeUnsplitTask(job, target);
   const pending = (task: Task) => round === null || !isFinishedSince(task, state, round);
-  const isKnown = [state.complete, state.failed, state.landed].some((known) => known.has(unsplit.id));
-  if (isKnown) return pending(unsplit) ? planOne(unsplit, null, state, run) : [];
+  const wasUnsplit = [state.complete, state.failed, state.landed].some((tasks) => tasks.has(unsplit.id));
+  if (wasUnsplit) return pending(unsplit) ? planOne(unsplit, null, state, run) : [];
   const [whole] = planOne(unsplit, null, state, `${run}-whole`);
   const split = { refused: false, whole: whole! };
   return makeRangeTasks(job, target)
@@ -92,41 +91,41 @@ function isFinishedSince(task: Task, state: CrawlState, round: string): boolean 
   );
 }
 
-/** Whether a target failed in a run of this round. It is tried again, or the round would end as if it were complete. */
+/** Whether a target failed in a run of this round. It is tried again, because a round ends with every target tried. */
 function hasFailedSince(task: Task, state: CrawlState, round: string): boolean {
   const crawls = (state.landed.get(task.id) ?? []).filter(({ failed }) => failed !== null);
   const runs = [state.failed.get(task.id), ...crawls.map((crawl) => crawl.runs.at(-1))];
   return runs.some((run) => run !== undefined && run >= round);
 }
 
-/** Whether the last crawl of a task ended with a short page, at a source where that turned out not to be the end. */
+/** Whether the last crawl of a task ended with a short page, and short pages turned out not to be the end. */
 export function reliedOnShortPage(task: Task, { complete, landed, refuted }: CrawlState): boolean {
   if (!refuted.has(task.operation.name)) return false;
   const published = complete.get(task.id);
   const received = (landed.get(task.id) ?? []).filter(
     (crawl) => crawl.failed === null && isEnded(crawl) && (crawl.runs.at(-1) ?? '') >= (published?.run ?? ''),
   );
-  // One that had nothing new ended where the one before it did.
+  // A crawl that had nothing new ended where the crawl before did.
   const ends = [published?.end ?? null, ...received.map(({ last }) => last?.end ?? null)];
   return ends.findLast((end) => end !== 'unchanged') === 'short';
 }
 
 function planOne(task: Task, ids: readonly string[] | null, state: CrawlState, run: string): PlannedStart[] {
   const relied = reliedOnShortPage(task, state);
-  const known = state.complete.get(task.id);
-  // What it ended with says nothing of what comes behind.
+  const last = state.complete.get(task.id);
+  // That crawl ended too early, so an unchanged source does not mean that there is nothing new.
   const complete =
-    relied && known !== undefined ? { ...known, lastIndexedSlot: null, firstContent: null } : known;
+    relied && last !== undefined ? { ...last, lastIndexedSlot: null, firstContent: null } : last;
   const isBatch = task.operation.paging === 'batch';
   const open = findOpen(task, state);
   if (isBatch && open === undefined && (ids ?? []).length === 0) return [];
   return [
     {
       task,
-      // The same run may have made the crawl that ended too early.
+      // Another name, because the crawl that ended too early may be of the same run.
       crawl: open?.crawl ?? (relied ? `${run}-exact` : run),
       resume: open ?? null,
-      // A batch asks for other ids every night, so an old slot says nothing about it.
+      // A batch requests other ids every night, so the slot of an earlier crawl means nothing.
       goal: {
         lastCompleteSlot: isBatch ? null : (complete?.lastIndexedSlot ?? null),
         seenSlot: isBatch ? null : (complete?.seenSlot ?? null),
@@ -141,7 +140,7 @@ function planOne(task: Task, ids: readonly string[] | null, state: CrawlState, r
   ];
 }
 
-/** The crawl of a task that goes on where it stopped. A batch whose ids were not all frozen begins anew. */
+/** The crawl of a task that continues where it stopped. A batch whose ids were not all frozen begins anew. */
 function findOpen(task: Task, state: CrawlState): LandedCrawl | undefined {
   const isBatch = task.operation.paging === 'batch';
   return (state.landed.get(task.id) ?? [])
@@ -150,8 +149,8 @@ function findOpen(task: Task, state: CrawlState): LandedCrawl | undefined {
 }
 
 /**
- * A target of an incremental job has two tasks, of which one is crawled in a round: the one that is open, the full one
- * first; else the full one when it was never complete or is due; else the one that looks for what changed.
+ * Plans one of the two tasks that a target of an incremental job has: the one that is open, the full one first; else the
+ * full one when it was never complete or is due; else the one that crawls what changed.
  */
 function planIncremental(
   job: Job,
@@ -166,13 +165,13 @@ function planIncremental(
   const whole = state.complete.get(full.id);
   const open = [full, recent].find((task) => findOpen(task, state) !== undefined);
   const age = whole === undefined ? null : state.now - Date.parse(whole.finishedAt);
-  // One from the future was timed by a wrong clock: how old it is, nobody knows.
+  // A time in the future came from a wrong clock, so the age is unknown.
   const isDue = age === null || age < 0 || age >= (job.fullEveryMs ?? 0);
   const last = state.complete.get(recent.id);
   const seenSlot = newer(whole?.seenSlot, last?.seenSlot);
   if ((open ?? (isDue ? full : recent)) === full)
     return planOne(full, null, state, run).map((start) => ({ ...start, goal: { ...start.goal, seenSlot } }));
-  // Changes up to either are in.
+  // Both tasks bring changes, so the newer of the two counts.
   const lastCompleteSlot = newer(whole?.lastIndexedSlot, last?.lastIndexedSlot);
   const newest = last?.lastIndexedSlot === lastCompleteSlot ? last : whole;
   return planOne(recent, null, state, run).map((start) => ({
@@ -194,13 +193,14 @@ function expectBatch(ids: readonly string[], pageSize: number): { pages: number;
 }
 
 /**
- * Order of a run: heads of feeds, open tasks, tasks never crawled, then the ones whose last complete crawl is oldest,
- * and last what failed in this round already, so that it does not use up a small budget every night. The jobs take turns in it, so that a small one is not kept waiting by a giant one.
+ * Orders the crawls of a run: heads of feeds, open tasks, tasks never crawled, then those whose last complete crawl is
+ * oldest. What already failed in this round comes last, so that it does not use up a small budget every night. Jobs take
+ * turns, so that a small one does not wait for a giant one.
  */
 export function orderStarts(starts: readonly PlannedStart[]): PlannedStart[] {
   const rank = ({ task, resume, completedAt, failedInRound }: PlannedStart): string => {
     if (failedInRound) return '4';
-    // One page tells whether a feed has anything new: the head goes before everything, its open crawls after it.
+    // One page shows whether a feed has anything new, so its head comes before everything.
     if (task.operation.paging === 'feed' && resume === null) return '0';
     if (resume !== null) return '1';
     return completedAt === null ? '2' : `3 ${completedAt}`;

@@ -8,7 +8,7 @@ import { readSql } from '../sql-text.ts';
 import type { Database } from '../warehouse/database.ts';
 import { openForJobSql, runJobSql } from '../warehouse/job-sql.ts';
 import type { CrawlState, PlannedStart } from './crawl-state.ts';
-import { noteTargets, type ReadTargets } from './current-targets.ts';
+import { type ReadTargets, recordTargets } from './current-targets.ts';
 import { orderStarts, planOrBeginRound, planStarts, reliedOnShortPage } from './plan-starts.ts';
 import { readCrawlState } from './read-state.ts';
 import type { RunContext } from './run-context.ts';
@@ -46,7 +46,7 @@ export async function planWave(
   } finally {
     reader.close();
   }
-  await session.withBuild((build) => noteTargets(build, read));
+  await session.withBuild((build) => recordTargets(build, read));
   return orderStarts(starts);
 }
 

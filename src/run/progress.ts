@@ -11,18 +11,18 @@ import { renderProgress } from './render-progress.ts';
 import { idle, type JobProgress, type LiveJob, type RunActivity, writeRunState } from './run-state.ts';
 
 export interface Progress extends Pick<LiveJobs, 'addTasks'> {
-  /** A job that has tasks to come, or none. */
+  /** Shows a job, also one that turns out to have no tasks. */
   addJob(job: string): void;
-  /** A job's targets are known. @param before how many of them need not be asked for: an earlier run of the round has them */
+  /** A job's targets are known. @param before how many of them earlier runs of the round completed */
   setPlanned(job: string, before: number): void;
   onAttempt(entry: Pick<AttemptEntry, 'attempt' | 'credits'>, job: string): void;
   onPage(task: Task, page: { records: number }): void;
   onTaskEnd(task: Task, failure: TaskFailure | null): void;
-  /** A job that is not crawled, because its targets cannot be read. */
+  /** A job is not crawled, because its targets cannot be read. */
   onLeftOut(job: string, error: UsageError): void;
-  /** A job that is crawled without some lines of its target file. */
+  /** A job is crawled without some lines of its target file. */
   onTargetsLeftOut(job: string, problems: readonly Problem[]): void;
-  /** What the run does where it does not crawl, as `publishing`; null: it crawls. */
+  /** Shows what the run does outside a crawl, such as `publishing`; null: it crawls. */
   setStage(stage: string | null): void;
   readonly jobs: ReadonlyMap<string, JobProgress>;
   close(): Promise<void>;
@@ -31,30 +31,30 @@ export interface Progress extends Pick<LiveJobs, 'addTasks'> {
 export interface ProgressOptions {
   run: string;
   log: Logger;
-  /** One line a job on a terminal, instead of log lines. */
+  /** Whether to draw one line a job on the terminal, instead of log lines. */
   onTerminal: boolean;
-  /** Jobs of later waves: they are shown as waiting. */
+  /** Jobs of later waves, which are shown as waiting. */
   coming: readonly string[];
-  /** `data/run.json`: what `status` shows of a running run. */
+  /** `data/run.json`, which `status` reads while the run lasts. */
   stateFile: string;
   spent: { requests: number; credits: number };
-  /** What the API client is doing. */
+  /** The state of the API client's pools. */
   pools(): readonly PoolState[];
-  /** Aborted once the run shall stop. */
+  /** Aborted by a signal to stop. */
   stopping: AbortSignal;
 }
 
-/** Lines of a target file that are named. */
+/** Lines of a target file that a report names. */
 const maxShown = 20;
 
-/** Failed targets of a job that stand above the lines on a terminal. */
-const maxToldFailures = 10;
+/** Failed targets of a job that a terminal names: a user wants the first few, and the count. */
+const maxLoggedFailures = 10;
 
 const stateEveryMs = 2000;
 const logEveryMs = 15_000;
 const drawEveryMs = 200;
 
-/** Tells how far the run is: on the terminal, in the log, and in `data/run.json`. */
+/** Shows how far the run is: on the terminal, in the log, and in `data/run.json`. */
 export async function createProgress(options: ProgressOptions): Promise<Progress> {
   const { log, stopping } = options;
   const live = createLiveJobs();
@@ -96,8 +96,7 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
       live.onTaskEnd(task, failure);
       if (failure === null) return;
       const { job, target } = task;
-      // Of a hundred thousand a person wants the first few, and the count.
-      if (screen === null || live.of(job).failed <= maxToldFailures)
+      if (screen === null || live.of(job).failed <= maxLoggedFailures)
         log.warn({ job, target, reason: failure.reason }, 'target failed');
     },
     onLeftOut(job, { message: reason, hint }) {
@@ -119,7 +118,7 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
       stopping.removeEventListener('abort', onStopping);
       if (screen !== null) {
         const last = view();
-        // What stays on the terminal says how far it came, not what it was doing.
+        // The last drawing stays, so it shows how far the run came, not what it was doing.
         drawOn(screen, { ...last, activity: idle }, startedAt, true);
         screen.end();
         useScreen(null);

@@ -4,7 +4,7 @@ import { type Spent, sumRequestsByRun } from './request-log.ts';
 import { type Did, type Found, type RunEntry, readRunLog } from './run-log.ts';
 import { readRunning } from './run-state.ts';
 
-/** One run and what it cost. */
+/** One run and its cost. */
 export interface RunSummary extends Spent {
   run: string;
   verb: string;
@@ -12,20 +12,20 @@ export interface RunSummary extends Spent {
   /** ISO times. */
   startedAt: string;
   finishedAt: string | null;
-  /** How long it took, or has taken so far; null when it was killed. */
+  /** How long it took, or has taken until now; null when it was killed. */
   seconds: number | null;
   state: 'ended' | 'running' | 'killed';
   exitCode: number | null;
-  /** Why it stopped early or failed, in words. */
+  /** Why it stopped early or failed; null: it did neither. */
   stoppedBy: string | null;
-  /** What was wrong with what it received, where something was. */
+  /** What was wrong with what it received; absent where nothing was. */
   found?: Found;
-  /** What it did, where it noted that. */
+  /** What it crawled and published; absent in logs of older versions. */
   did?: Did;
 }
 
 /**
- * The newest runs first, from the logs: also those that published nothing.
+ * Reads the newest runs, newest first, from the logs, which also have those that published nothing.
  * @throws UsageError when nothing was ever run here
  */
 export async function readRuns(folder: DataFolder, limit: number, now: number): Promise<RunSummary[]> {

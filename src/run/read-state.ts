@@ -10,16 +10,16 @@ import { listRefuted, readRunLog } from './run-log.ts';
 
 /**
  * Reads what earlier runs left: checkpoints and coverage from the build, open crawls from the landing log.
- * @param without jobs to be taken for never crawled
+ * @param asReset jobs to treat as never crawled
  */
 export async function readCrawlState(
   database: Database,
   folder: DataFolder,
-  without: readonly string[] = [],
+  asReset: readonly string[] = [],
 ): Promise<CrawlState> {
   const landed = await readLanding(folder.landing);
   const runs = await readRunLog(folder.runs);
-  const isForgotten = readResets(runs, without);
+  const isForgotten = readResets(runs, asReset);
   const kept = [...(await withoutSettled(database, landed))].filter(
     ([, crawl]) => !isForgotten(crawl, crawl.runs.at(-1) ?? ''),
   );
@@ -36,7 +36,7 @@ export async function readCrawlState(
   };
 }
 
-/** Leaves out crawls that only look open (sql/crawl/settled.sql): resumed, they would be paid for every night, and dropped. */
+/** Leaves out crawls that only look open (sql/crawl/settled.sql): resumed, they would be paid for and dropped every night. */
 async function withoutSettled(
   database: Database,
   landed: ReadonlyMap<string, LandedCrawl>,
@@ -51,8 +51,8 @@ async function withoutSettled(
 }
 
 /**
- * What a guard refused is no crawl to rely on, neither that its target is done nor how far down a feed is covered, until a run
- * accepts it.
+ * Leaves out crawls that a guard refused, until a run accepts them: their targets do not count as done, nor their slots as
+ * covered.
  */
 async function withoutHeld(
   database: Database,
@@ -61,21 +61,21 @@ async function withoutHeld(
   const refused = await database.rows<{ task: string; crawl: string; run_id: string }>(
     'select task, crawl, max(run_id) as run_id from meta.refusals where accepted_by is null group by all',
   );
-  const by = new Map(refused.map((one) => [crawlKey(one), one.run_id]));
-  return new Map([...landed].filter(([key, { runs }]) => (runs.at(-1) ?? '') > (by.get(key) ?? '')));
+  const refusedIn = new Map(refused.map((refusal) => [crawlKey(refusal), refusal.run_id]));
+  return new Map([...landed].filter(([key, { runs }]) => (runs.at(-1) ?? '') > (refusedIn.get(key) ?? '')));
 }
 
-/** The newest slot that any answer said, and how fast they go up. */
+/** The newest slot of any answer, and the ledger's rate of slots. */
 async function readSlotHistory(database: Database, landed: readonly LandedCrawl[]): Promise<SlotHistory> {
-  const [known] = await database.rows<{ slot: bigint | null; seen_ms: number | null }>(newestSlot);
+  const [published] = await database.rows<{ slot: bigint | null; seen_ms: number | null }>(newestSlot);
   const [rate] = await database.rows<{ per_second: number | null }>(readSql('crawl/slot-rate.sql'));
   const seen = landed.flatMap(({ maxSlot, finishedAt }) =>
     maxSlot === null ? [] : { slot: maxSlot, at: finishedAt === null ? null : Date.parse(finishedAt) },
   );
-  if (known?.slot != null) seen.push({ slot: Number(known.slot), at: known.seen_ms });
+  if (published?.slot != null) seen.push({ slot: Number(published.slot), at: published.seen_ms });
   return {
     newest: seen.reduce<SlotHistory['newest']>(
-      (newest, one) => (one.slot > (newest?.slot ?? -1) ? one : newest),
+      (newest, answer) => (answer.slot > (newest?.slot ?? -1) ? answer : newest),
       null,
     ),
     perSecond: rate?.per_second ?? usualPerSecond,

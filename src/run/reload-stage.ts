@@ -13,29 +13,29 @@ import { readTableSpecs } from '../warehouse/table-spec.ts';
 import { forgetTextsSql } from '../warehouse/text-sql.ts';
 import { publishOptions, type RepairContext, type Session } from './session.ts';
 
-/** What a reload came to. */
+/** The result of a reload. */
 export interface ReloadReport extends Reloaded {
   segments: number;
-  /** Segments that were published but are neither archived nor landed any more: their rows stay as they are. */
+  /** Published segments that are neither archived nor landed any more: their rows stay as they are. */
   gone: number;
 }
 
-/** What a reload needs of the session it happens in. */
+/** The part of a session that a reload needs. */
 type Context = RepairContext & Pick<Session, 'withBuild' | 'closeBuild'>;
 
 /**
- * Makes the rows of some tables again.
+ * Rebuilds the rows of some tables.
  * @param tables all when empty; tables of the same shapes are reloaded too
- * @throws UsageError for a table there is none of
+ * @throws UsageError for an unknown table
  */
 export function reloadTables(session: Context, tables: readonly string[]): Promise<ReloadReport> {
   return reloadShapes(session, listShapes(tables));
 }
 
 /**
- * Makes rows again that another mapping made than the one there is now. Before anything new is typed or asked: what its
- * answers say would else be compared with what the former mapping made of the same answers, every difference kept as a
- * version, and an incremental crawl would know no row and walk to the end.
+ * Rebuilds rows that a former mapping made, before the crawl. New answers would otherwise be compared with rows of the
+ * former mapping: each difference would become a version, and an incremental crawl would recognise no row and crawl the
+ * whole list.
  */
 export async function reloadRemapped(session: Context): Promise<ReloadReport | null> {
   const shapes = await session.withBuild(listRemapped);
@@ -45,11 +45,10 @@ export async function reloadRemapped(session: Context): Promise<ReloadReport | n
 }
 
 /**
- * Reads some crawls of published segments once more, with the others that are published together with them. The mapping is
- * the same, so what texts made of rows stays known.
- * @param tables those that they went to
+ * Reloads some published crawls, with the others of their batches. The mapping is unchanged, so known texts stay known.
+ * @param tables the tables of their rows
  * @param crawls `task/crawl` of each
- * @returns `missing`: crawls of which no page is kept
+ * @returns `missing`: crawls without a page that is kept
  */
 export async function reloadCrawls(
   session: Context,
@@ -59,28 +58,32 @@ export async function reloadCrawls(
   const report: ReloadReport = { ...nothingPublished(), segments: 0, gone: 0, amended: {} };
   if (crawls.size === 0) return { report, missing: new Set() };
   const { batches, segmentsOf } = await readBatches(session);
-  const wanted = new Set([...crawls].flatMap((crawl) => segmentsOf.get(crawl) ?? []));
-  const chosen = batches.filter((batch) => batch.some((segment) => wanted.has(segment)));
+  const segments = new Set([...crawls].flatMap((crawl) => segmentsOf.get(crawl) ?? []));
+  const chosen = batches.filter((batch) => batch.some((segment) => segments.has(segment)));
   const published = await readPublished(session, listShapes(tables));
   await reloadBatches(session, chosen, published, report);
   return { report, missing: new Set([...crawls].filter((crawl) => !segmentsOf.has(crawl))) };
 }
 
 /**
- * Makes the rows of shapes again from every published segment that is still there, batch by batch. Of texts that night after
- * night brought, it reads the last of each stretch of nights, by which the row or version stands: work and disk follow
- * the rows, not the nights.
+ * Rebuilds the rows of shapes from every published segment that is kept, batch by batch. Where consecutive nights brought
+ * the same text, it reads the last of them only, which decides the row or version: work and disk follow the rows, not the
+ * nights.
  */
 async function reloadShapes(session: Context, shapes: ReadonlySet<string>): Promise<ReloadReport> {
   const { folder } = session;
   const total: ReloadReport = { ...nothingPublished(), segments: 0, gone: 0, amended: {} };
   const published = await readPublished(session, shapes);
-  const there = new Set([...(await listArchived(folder.archive)), ...(await listSegments(folder.landing))]);
-  total.gone = [...published].filter((segment) => !there.has(segment)).length;
+  const kept = new Set([...(await listArchived(folder.archive)), ...(await listSegments(folder.landing))]);
+  total.gone = [...published].filter((segment) => !kept.has(segment)).length;
   await session.withBuild((build) => forgetTexts(build, shapes));
-  // What waits in staging was typed by the former mapping.
+  // Staged rows are of the former mapping.
   for (const segment of await listStaged(folder)) await removeStaged(folder, segment);
-  const needed = await findNeededRecords(folder, session.databaseOptions, await readTold(session, published));
+  const needed = await findNeededRecords(
+    folder,
+    session.databaseOptions,
+    await readWithTexts(session, published),
+  );
   await reloadBatches(session, (await readBatches(session)).batches, published, total, needed);
   await session.withBuild((build) => build.transaction(() => noteMapping(build, shapes)));
   return total;
@@ -117,7 +120,7 @@ async function forgetTexts(build: Database, shapes: ReadonlySet<string>): Promis
   for (const spec of specs) await build.run(forgetTextsSql(spec));
 }
 
-/** A reload as a run's report tells of it: the rows that it rebuilt were amended. */
+/** A reload as part of a run's report, where rebuilt rows count as amended. */
 export function reloadAsPublished(report: ReloadReport): Published {
   const tables = Object.entries(report.tables).map(([table, counts]) => {
     const amended = report.amended[table] ?? 0;
@@ -146,12 +149,12 @@ async function readPublished(session: Context, shapes: ReadonlySet<string>): Pro
   return new Set(rows.flatMap(({ segment, shape }) => (shapes.has(shape) ? Number(segment) : [])));
 }
 
-/** Those of the segments whose records go to tables that know texts. */
-async function readTold(session: Context, published: ReadonlySet<number>): Promise<ReadonlySet<number>> {
+/** Those of the segments whose records go to tables that recognise texts. */
+async function readWithTexts(session: Context, published: ReadonlySet<number>): Promise<ReadonlySet<number>> {
   const shapes = new Set(readTableSpecs().flatMap((spec) => (spec.texts ? spec.shapes : [])));
-  const told = await readPublished(session, shapes);
+  const withTexts = await readPublished(session, shapes);
   session.closeBuild();
-  return new Set([...told].filter((segment) => published.has(segment)));
+  return new Set([...withTexts].filter((segment) => published.has(segment)));
 }
 
 /** All segments in batches, and by `task/crawl` those that have pages of it. */
@@ -172,9 +175,9 @@ async function readBatches({
   }
 }
 
-function addReloaded(total: ReloadReport, one: Reloaded, segments: number): void {
+function addReloaded(total: ReloadReport, reloaded: Reloaded, segments: number): void {
   total.segments += segments;
-  addPublished(total, one);
-  for (const [table, n] of Object.entries(one.amended))
+  addPublished(total, reloaded);
+  for (const [table, n] of Object.entries(reloaded.amended))
     total.amended[table] = (total.amended[table] ?? 0) + n;
 }

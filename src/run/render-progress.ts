@@ -3,7 +3,7 @@ import { cutLine, type ScreenSize } from '../screen.ts';
 import { countOf, formatCoarsely, formatCount, jobTitle } from '../words.ts';
 import type { LiveJob, RunActivity } from './run-state.ts';
 
-/** What the lines on a terminal are drawn from. */
+/** The state that the lines on a terminal show. */
 export interface ProgressView {
   jobs: ReadonlyMap<string, LiveJob>;
   /** Jobs of later waves. */
@@ -12,18 +12,18 @@ export interface ProgressView {
   requests: number;
   credits: number;
   activity: RunActivity;
-  /** Whether the crawl is over: nothing is at work any more. */
+  /** Whether the crawl has ended. */
   ended: boolean;
   /** Unix ms. */
   now: number;
 }
 
-/** A field of every line, in the order of their places. */
+/** A field of every line, in the order they are drawn. */
 interface Field {
   name: 'bar' | 'done' | 'eta' | 'rate' | 'requests' | 'credits' | 'retries' | 'failed' | 'records';
-  /** What fits least is left out first: the highest. */
+  /** On a narrow terminal the field with the highest rank is left out first. */
   rank: number;
-  /** Columns it takes at least beside the jobs, so that the others stand still while it changes. */
+  /** Least width in columns, so that the fields behind do not move while its text changes. */
   least: number;
 }
 
@@ -46,20 +46,20 @@ interface Line {
   cells: Cells;
 }
 
-/** Jobs that are drawn, where the terminal is high enough; of more, those at work. */
+/** Jobs that are drawn where the terminal is high enough; of more, only those at work. */
 const maxJobs = 12;
 
-/** Lines besides the jobs': how many more, the total, what the run waits for, and the cursor's. */
+/** Lines that are no jobs: how many more, the total, what the run waits for, and the terminal's cursor. */
 const otherLines = 4;
 
-/** One line a job, a total, and what the run waits for; none wider than the terminal, and no more than fit it. Pure. */
+/** Draws one line a job, a total, and what the run waits for, within the terminal's size. Pure. */
 export function renderProgress(view: ProgressView, { columns, rows }: ScreenSize): string[] {
   const all = [...view.jobs];
-  const most = Math.max(1, Math.min(maxJobs, rows - otherLines));
+  const maxShown = Math.max(1, Math.min(maxJobs, rows - otherLines));
   const count = all.length + view.coming.length;
-  const shown = count <= most ? all : all.filter(([, job]) => isAtWork(job)).slice(0, most);
-  const waiting = count <= most ? view.coming : [];
-  // The last column stays free: some terminals wrap when it is written.
+  const shown = count <= maxShown ? all : all.filter(([, job]) => isAtWork(job)).slice(0, maxShown);
+  const waiting = count <= maxShown ? view.coming : [];
+  // The last column stays free, because some terminals wrap when it is written.
   const width = Math.max(8, columns - 1);
   const barWidth = columns < 60 ? 6 : 12;
   const lines = [
@@ -83,22 +83,23 @@ function isAtWork({ done, tasks }: LiveJob): boolean {
   return done < tasks;
 }
 
-/** Lines with their fields below each other, without those that do not fit. Pure. */
+/** Aligns the fields of lines, without the fields that do not fit. Pure. */
 function layOut(lines: readonly Line[], width: number): string[] {
   const widest = (texts: readonly string[]) => Math.max(0, ...texts.map((text) => stringWidth(text)));
   const titleWidth = Math.min(24, Math.floor(width / 3), widest(lines.map(({ title }) => title)));
   const placed = fields
     .map((field) => {
-      const own = widest(lines.map(({ cells }) => cells[field.name] ?? ''));
-      return { ...field, width: own === 0 || lines.length === 1 ? own : Math.max(own, field.least) };
+      const textWidth = widest(lines.map(({ cells }) => cells[field.name] ?? ''));
+      const isFixed = textWidth === 0 || lines.length === 1;
+      return { ...field, width: isFixed ? textWidth : Math.max(textWidth, field.least) };
     })
     .filter((field) => field.width > 0);
   const total = () => placed.reduce((sum, field) => sum + field.width + 2, titleWidth);
   while (total() > width && placed.length > 1)
     placed.splice(placed.indexOf(placed.reduce((last, field) => (field.rank > last.rank ? field : last))), 1);
   return lines.map(({ title, cells }) => {
-    const told = placed.map((field) => padLine(cells[field.name] ?? '', field.width));
-    return [padLine(cutLine(title, titleWidth), titleWidth), ...told].join('  ').trimEnd();
+    const texts = placed.map((field) => padLine(cells[field.name] ?? '', field.width));
+    return [padLine(cutLine(title, titleWidth), titleWidth), ...texts].join('  ').trimEnd();
   });
 }
 
@@ -128,7 +129,7 @@ function describeTotal({ jobs, coming, elapsedSeconds, requests, credits, ended 
   const all = [...jobs.values()];
   const retries = sum(all.map((job) => job.retries));
   const atWork = ended ? [] : all.filter(isAtWork);
-  // What jobs that wait will take, nobody knows.
+  // The time of jobs that wait is unknown.
   const isKnown = coming.length === 0 && all.every(({ planned, leftOut }) => planned || leftOut !== null);
   const etas = atWork.map(({ etaSeconds }) => etaSeconds);
   const last = isKnown && !etas.includes(null) ? Math.max(0, ...etas.map((eta) => eta ?? 0)) : null;
@@ -142,7 +143,7 @@ function describeTotal({ jobs, coming, elapsedSeconds, requests, credits, ended 
   };
 }
 
-/** What the pools in use allow together; null where one has no limit. */
+/** The sum of the limits of the pools in use; null where one has no limit. */
 function sumLimits(jobs: readonly LiveJob[]): number | null {
   const limits = new Map(jobs.map(({ pool, limitRps }) => [pool, limitRps]));
   return [...limits.values()].reduce(
@@ -155,12 +156,12 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-/** Empty: nobody knows. */
+/** The ETA; empty where it is unknown. */
 export function describeEta(seconds: number | null): string {
   return seconds === null ? '' : `ETA ${formatCoarsely(Math.max(1, seconds))}`;
 }
 
-/** @param limitRps null: nothing limits */
+/** The rate in requests a second. @param limitRps null: no limit */
 export function describeRate(rps: number, limitRps: number | null): string {
   return limitRps === null ? `${formatRate(rps)}/s` : `${formatRate(rps)} of ${formatRate(limitRps)}/s`;
 }
@@ -169,7 +170,7 @@ function formatRate(rps: number): string {
   return rps < 9.95 ? rps.toFixed(1) : formatCount(Math.round(rps));
 }
 
-/** What a run does besides crawling, in the order of what matters to who waits; empty: it crawls. Pure. */
+/** What a run does while it does not crawl, the most important first; empty: it crawls. Pure. */
 export function describeActivity({ activity, now }: { activity: RunActivity; now: number }): string[] {
   const { stopping, inFlight, stage, heldUntil, restsUntil } = activity;
   if (stopping && inFlight > 0) return [`stopping, ${countOf(inFlight, 'request')} in flight`];

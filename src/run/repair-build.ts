@@ -16,16 +16,16 @@ import { reloadRemapped } from './reload-stage.ts';
 import { readAcceptedBy } from './run-log.ts';
 import { publishOptions, type RepairContext, type Replayed, type Session } from './session.ts';
 
-/** Whether a build holds every archived segment: not so after a replay that was killed. */
+/** Whether a build holds every archived segment; it does not after a replay that was killed. */
 export async function holdsArchive(build: Database, { archive }: DataFolder): Promise<boolean> {
   const settled = await readSegments(build, 'from meta.segments where settled');
   return (await listArchived(archive)).every((segment) => settled.has(segment));
 }
 
 /**
- * Makes sure that the build opens and holds every archived segment. A damaged one is set aside and rebuilt from the
- * snapshot and every segment that is not in it, archived or landed. Killed in between, the next session goes on.
- * @param because why a build that opens is to be rebuilt, when it is
+ * Ensures that the build opens and holds every archived segment. A damaged build is set aside and rebuilt from the
+ * snapshot and every segment that the snapshot lacks, archived or landed. After a kill the next session continues.
+ * @param because why a build that opens is to be rebuilt; null: it is not
  * @throws StoppedEarly, UsageError, DiskError as recoverBuild
  */
 export async function repairBuild(context: RepairContext, because: string | null = null): Promise<Replayed> {
@@ -46,8 +46,8 @@ export async function repairBuild(context: RepairContext, because: string | null
 }
 
 /**
- * Makes the build again although it is whole; the one there is is set aside.
- * @param fromArchive from nothing instead of the snapshot
+ * Rebuilds a build that may be whole; the former one is set aside.
+ * @param fromArchive whether to begin with nothing instead of the snapshot
  * @throws UsageError, nothing changed, when there is no sound snapshot, or the archive does not reach back far enough
  */
 export async function rebuild(
@@ -57,7 +57,7 @@ export async function rebuild(
   context.closeBuild();
   const { folder, log, databaseOptions } = context;
   if (!fromArchive) {
-    // Opening the folder did it: neither build nor snapshot was there.
+    // Opening the folder has rebuilt it, because neither build nor snapshot was there.
     if (context.repaired !== null && context.repaired.segments > 0) return context.repaired;
     if ((await judgeSnapshot(folder, databaseOptions)) !== 'sound')
       throw new UsageError(
@@ -73,7 +73,7 @@ export async function rebuild(
   try {
     return await replaySegments(context, archived, landed);
   } catch (error) {
-    // Stopped, it goes on the next time; an archive that cannot be read must not cost the build that there is.
+    // After a stop the next session continues; an archive that cannot be read must not cost the former build.
     if (!(error instanceof StoppedEarly)) await putBack(folder, setAside);
     throw error;
   }
@@ -81,7 +81,7 @@ export async function rebuild(
 
 /** @throws UsageError when a segment that was published is neither archived nor landed any more */
 async function refuseShortArchive(context: RepairContext, received: ReadonlySet<number>): Promise<void> {
-  const { all } = await readKnown(context);
+  const { all } = await readPublishedSegments(context);
   const gone = [...all].filter((segment) => !received.has(segment)).sort((a, b) => a - b);
   const removed = (await readRemoved(context.folder.archive)) ?? gone.at(-1);
   if (removed === undefined) return;
@@ -93,8 +93,8 @@ async function refuseShortArchive(context: RepairContext, received: ReadonlySet<
 }
 
 /**
- * Publishes those of the segments that the build does not hold, with all that belong to the same crawls and runs. An
- * archived one counts as held once nothing waits for it, so a replay that was killed goes on.
+ * Publishes the segments that the build does not hold, with all segments of the same crawls and runs. An archived
+ * segment counts as held once it is settled, so that a replay that was killed continues.
  */
 async function replaySegments(
   context: RepairContext,
@@ -104,7 +104,7 @@ async function replaySegments(
   const { folder, log, databaseOptions } = context;
   const total: Replayed = { segments: 0, rows: 0, seconds: 0, refused: [] };
   if (archived.length + landed.length === 0) return total;
-  const { all, settled } = await readKnown(context);
+  const { all, settled } = await readPublishedSegments(context);
   const missing = new Set([
     ...archived.filter((segment) => !settled.has(segment)),
     ...landed.filter((segment) => !all.has(segment)),
@@ -114,7 +114,7 @@ async function replaySegments(
   const remapped = await reloadRemapped({ ...context, withBuild, closeBuild: () => undefined });
   if (remapped !== null) {
     total.refused = remapped.refused;
-    // It dropped what was staged, which the work that goes on asks for.
+    // The reload dropped the staged rows, which are needed again.
     await (await startLoading(context)).finish();
   }
   const acceptedBy = await readAcceptedBy(folder.runs);
@@ -142,21 +142,21 @@ async function replaySegments(
   return total;
 }
 
-/** Nothing waits for what was archived, although the later crawl that took its place may be in another batch. */
+/** Marks archived segments as settled: the later crawl that replaced one of theirs may be in another batch. */
 async function settleArchived(
   build: Database,
   batch: readonly number[],
   archived: readonly number[],
 ): Promise<void> {
-  const there = new Set(archived);
-  const segments = batch.filter((segment) => there.has(segment)).map(String);
+  const isArchived = new Set(archived);
+  const segments = batch.filter((segment) => isArchived.has(segment)).map(String);
   await build.run(
     'update meta.segments set settled = true where not settled and segment::varchar in (select unnest($segments::varchar[]))',
     { segments },
   );
 }
 
-function readKnown(context: RepairContext) {
+function readPublishedSegments(context: RepairContext) {
   return useBuild(context, async (build) => ({
     all: await readSegments(build, 'from meta.segments'),
     settled: await readSegments(build, 'from meta.segments where settled'),

@@ -13,7 +13,7 @@ import { createInterface } from 'node:readline';
 import type { AttemptEntry } from '../api/client-state.ts';
 import type { Operation } from '../operations/operation.ts';
 
-/** A line that is no attempt: requests that a crawl did not need. It cost nothing and counts as none. */
+/** Requests that a crawl did not need. They cost nothing and count as no attempt. */
 export interface SavedEntry {
   at: string;
   operation: string;
@@ -24,10 +24,10 @@ export interface SavedEntry {
   saved: number;
 }
 
-/** What a run that has ended asked of one operation on one day, in the place of its attempts (sum-requests.ts). */
+/** The attempts of a past run with one operation on one day, summed in one line (sum-requests.ts). */
 export interface SumEntry {
   run: string;
-  /** The last of them. */
+  /** Time of the last attempt. */
   at: string;
   operation: string;
   pool: Operation['pool'];
@@ -47,14 +47,14 @@ export interface SumEntry {
 export type RequestEntry = ({ run: string } & (AttemptEntry | SavedEntry)) | SumEntry;
 
 export interface RequestLog {
-  /** Adds one attempt. With the kernel when it returns, so a killed process accounts for every answer. */
+  /** Writes one attempt to the OS before it returns, so that a killed process accounts for every answer. */
   add(entry: AttemptEntry): void;
-  /** Notes requests that a crawl did not need. */
+  /** Records requests that a crawl did not need. */
   addSaved(operation: Pick<Operation, 'name' | 'pool'>, saved: number): void;
   close(): void;
 }
 
-/** Opens `data/requests.ndjson` for appending. One line a request, which takes a millisecond at least: written at once. */
+/** Opens `data/requests.ndjson` for appending. Lines are not buffered, because a request takes a millisecond at least. */
 export function openRequestLog(path: string, run: string): RequestLog {
   const file = openSync(path, 'a+', 0o600);
   cutTornLine(file);
@@ -72,10 +72,7 @@ export function openRequestLog(path: string, run: string): RequestLog {
   };
 }
 
-/**
- * A kill in the middle of a write leaves half a line, a power loss perhaps many zeros: cut after the last whole line.
- * Those attempts are not accounted for.
- */
+/** Cuts after the last whole line: a kill may leave half a line, a power loss zeros. Their attempts are lost. */
 function cutTornLine(file: number): void {
   const { size } = fstatSync(file);
   const block = Buffer.alloc(4096);
@@ -90,7 +87,7 @@ function cutTornLine(file: number): void {
   if (end < size) ftruncateSync(file, end);
 }
 
-/** What a run, or all of them, asked for. */
+/** What runs spent. */
 export interface Spent {
   /** Attempts. */
   requests: number;
@@ -99,12 +96,12 @@ export interface Spent {
   saved: number;
 }
 
-/** Credits spent since a moment (Unix ms), from the attempts of all runs. */
+/** Credits that all runs spent since a moment (Unix ms). */
 export async function sumCredits(path: string, since: number): Promise<number> {
   return (await sumRequests(path, since)).credits;
 }
 
-/** What all runs have asked for since a moment (Unix ms). */
+/** What all runs spent since a moment (Unix ms). */
 export async function sumRequests(path: string, since: number): Promise<Spent> {
   const spent = { requests: 0, credits: 0, saved: 0 };
   const from = new Date(since).toISOString();
@@ -112,7 +109,7 @@ export async function sumRequests(path: string, since: number): Promise<Spent> {
   return spent;
 }
 
-/** What each run has asked for. */
+/** What each run spent. */
 export async function sumRequestsByRun(path: string): Promise<Map<string, Spent>> {
   const runs = new Map<string, Spent>();
   for await (const entry of readRequestLog(path)) {
@@ -137,14 +134,14 @@ function addEntry(spent: Spent, entry: RequestEntry): void {
 }
 
 /**
- * Every line, oldest first; none when there is no log. A line that is none, on a damaged disk, is passed over as a torn
- * one is: what it cost is not known, and no reason to stop every run.
+ * Reads every line, oldest first; none when there is no log. Damaged lines are skipped as torn ones are: their cost is
+ * unknown, which is no reason to stop every run.
  */
 export async function* readRequestLog(path: string): AsyncGenerator<RequestEntry> {
   const lines = createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY });
   try {
     let before: string | null = null;
-    // The last line may be half written, by a run that was killed or is at work: it does not count yet.
+    // The last line may be half written, by a run that was killed or is at work, and does not count yet.
     for await (const line of lines) {
       if (before !== null) yield* parseEntry(before);
       before = line;
@@ -155,7 +152,7 @@ export async function* readRequestLog(path: string): AsyncGenerator<RequestEntry
   }
 }
 
-/** The entry that a line is; none where it is no whole one. */
+/** Parses a line; returns no entry for one that is damaged. */
 export function parseEntry(line: string): RequestEntry[] {
   try {
     const entry = JSON.parse(line) as Partial<RequestEntry> | null;
@@ -167,15 +164,15 @@ export function parseEntry(line: string): RequestEntry[] {
 }
 
 /**
- * Runs whose last line is older than a moment (Unix ms): their lines can go when a snapshot has their sums, without
- * changing what any other run or billing month is said to have cost.
+ * Lists runs whose last line is older than a moment (Unix ms). Once a snapshot has their sums, their lines can be removed
+ * without changing the cost of any other run or billing month.
  */
 export async function listOldRequests(path: string, before: number): Promise<ReadonlySet<string>> {
   const from = new Date(before).toISOString();
   const last = new Map<string, string>();
   for await (const { run, at } of readRequestLog(path)) {
-    const known = last.get(run);
-    if (known === undefined || known < at) last.set(run, at);
+    const latest = last.get(run);
+    if (latest === undefined || latest < at) last.set(run, at);
   }
   return new Set([...last].flatMap(([run, at]) => (at < from ? run : [])));
 }

@@ -2,63 +2,45 @@ import { findNewestSegment } from '../archive/retention.ts';
 import { UsageError } from '../errors.ts';
 import { isEnded, type LandedCrawl, readLanding } from '../landing/reader.ts';
 import { createLandingLog } from '../landing/writer.ts';
-import { appendRunLog, openRound, type RunEntry } from './run-log.ts';
+import { appendRunLog, type RunEntry } from './run-log.ts';
 import type { Session } from './session.ts';
 
-/** What a reset forgets, of one job or `job/target`. */
+/** What a reset of one job, or `job/target`, forgets. */
 export interface Reset {
-  /** Targets that were crawled to the end, or begun. */
+  /** Targets that were completed or begun. */
   targets: number;
   /** Crawls that will not be resumed. */
   open: number;
 }
 
-/** Whether what a run left of a target was forgotten after it. */
+/** Whether a later reset forgot what a run left of a target. */
 export type IsForgotten = (of: { job: string; target: string }, run: string) => boolean;
 
-/** Later than every run. */
-const afterAll = '~';
+/** Sorts behind every run. */
+const afterAllRuns = '~';
 
 /**
  * Reads from the run log what was reset, and when. Pure.
- * @param more what is to be taken for reset, too
+ * @param asReset jobs to treat as reset, too
  */
-export function readResets(runs: readonly RunEntry[], more: readonly string[] = []): IsForgotten {
+export function readResets(runs: readonly RunEntry[], asReset: readonly string[] = []): IsForgotten {
   const last = new Map<string, string>();
   for (const { run, reset = [] } of runs) for (const name of reset) last.set(name, run);
-  for (const name of more) last.set(name, afterAll);
+  for (const name of asReset) last.set(name, afterAllRuns);
   const since = (name: string) => last.get(name) ?? '';
   return ({ job, target }, run) => run < since(job) || run < since(`${job}/${target}`);
 }
 
-/**
- * Whether a full refresh of just these jobs was stopped or killed, and the round it is of is not over: the next one goes on
- * with it. Pure.
- */
-export function isInFullRefresh(runs: readonly RunEntry[], jobs: readonly string[]): boolean {
-  const last = runs.findLast(
-    (run) =>
-      run.reset !== undefined &&
-      run.jobs.length === jobs.length &&
-      jobs.every((job) => run.jobs.includes(job) && run.reset?.includes(job)),
-  );
-  if (last === undefined) return false;
-  return jobs.some((job) => {
-    const open = openRound(runs, job);
-    return open !== null && open <= last.run;
-  });
-}
-
-/** @throws UsageError when nothing of it is known */
+/** Finds what a reset would forget. @throws UsageError for a name that nothing was crawled of */
 export async function findReset(session: Session, name: string): Promise<Reset> {
-  const known = await session.withBuild((build) =>
+  const published = await session.withBuild((build) =>
     build.rows<{ target: string }>(
       `select distinct target from meta.checkpoints where $name in (job, job || '/' || target)`,
       { name },
     ),
   );
   const landed = await readNamed(session, [name]);
-  const targets = new Set([...known, ...landed].map(({ target }) => target));
+  const targets = new Set([...published, ...landed].map(({ target }) => target));
   if (targets.size === 0)
     throw new UsageError(
       `nothing is known of ${name}`,
@@ -68,8 +50,8 @@ export async function findReset(session: Session, name: string): Promise<Reset> 
 }
 
 /**
- * Ends the open crawls, and notes in the run log that what was complete until now is to be crawled anew. The checkpoints
- * stay: publishing, and a rebuild, tell by them what is in the tables.
+ * Ends the open crawls, and records in the run log that what was complete is to be crawled anew. The checkpoints stay,
+ * because publishing and rebuilds read from them what is in the tables.
  */
 export async function resetState(session: Session, names: readonly string[]): Promise<void> {
   await endOpenCrawls(session, names);

@@ -7,17 +7,17 @@ import { type Budget, billingPeriodStart, leftOf } from './budget.ts';
 import { sumCredits } from './request-log.ts';
 import type { Session } from './session.ts';
 
-/** Where the API answers, and with which key when not the environment's. */
+/** The API's endpoints, and the key where it is not the environment's. */
 export interface ApiAccess {
   endpoints: Partial<Record<Transport, string>>;
   key?: ApiKey;
-  /** The embedded sandbox answers, which has no limit to find out. */
+  /** Whether the embedded sandbox answers, which has no rate limit to find out. */
   sandbox?: boolean;
 }
 
 type ClientContext = Pick<Session, 'config' | 'folder'>;
 
-/** Credits left of the billing month that it is, none below 0; null: no limit is configured. */
+/** The current billing month's remaining credits, at least 0; null: no limit is configured. */
 export async function readMonthlyLeft({ config, folder }: ClientContext): Promise<number | null> {
   if (config.monthlyCredits === null) return null;
   const since = billingPeriodStart(new Date(), config.billingDay);
@@ -25,8 +25,8 @@ export async function readMonthlyLeft({ config, folder }: ClientContext): Promis
 }
 
 /**
- * The client of a run or a single request: the config's limits, and the rates earlier runs found.
- * @param onAttempt notes every attempt, with the job that asked
+ * Opens the client of a run or a single request, with the config's limits and the rates that earlier runs learnt.
+ * @param onAttempt called for every attempt, with the job that made it
  */
 export async function openClient(
   { config, folder }: ClientContext,
@@ -55,7 +55,7 @@ export async function openClient(
 
 export type Rates = Partial<Record<Pool, number>>;
 
-/** Rates that held in earlier runs; none when the file is missing or was torn: they are found again. */
+/** Rates that held in earlier runs; empty when the file is missing or torn, because they can be learnt again. */
 export async function readRates(path: string): Promise<Rates> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as Rates;
@@ -64,7 +64,7 @@ export async function readRates(path: string): Promise<Rates> {
   }
 }
 
-/** Keeps the rates that held for the next run. */
+/** Saves the rates that held, for the next run. */
 export async function saveRates(path: string, client: ApiClient): Promise<void> {
   const learnt = client.learntRates();
   if (Object.keys(learnt).length === 0) return;

@@ -12,15 +12,14 @@ export interface RunReport extends Ended {
   jobs: Record<string, JobProgress>;
   requests: number;
   credits: number;
-  /** Requests that were not needed, because crawls ended where everything was known. */
+  /** Requests that were not needed, because crawls ended where everything was stored already. */
   saved: number;
-  /** How long it took. */
   seconds: number;
   published: Published;
 }
 
 /**
- * What a run did and how it ended.
+ * Reports what a run did and how it ended.
  * @param failed whether a target failed or was left out
  */
 export function reportRun(run: RunContext, stopped: StoppedEarly | null, failed = false): RunReport {
@@ -34,8 +33,8 @@ export function reportRun(run: RunContext, stopped: StoppedEarly | null, failed 
 }
 
 /**
- * Several apply: the order is the contract's (74 and 77 are thrown). Pure.
- * @param outcome `stopped`: the code of what stopped it early
+ * The exit code, where several may apply, in the order of the contract (74 and 77 are thrown). Pure.
+ * @param outcome `stopped`: the code of what stopped the run early
  */
 export function decideExitCode(outcome: {
   refused: boolean;
@@ -64,6 +63,7 @@ export function refuseForbidden(jobs: readonly JobProgress[]): void {
   );
 }
 
+/** Warns where this computer's clock differs from the API's. */
 export function warnOfClockSkew(aheadMs: number, log: Logger): void {
   if (aheadMs === 0) return;
   const minutes = Math.round(Math.abs(aheadMs) / 60_000);

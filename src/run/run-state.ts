@@ -6,57 +6,59 @@ import type { RunEntry } from './run-log.ts';
 /** How far one job is in this run. */
 export interface JobProgress {
   tasks: number;
-  /** Targets that were complete before this run began: an earlier one of the round has them. */
+  /** Targets that earlier runs of the round completed. */
   before: number;
   done: number;
   failed: number;
-  /** Of the failed ones, those whose operation the key may not use. */
+  /** Failed targets whose operation the key may not use. */
   forbidden: number;
-  /** The first three of the failed ones. */
+  /** The first three failed targets. */
   failures: { target: string; reason: string }[];
   pages: number;
   records: number;
-  /** Attempts, of which so many were not a request's first. */
+  /** Attempts. */
   requests: number;
+  /** Attempts that were not the first of their request. */
   retries: number;
   credits: number;
-  /** Why it was left out of this run, or null. */
+  /** Why the job was left out of this run, or null. */
   leftOut: string | null;
-  /** File, line and reason of each line of its target file that is no target: the first 20, and how many more. */
+  /** File, line and reason of each invalid line of the job's target file: the first 20, and how many more. */
   targetsLeftOut: string[];
 }
 
-/** One job of a run at work. */
+/** One job of a running run. */
 export interface LiveJob extends JobProgress {
   /** Whether its targets are known. */
   planned: boolean;
-  /** How much of it is done, 0 to 1. */
+  /** How much of the job is done, 0 to 1. */
   share: number;
-  /** Whose limit it shares; null: not known yet. */
+  /** The pool whose limit it shares; null: not known yet. */
   pool: Pool | null;
-  /** Requests a second now, and what the limit allows; null: nothing limits. */
+  /** Requests a second now. */
   rps: number;
+  /** Requests a second that the pool allows; null: no limit. */
   limitRps: number | null;
-  /** Null: nobody knows yet, or it is done. */
+  /** Null: unknown, or the job is done. */
   etaSeconds: number | null;
 }
 
-/** What a run is doing besides counting. */
+/** What a run is doing. */
 export interface RunActivity {
-  /** What it does where it does not crawl, as `publishing`; null while it crawls. */
+  /** What it does outside a crawl, such as `publishing`; null while it crawls. */
   stage: string | null;
-  /** Unix ms until which nothing is asked, because the API said so with Retry-After; in the past: it is asked. */
+  /** Unix ms until which no request is sent, because of a Retry-After; in the past: requests are sent. */
   heldUntil: number;
-  /** Unix ms until which nothing is asked, because the API did not answer. */
+  /** Unix ms until which no request is sent, because the API did not answer. */
   restsUntil: number;
   inFlight: number;
   stopping: boolean;
 }
 
-/** A run that crawls, or has not begun to. */
+/** The activity of a run that crawls, or has not begun to. */
 export const idle: RunActivity = { stage: null, heldUntil: 0, restsUntil: 0, inFlight: 0, stopping: false };
 
-/** `data/run.json`: the run that is at work, every few seconds. */
+/** `data/run.json`: the running run, written every few seconds. */
 export interface RunState {
   run: string;
   pid: number;
@@ -68,7 +70,7 @@ export interface RunState {
   activity: RunActivity;
 }
 
-/** Only a display, so it never fails: a full disk is the landing log's to report. */
+/** Writes `data/run.json`. Never fails, because it is only a display: the landing log reports a full disk. */
 export async function writeRunState(
   file: string,
   state: Omit<RunState, 'pid' | 'updated_at'>,
@@ -79,7 +81,7 @@ export async function writeRunState(
     .catch(() => undefined);
 }
 
-/** The state of the last run, when that has not ended and its process is alive. */
+/** The state of the last run, if it has not ended and its process is alive. */
 export async function readRunning(folder: DataFolder, last: RunEntry | undefined): Promise<RunState | null> {
   if (last === undefined || last.finishedAt !== null) return null;
   try {

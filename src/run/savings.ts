@@ -3,9 +3,9 @@ import type { Task } from '../jobs/task.ts';
 import type { PlannedStart } from './crawl-state.ts';
 import type { RequestLog } from './request-log.ts';
 
-/** What a run did not have to ask for, because crawls ended early. */
+/** Counts the requests that a run did not need, because crawls ended early. */
 export interface Savings {
-  /** Must have been told of a start before its first page. */
+  /** Takes the starts of a wave, before their first page. */
   expect(starts: readonly PlannedStart[]): void;
   onPage(task: Task, page: LandedPage): void;
   /** Requests saved so far. */
@@ -13,8 +13,8 @@ export interface Savings {
 }
 
 /**
- * Counts, when a crawl ends early, the pages of the target's last full crawl without those it took itself, and notes
- * that in the request log. Told after the page has landed: a kill in between loses the note, never counts it twice.
+ * When a crawl ends early, it saved the pages of the target's last full crawl less its own; the request log records that.
+ * Counted after the page has landed: a kill in between loses the entry, and never counts it twice.
  */
 export function createSavings(log: Pick<RequestLog, 'addSaved'>): Savings {
   const fullPages = new Map<string, number>();

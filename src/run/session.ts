@@ -7,7 +7,7 @@ import type { Published } from '../publish/published.ts';
 import type { SignalStop } from '../stop-signals.ts';
 import type { Database, DatabaseOptions } from '../warehouse/database.ts';
 import type { UserSql } from '../warehouse/user-sql.ts';
-import type { DoneJob, LeftOut, Noted } from './run-log.ts';
+import type { DoneJob, LeftOut, Outcome } from './run-log.ts';
 
 /** A data folder that this process alone works on, and the run it works for. */
 export interface Session {
@@ -18,23 +18,23 @@ export interface Session {
   databaseOptions: Omit<DatabaseOptions, 'readOnly'>;
   /** Views and audits beside the jobs; null where there is no folder of jobs. */
   ownSql: UserSql | null;
-  /** What a signal to stop ends. */
+  /** Aborted by a signal to stop. */
   stop: Pick<SignalStop, 'stopping' | 'signal'>;
-  /** Unix ms: this computer's clock, or the answers' where a run has learnt that the two differ. */
+  /** Unix ms: this computer's clock, corrected where the API's answers showed that it is wrong. */
   now(): number;
-  /** The build for `work`, which stays open for the next one until `closeBuild`. Repairs as `repairing`. */
+  /** Opens the build for `work`; it stays open until `closeBuild`. Repairs a damaged build as `repairing` does. */
   withBuild<T>(work: (database: Database) => Promise<T>): Promise<T>;
-  /** So that the build can be copied or opened otherwise, and holds no memory while a crawl goes on. */
+  /** Closes the build, to copy it, to open it otherwise, or to free its memory during a crawl. */
   closeBuild(): void;
   /**
-   * Does work that reads or writes the build. When that turns out to be damaged it is rebuilt, and the work, which
-   * must change nothing twice, is done once more. Once a session: a second failure is thrown.
+   * Does work that reads or writes the build. When the build turns out to be damaged, it is rebuilt and the work, which
+   * must be idempotent, is done again. Once a session: a second failure is thrown.
    */
   repairing<T>(work: () => Promise<T>): Promise<T>;
-  /** What opening the folder put into a build that was damaged or missing; null when it was whole. */
+  /** What opening the folder replayed into a build that was damaged or missing; null when it was whole. */
   readonly repaired: Replayed | null;
-  /** Notes the run's end in `data/runs.ndjson` and frees the folder. */
-  end(exitCode: number, stoppedBy: string | null, noted?: Noted): Promise<void>;
+  /** Records the run's end in `data/runs.ndjson` and unlocks the folder. */
+  end(exitCode: number, stoppedBy: string | null, outcome?: Outcome): Promise<void>;
 }
 
 /** How the work of a session ended. */
@@ -42,27 +42,27 @@ export interface Ended {
   exitCode: number;
   /** Why it stopped early, or null. */
   stopped: LedgerlakeError | null;
-  /** What was published, where it was. */
+  /** What was published; absent for verbs that publish nothing. */
   published?: Published;
-  /** Jobs, and lines of target files, that it could not read. */
+  /** Jobs, and lines of target files, that could not be read. */
   leftOut?: readonly LeftOut[];
-  /** How far its jobs came, where it asked for something. */
+  /** How far the jobs came; absent for verbs that crawl nothing. */
   jobs?: Readonly<Record<string, DoneJob>>;
 }
 
-/** What making a build again needs of the session it happens in. */
+/** The part of a session that rebuilding its build needs. */
 export type RepairContext = Pick<Session, 'run' | 'config' | 'folder' | 'log' | 'databaseOptions'>;
 
-/** What was put into a build again. */
+/** What a replay put into a build. */
 export interface Replayed {
   segments: number;
   rows: number;
   seconds: number;
-  /** Crawls that an audit or a guard refused, once more or for the first time. */
+  /** Crawls that an audit or a guard refused in the replay. */
   refused: Published['refused'];
 }
 
-/** What the run and its config ask of publish. */
+/** The options of publish, from the run and its config. */
 export function publishOptions({ run, config }: Pick<Session, 'run' | 'config'>): PublishOptions {
   return {
     run,

@@ -6,17 +6,16 @@ import { pipeline } from 'node:stream/promises';
 import { syncDirectory, syncFile } from '../landing/segment-files.ts';
 import { parseEntry, type RequestEntry, type SumEntry } from './request-log.ts';
 
-/** Bytes of a log that is not worth writing again. */
+/** Up to this size a log is not worth rewriting. */
 const smallBytes = 65_536;
 
-/** Attempts of one run and operation on one day, UTC: billing months begin with a day. */
+/** Attempts of one run and operation on one day, UTC: by days, because billing months begin with a day. */
 type Attempts = Omit<SumEntry, 'latency'> & { latencies: number[] };
 
 /**
- * Writes one line in the place of all attempts that a run made with an operation in a day, so that what reads the request
- * log does not take longer from night to night. A `call` that ends at this very moment may lose its line: its credits are
- * then not accounted for.
- * @param isSummed whether a run has ended, and its attempts are in the snapshot
+ * Replaces all attempts that a run made with an operation in a day by one line, so that reading the request log does not
+ * take longer from night to night. A `call` that ends meanwhile may lose its line, and so its credits.
+ * @param isSummed whether a run has ended and its attempts are in the snapshot
  */
 export async function sumRequestLog(path: string, isSummed: (run: string) => boolean): Promise<void> {
   const size = await stat(path).then(
@@ -75,9 +74,9 @@ function toLine({ latencies, ...sum }: Attempts): SumEntry {
   return { ...sum, latency };
 }
 
-/** Between two values in proportion, as DuckDB's quantile_cont; to a tenth. */
+/** Interpolates between two values as DuckDB's quantile_cont does; to a tenth. */
 function quantile(sorted: readonly number[], share: number): number {
-  const at = (sorted.length - 1) * share;
-  const [below, above] = [sorted[Math.floor(at)] as number, sorted[Math.ceil(at)] as number];
-  return Math.round((below + (above - below) * (at - Math.floor(at))) * 10) / 10;
+  const index = (sorted.length - 1) * share;
+  const [below, above] = [sorted[Math.floor(index)] as number, sorted[Math.ceil(index)] as number];
+  return Math.round((below + (above - below) * (index - Math.floor(index))) * 10) / 10;
 }

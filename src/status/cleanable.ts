@@ -4,8 +4,14 @@ import { type ArchiveStart, readArchiveStart } from '../archive/archive-start.ts
 import { readRemoved } from '../archive/retention.ts';
 import { listSegments } from '../landing/segment-files.ts';
 import { readSegments } from '../publish/publish.ts';
-import { type Leftover, listLeftovers } from '../run/leftovers.ts';
-import { countOldCheckpoints, type Expired, findExpired, sizeLines } from '../run/retention-stage.ts';
+import {
+  countOldCheckpoints,
+  type Expired,
+  findExpired,
+  type Leftover,
+  listLeftovers,
+  sizeLines,
+} from '../run/retention-stage.ts';
 import type { Session } from '../run/session.ts';
 
 /** What may be removed from a data folder. */

@@ -2,14 +2,8 @@ import { appendFile, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import {
-  appendRunLog,
-  lastRound,
-  makeRunId,
-  openRound,
-  type RunEntry,
-  readRunLog,
-} from '../../../src/run/run-log.ts';
+import { lastRound, openRound } from '../../../src/run/rounds.ts';
+import { appendRunLog, makeRunId, type RunEntry, readRunLog } from '../../../src/run/run-log.ts';
 
 async function makeLog(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'ledgerlake-runs-'));
