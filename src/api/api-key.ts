@@ -5,14 +5,14 @@ import { UsageError } from '../errors.ts';
 import type { Transport } from '../operations/operation.ts';
 import { createKeyEcho } from './key-echo.ts';
 
-/** Where a provider wants the key: a member of the query, a header, or the path. */
+/** Where a provider expects the key: a member of the query, a header, or the path. */
 export type KeyPlace =
   | { in: 'query'; name: string }
-  /** `prefix` stands before the key: `Bearer `. */
+  /** `prefix` comes before the key: `Bearer `. */
   | { in: 'header'; name: string; prefix: string }
   | { in: 'path' };
 
-/** By interface; what the interface documents say (Authentication) unless `api.auth` says otherwise. */
+/** By interface. The defaults are the interface documents' (Authentication); `api.auth` changes them. */
 export type KeyPlaces = Readonly<Record<Transport, KeyPlace>>;
 
 export const defaultKeyPlaces: KeyPlaces = {
@@ -23,41 +23,41 @@ export const defaultKeyPlaces: KeyPlaces = {
 
 export const keyPlaceForms = 'query, query:<name>, header:<name>, bearer or path';
 
-/** Stands in the path of a URL where the key goes; without it the key is the last segment. */
+/** Marks the position of the key in the path of a URL. Without it the key is appended as the last segment. */
 export const keyMark = '{key}';
 
-/** Headers that are the request's own. */
-const refusedHeaders =
+/** Headers that the HTTP client sets, so that none can carry the key. */
+const clientHeaders =
   /^(accept|accept-encoding|connection|content-.*|expect|host|transfer-encoding|upgrade|user-agent)$/i;
 
-/** Reads a value of `api.auth`. Pure. @returns null for what is none of `keyPlaceForms` */
+/** Reads a value of `api.auth`. Pure. @returns null for another form than `keyPlaceForms` */
 export function parseKeyPlace(text: string): KeyPlace | null {
   const [, kind, name] = /^(query|header|bearer|path)(?::([\w!#$%&'*+.^`|~-]+))?$/.exec(text.trim()) ?? [];
   if (kind === 'query' && /^[\w.~-]*$/.test(name ?? '')) return { in: 'query', name: name ?? 'api-key' };
-  if (kind === 'header' && name !== undefined && !refusedHeaders.test(name))
+  if (kind === 'header' && name !== undefined && !clientHeaders.test(name))
     return { in: 'header', name: name.toLowerCase(), prefix: '' };
   if (name !== undefined) return null;
   if (kind === 'bearer') return { in: 'header', name: 'authorization', prefix: 'Bearer ' };
   return kind === 'path' ? { in: 'path' } : null;
 }
 
-/** `query (api-key)`, `header x-api-key`, `path`: for people. */
+/** Describes a place for people: `query (api-key)`, `header x-api-key`, `path`. */
 export function describeKeyPlace(place: KeyPlace): string {
   if (place.in === 'path') return 'path';
   if (place.in === 'query') return `query (${place.name})`;
   return place.prefix === '' ? `header ${place.name}` : 'bearer';
 }
 
-/** Path and headers of one request, as they go to the socket. */
+/** Path and headers of one request. */
 export interface WireTarget {
-  /** The path of the interface's URL, without a slash at its end. */
+  /** The path of the base URL, without a slash at its end. */
   base?: string;
   /** Below `base`; may carry a query. */
   path: string;
   headers: Record<string, string>;
 }
 
-/** The target with the key in its place. Pure. @param key as it is; percent-encoded here where it has to be */
+/** Adds the key to a target. Pure. @param key not yet percent-encoded */
 export function placeKey(
   place: KeyPlace,
   { base = '', path, headers }: WireTarget,
@@ -70,52 +70,52 @@ export function placeKey(
     return { path: `${base}${path}${path.includes('?') ? '&' : '?'}${place.name}=${encoded}`, headers };
   // `URL` has percent-encoded the braces of the mark.
   const marked = base.replace(/%7Bkey%7D/gi, keyMark);
-  const isThere = marked.split('/').includes(encoded);
+  const hasKey = marked.split('/').includes(encoded);
   const keyed = marked.includes(keyMark)
     ? marked.replaceAll(keyMark, encoded)
-    : isThere
+    : hasKey
       ? marked
       : `${marked}/${encoded}`;
   return { path: path === '/' ? keyed : `${keyed}${path}`, headers };
 }
 
 /**
- * The API key, closed over: the value has no accessor, so it cannot be logged, inspected or serialised by accident.
- * Only http.ts calls `authorize`, and what that returns goes to the socket and nowhere else.
+ * The API key. Its value is in a closure without an accessor, so it cannot be logged, inspected or serialised by accident.
+ * Only http.ts calls `authorize`, and the result goes to the socket and nowhere else.
  */
 export interface ApiKey {
   readonly isSet: boolean;
-  /** Adds the key where the provider of this interface wants it. */
+  /** Adds the key where the provider of this interface expects it. */
   authorize(transport: Transport, target: WireTarget): Omit<WireTarget, 'base'>;
-  /** True when the bytes repeat the key, in any spelling of KeyEcho. */
+  /** Whether the bytes contain the key, in any spelling of KeyEcho. */
   isIn(bytes: Buffer): boolean;
-  /** The bytes as text, every occurrence of the key, in any spelling of KeyEcho, replaced by `[key]`. */
+  /** The bytes as text, with `[key]` for every occurrence of the key in any spelling of KeyEcho. */
   redact(bytes: Buffer, isCut?: boolean): string;
 }
 
-// A shorter "key" (`test`, `sandbox`) is an ordinary word that honest answers contain.
+// A shorter key (`test`, `sandbox`) is an ordinary word, which correct answers contain.
 const minSecretLength = 8;
 const minRedactedLength = 4;
 
-/** Variables whose value is the key, or says where it is. `.env` files may set them; only this module reads them. */
+/** The variables that hold the key or name its file. `.env` files may set them; only this module reads them. */
 const keyVariables = ['LEDGERLAKE_API_KEY', 'LEDGERLAKE_API_KEY_FILE'];
 
 export function isKeyVariable(name: string): boolean {
   return keyVariables.includes(name);
 }
 
-/** Keys that this process has read: what hands it over may be a pipe, which is read once. */
+/** Keys that this process has read. They are remembered because a pipe can be read only once. */
 const keysRead: ApiKey[] = [];
 
 /**
- * The environment for a program that is not to know the key: without the variables that say it, and without those whose
- * value holds it in any spelling, such as a URL it was pasted into.
+ * The environment for a program that must not know the key: without the key's variables, and without those whose value contains
+ * it in any spelling, such as a URL it was pasted into.
  */
 export function withoutKey(env: NodeJS.ProcessEnv, envFiles: readonly string[] = []): NodeJS.ProcessEnv {
   try {
-    if (keysRead.length === 0 && isReadTwice(findKey(env, envFiles))) readApiKey(env, { envFiles });
+    if (keysRead.length === 0 && canReadAgain(findKey(env, envFiles))) readApiKey(env, { envFiles });
   } catch {
-    // Of a key that cannot be read nothing more is known than its variables.
+    // A key that cannot be read cannot be searched for; its variables are left out all the same.
   }
   return Object.fromEntries(
     Object.entries(env).filter(
@@ -124,39 +124,48 @@ export function withoutKey(env: NodeJS.ProcessEnv, envFiles: readonly string[] =
   );
 }
 
-function isReadTwice(found: ReturnType<typeof findKey>): boolean {
-  return found !== null && (found.name === 'LEDGERLAKE_API_KEY' || statSync(keyFileOf(found)).isFile());
+/** False for a key from a pipe, which somebody else may have to read. */
+function canReadAgain(source: KeySource | null): boolean {
+  return source !== null && (source.name === 'LEDGERLAKE_API_KEY' || statSync(keyFileOf(source)).isFile());
 }
 
-/** Relative to the `.env` file that names it. */
-function keyFileOf({ file, value }: NonNullable<ReturnType<typeof findKey>>): string {
-  return file === null ? value : resolve(dirname(file), value);
+/** The path that LEDGERLAKE_API_KEY_FILE names, relative to the `.env` file it is in. */
+function keyFileOf({ envFile, value }: KeySource): string {
+  return envFile === null ? value : resolve(dirname(envFile), value);
 }
 
 export interface KeyOptions {
-  /** `.env` files, the first wins; the environment wins over all of them. */
+  /** `.env` files; the first wins, and the environment wins over all of them. */
   envFiles?: readonly string[];
   places?: KeyPlaces;
 }
 
 /**
- * The variable that the key would be read from, and the `.env` file it stands in; null: none is set. An empty variable
- * means unset, except that one of the environment hides those of the `.env` files.
+ * The variable that holds the key or names its file, and the `.env` file that sets it; null if none does. An empty variable
+ * counts as unset, but one in the environment hides those of the `.env` files.
  */
 export function findKeyVariable(
   env: NodeJS.ProcessEnv,
   envFiles: readonly string[] = [],
 ): { name: string; file: string | null } | null {
-  const found = findKey(env, envFiles);
-  return found === null ? null : { name: found.name, file: found.file };
+  const source = findKey(env, envFiles);
+  return source === null ? null : { name: source.name, file: source.envFile };
 }
 
-function findKey(env: NodeJS.ProcessEnv, envFiles: readonly string[]) {
-  for (const file of [null, ...envFiles]) {
-    const variables = file === null ? env : parseEnv(readFileSync(file, 'utf8'));
+interface KeySource {
+  /** The variable. */
+  name: string;
+  /** The `.env` file that sets it; null for the environment. */
+  envFile: string | null;
+  value: string;
+}
+
+function findKey(env: NodeJS.ProcessEnv, envFiles: readonly string[]): KeySource | null {
+  for (const envFile of [null, ...envFiles]) {
+    const variables = envFile === null ? env : parseEnv(readFileSync(envFile, 'utf8'));
     for (const name of keyVariables) {
       const value = variables[name]?.trim() ?? '';
-      if (value !== '') return { name, file, value };
+      if (value !== '') return { name, envFile, value };
     }
     if (keyVariables.some((name) => variables[name] !== undefined)) return null;
   }
@@ -164,18 +173,18 @@ function findKey(env: NodeJS.ProcessEnv, envFiles: readonly string[]) {
 }
 
 /**
- * Reads the key from LEDGERLAKE_API_KEY, else from the file LEDGERLAKE_API_KEY_FILE names: of the environment, else of the
- * first `.env` file that has one of them.
+ * Reads the key from LEDGERLAKE_API_KEY, else from the file that LEDGERLAKE_API_KEY_FILE names; both from the environment,
+ * else from the first `.env` file that sets one.
  * @throws UsageError when the file is empty or cannot be read, or the key has characters no header or URL can carry
  */
 export function readApiKey(
   env: NodeJS.ProcessEnv = process.env,
   { envFiles = [], places = defaultKeyPlaces }: KeyOptions = {},
 ): ApiKey {
-  const found = findKey(env, envFiles);
-  if (found === null) return closeOver('', places);
-  const isKey = found.name === 'LEDGERLAKE_API_KEY';
-  const key = closeOver(isKey ? found.value : readKeyFile(keyFileOf(found)), places);
+  const source = findKey(env, envFiles);
+  if (source === null) return closeOver('', places);
+  const isKey = source.name === 'LEDGERLAKE_API_KEY';
+  const key = closeOver(isKey ? source.value : readKeyFile(keyFileOf(source)), places);
   keysRead.push(key);
   return key;
 }
@@ -184,7 +193,7 @@ function readKeyFile(path: string): string {
   let text: string;
   try {
     const kind = statSync(path);
-    // A pipe may be a shell's way to hand over what a vault says; `/dev/zero` has no end.
+    // A shell may hand over a vault's output as a pipe. `/dev/zero` has no end.
     if (!kind.isFile() && !kind.isFIFO()) throw Object.assign(new Error(), { code: 'no file' });
     text = readFileSync(path, 'utf8').trim();
   } catch (error) {

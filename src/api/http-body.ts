@@ -3,16 +3,16 @@ import { finished } from 'node:stream/promises';
 import { constants, createGunzip } from 'node:zlib';
 
 /**
- * Why there is no answer to judge.
+ * Why a request got no complete answer.
  * - `unreachable`: no connection (refused, DNS, TLS)
- * - `broken`: the connection or the encoding broke off
+ * - `broken`: the connection broke off, or the encoding is wrong
  * - `timeout`: the deadline passed
  * - `too_big`: more decoded bytes than allowed
- * - `aborted`: the caller's signal
+ * - `aborted`: the caller's signal aborted
  */
 export type HttpFailureReason = 'unreachable' | 'broken' | 'timeout' | 'too_big' | 'aborted';
 
-/** A request that got no complete answer. Built from an error code only: causes of the HTTP stack may hold the URL. */
+/** A request that got no complete answer. It holds an error code and no cause, because causes may hold the URL. */
 export class HttpFailure extends Error {
   readonly reason: HttpFailureReason;
   /** Bytes received on the wire before it failed. */
@@ -31,21 +31,20 @@ interface Encoded {
   body: Readable;
 }
 
-/** Where a body goes, and how large it may be. */
-interface Receipt {
-  /** `bytes` counts what arrived on the wire, also when it fails. */
+interface ReadOptions {
+  /** `bytes` is increased by the bytes received on the wire, also when reading fails. */
   wire: { bytes: number };
-  /** Most decoded bytes. */
+  /** Decoded bytes at most. */
   maxBytes: number;
-  /** Gives the decoded body its place in the memory that all bodies share; that of a whole one is the caller's to release. */
-  enter(decoded: Readable): BodyPlace;
+  /** Reserves memory for the decoded body. The caller releases that of a body that was read whole. */
+  reserve(decoded: Readable): Reservation;
 }
 
 /**
  * Reads a whole body, decoding gzip on the way.
  * @throws HttpFailure `too_big` as soon as more than maxBytes were decoded, `broken` for another encoding
  */
-export async function readBody(answer: Encoded, { wire, maxBytes, enter }: Receipt): Promise<Buffer> {
+export async function readBody(answer: Encoded, { wire, maxBytes, reserve }: ReadOptions): Promise<Buffer> {
   const encoding = String(answer.headers['content-encoding'] ?? 'identity').toLowerCase();
   const isGzip = encoding === 'gzip' || encoding === 'x-gzip';
   if (!isGzip && encoding !== 'identity') {
@@ -58,22 +57,22 @@ export async function readBody(answer: Encoded, { wire, maxBytes, enter }: Recei
   const chunks: Buffer[] = [];
   let decoded = 0;
   const source = isGzip ? gunzip(answer.body) : answer.body;
-  const place = enter(source);
+  const reservation = reserve(source);
   source.on('data', (chunk: Buffer) => {
     decoded += chunk.length;
     chunks.push(chunk);
-    place.take(chunk.length);
+    reservation.grow(chunk.length);
     if (decoded > maxBytes)
       source.destroy(new HttpFailure('too_big', `more than ${maxBytes} bytes`, wire.bytes));
   });
   try {
     await finished(source, { writable: false });
-    place.received();
+    reservation.received();
   } catch (error) {
-    place.release();
+    reservation.release();
     throw error;
   } finally {
-    // Leaving early must close the socket: an unread body would hold its connection for ever.
+    // Close the socket when leaving early: an unread body would hold its connection for ever.
     answer.body.destroy();
     source.destroy();
   }
@@ -97,7 +96,7 @@ const unreachableCodes = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** Turns whatever the HTTP stack threw into a HttpFailure that keeps its code and nothing else. */
+/** Turns an error of the HTTP stack into a HttpFailure with its code and nothing else. */
 export function asHttpFailure(error: unknown, bytes: number): HttpFailure {
   if (error instanceof HttpFailure) return error;
   const code = errorCode(error);
@@ -114,20 +113,20 @@ function errorCode(error: unknown): string {
   return typeof code === 'string' && /^[A-Z0-9_]+$/.test(code) ? code : 'unknown';
 }
 
-/** The place of one body. */
-export interface BodyPlace {
-  /** Counts what came. */
-  take(bytes: number): void;
-  /** It is whole, and waits for its page to be kept. */
+/** The memory of one body. */
+export interface Reservation {
+  /** Counts more bytes. */
+  grow(bytes: number): void;
+  /** Records that the body is whole and its page waits to be stored. */
   received(): void;
-  /** Nobody needs it any more. */
+  /** Frees the memory; a second call does nothing. */
   release(): void;
 }
 
-/** Memory that the bodies of all answers share, from their first byte until their pages are kept. */
-export interface BodyRoom {
-  /** @param onWait told when the body begins to wait for others, and when it goes on: its sender is not slow meanwhile */
-  enter(body: Readable, onWait: (waits: boolean) => void): BodyPlace;
+/** Memory that the bodies of all answers share, from their first byte until their pages are stored. */
+export interface BodyMemory {
+  /** @param onWait called with true when the body begins to wait for others, and with false when it continues */
+  reserve(body: Readable, onWait: (waits: boolean) => void): Reservation;
 }
 
 interface Receiving {
@@ -137,50 +136,49 @@ interface Receiving {
 }
 
 /**
- * Where all bodies together pass `maxBytes`, those that are being received wait. The oldest of them goes on as soon as
- * no page waits to be kept, so that waiting ends however large they are.
+ * While all bodies together exceed `maxBytes`, those being received wait. The oldest continues as soon as no page waits to be
+ * stored, so that waiting ends however large the bodies are.
  */
-export function createBodyRoom(maxBytes: number): BodyRoom {
+export function createBodyMemory(maxBytes: number): BodyMemory {
   // In the order in which they began.
   const receiving = new Set<Receiving>();
-  let held = 0;
-  let unkept = 0;
-  const settle = () => {
+  let usedBytes = 0;
+  let unstored = 0;
+  const updateWaiting = () => {
     const [oldest] = receiving;
-    for (const one of receiving) {
-      const waits = held > maxBytes && (one !== oldest || unkept > 0);
-      if (waits === one.waits) continue;
-      one.waits = waits;
-      one.onWait(waits);
-      if (waits) one.body.pause();
-      else one.body.resume();
+    for (const entry of receiving) {
+      const waits = usedBytes > maxBytes && (entry !== oldest || unstored > 0);
+      if (waits === entry.waits) continue;
+      entry.waits = waits;
+      entry.onWait(waits);
+      if (waits) entry.body.pause();
+      else entry.body.resume();
     }
   };
   return {
-    enter(body, onWait) {
-      const one: Receiving = { body, waits: false, onWait };
-      let own = 0;
-      receiving.add(one);
-      const place: BodyPlace = {
-        take(bytes) {
-          own += bytes;
-          held += bytes;
-          if (held > maxBytes) settle();
+    reserve(body, onWait) {
+      const entry: Receiving = { body, waits: false, onWait };
+      let bodyBytes = 0;
+      receiving.add(entry);
+      const reservation: Reservation = {
+        grow(bytes) {
+          bodyBytes += bytes;
+          usedBytes += bytes;
+          if (usedBytes > maxBytes) updateWaiting();
         },
         received() {
-          receiving.delete(one);
-          unkept += 1;
-          settle();
+          receiving.delete(entry);
+          unstored += 1;
+          updateWaiting();
         },
         release() {
-          if (!receiving.delete(one)) unkept -= 1;
-          held -= own;
-          settle();
-          // A second time it gives back nothing.
-          place.release = () => {};
+          if (!receiving.delete(entry)) unstored -= 1;
+          usedBytes -= bodyBytes;
+          updateWaiting();
+          reservation.release = () => {};
         },
       };
-      return place;
+      return reservation;
     },
   };
 }

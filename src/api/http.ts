@@ -5,14 +5,14 @@ import type { Transport } from '../operations/operation.ts';
 import type { ApiKey } from './api-key.ts';
 import {
   asHttpFailure,
-  type BodyPlace,
-  type BodyRoom,
-  createBodyRoom,
+  type BodyMemory,
+  createBodyMemory,
   HttpFailure,
+  type Reservation,
   readBody,
 } from './http-body.ts';
 
-/** One request below a transport's base URL; the key is added here and never seen outside. */
+/** One request below a transport's base URL, without the key, which only this module adds. */
 export interface HttpRequest {
   transport: Transport;
   method: 'GET' | 'POST' | 'PATCH';
@@ -23,77 +23,81 @@ export interface HttpRequest {
   signal?: AbortSignal;
 }
 
-/** An answer as received: any status, the whole decoded body. */
+/** An answer of any status, with its whole body. */
 export interface HttpAnswer {
   status: number;
-  /** The headers Retry-After and Date as sent. No others are passed on but those of `limits`. */
+  /** The header Retry-After as sent. */
   retryAfter: string | null;
+  /** The header Date as sent. */
   date: string | null;
-  /** Headers that say something of rate limits (`x-ratelimit-remaining`, …), as sent: they may repeat the key. */
+  /** Headers about rate limits (`x-ratelimit-remaining`, …) as sent; they may repeat the key. */
   limits?: Readonly<Record<string, string>>;
-  /** Decoded. UTF-8 is not checked here: the splitter validates every byte it keeps. */
+  /** Decoded, but not checked to be UTF-8: the splitter validates every byte. */
   body: Buffer;
   /** Bytes on the wire, before decoding. */
   bytes: number;
-  /** Gives back the body's share of the memory that all bodies have: when its page is kept, or not needed. */
+  /** Frees the memory that the body reserved; to be called when its page is stored or not needed. */
   release(): void;
 }
 
 export interface HttpOptions {
   endpoints: Partial<Record<Transport, string>>;
   key: ApiKey;
-  /** One deadline for connect, headers and the whole body; while a body waits for others it stands still. */
+  /** One deadline for connect, headers and the whole body. The time a body waits for others does not count. */
   timeoutMs: number;
-  /** Most open connections to one origin. */
+  /** Open connections to one origin at most. */
   connections: number;
   userAgent: string;
-  /** Most decoded bytes of one answer; default 64 MB. */
+  /** Decoded bytes of one answer at most; default 64 MB. */
   maxBytes?: number;
 }
 
 export interface Http {
   /** @throws HttpFailure when there is no complete answer */
   request(request: HttpRequest): Promise<HttpAnswer>;
-  /** Scheme, host and port: what errors and logs may show. */
+  /** Scheme, host and port, which errors and logs may show. */
   origin(transport: Transport): string;
   close(): Promise<void>;
 }
 
 const defaultMaxBytes = 64 * 1024 * 1024;
 
-/** Bytes of all bodies that are received or kept at once: of 50 requests a second, a hundred may be in flight. */
-const roomBytes = 96 * 1024 * 1024;
-const variables = {
+/** Bytes of all bodies in memory at most. At 50 requests a second a hundred may be in flight. */
+const allBodiesBytes = 96 * 1024 * 1024;
+
+/** The variables that hold the base URLs. */
+export const endpointVariables = {
   rpc: 'LEDGERLAKE_RPC_URL',
   wallet: 'LEDGERLAKE_WALLET_URL',
   webhook: 'LEDGERLAKE_WEBHOOK_URL',
-};
+} as const;
 
 /**
- * The one HTTP module: keep-alive pools of one connection set per origin, gzip, no redirects, one deadline.
- * @throws UsageError for an endpoint that is not https (loopback excepted), or that carries credentials or a query
+ * Opens a keep-alive pool per origin. Answers may be gzip; redirects are not followed.
+ * @throws UsageError for an invalid endpoint (`endpointFault`)
  */
 export function createHttp(options: HttpOptions): Http {
   const bases = new Map<Transport, URL>();
   for (const transport of ['rpc', 'wallet', 'webhook'] as const) {
     const text = options.endpoints[transport];
-    if (text) bases.set(transport, parseEndpoint(text, variables[transport]));
+    if (text) bases.set(transport, parseEndpoint(text, endpointVariables[transport]));
   }
-  const room = createBodyRoom(roomBytes);
+  const memory = createBodyMemory(allBodiesBytes);
   const connections = new Map<string, Pool>();
   for (const { origin } of bases.values()) {
     if (!connections.has(origin)) connections.set(origin, openPool(origin, options));
   }
   const baseOf = (transport: Transport): URL => {
     const base = bases.get(transport);
-    if (!base) throw new UsageError(`no ${transport} endpoint is set`, `Set ${variables[transport]}.`);
+    if (!base)
+      throw new UsageError(`no ${transport} endpoint is set`, `Set ${endpointVariables[transport]}.`);
     return base;
   };
   return {
     origin: (transport) => baseOf(transport).origin,
     request: (request) => {
       const base = baseOf(request.transport);
-      return exchange(connections.get(base.origin)!, base, request, { ...options, room });
+      return exchange(connections.get(base.origin)!, base, request, { ...options, memory });
     },
     async close() {
       await Promise.all([...connections.values()].map((pool) => pool.destroy()));
@@ -102,7 +106,7 @@ export function createHttp(options: HttpOptions): Http {
 }
 
 function openPool(origin: string, options: HttpOptions): Pool {
-  // undici's own timeouts restart with every byte, so a slow drip never trips them: the deadline in exchange() rules.
+  // undici's own timeouts restart with every byte, so a slow drip never trips them. The deadline of exchange() does.
   return new Pool(origin, {
     connections: options.connections,
     pipelining: 1,
@@ -116,12 +120,12 @@ async function exchange(
   pool: Pool,
   base: URL,
   request: HttpRequest,
-  options: HttpOptions & { room: BodyRoom },
+  options: HttpOptions & { memory: BodyMemory },
 ): Promise<HttpAnswer> {
   if (request.signal?.aborted) throw new HttpFailure('aborted', 'interrupted before it was sent', 0);
   const deadline = startDeadline(options.timeoutMs, request.signal);
   const wire = { bytes: 0 };
-  let place: BodyPlace | undefined;
+  let reservation: Reservation | undefined;
   try {
     const target = options.key.authorize(request.transport, {
       base: base.pathname.replace(/\/+$/, ''),
@@ -133,14 +137,14 @@ async function exchange(
     const decoded = await readBody(answer, {
       wire,
       maxBytes: options.maxBytes ?? defaultMaxBytes,
-      enter(body) {
-        place = options.room.enter(body, deadline.hold);
-        return place;
+      reserve(body) {
+        reservation = options.memory.reserve(body, deadline.hold);
+        return reservation;
       },
     });
     const headerOf = (name: string) => [answer.headers[name] ?? []].flat()[0] ?? null;
     const [retryAfter, date] = [headerOf('retry-after'), headerOf('date')];
-    const release = () => place?.release();
+    const release = () => reservation?.release();
     const { statusCode: status } = answer;
     return {
       status,
@@ -170,16 +174,16 @@ function pickLimits(
   return { limits: Object.fromEntries(names.map((name) => [name, [headers[name] ?? []].flat().join(', ')])) };
 }
 
-/** A signal that aborts with the caller's or after timeoutMs, whichever is first; `hold` stops the time, and lets it go on. */
+/** A signal that aborts with the caller's or after timeoutMs. `hold(true)` stops the clock, `hold(false)` lets it continue. */
 function startDeadline(timeoutMs: number, caller?: AbortSignal) {
   const stop = new AbortController();
   let passed = false;
-  let [left, since] = [timeoutMs, performance.now()];
+  let [leftMs, since] = [timeoutMs, performance.now()];
   const start = () =>
     setTimeout(() => {
       passed = true;
       stop.abort();
-    }, left);
+    }, leftMs);
   let timer = start();
   const onAbort = () => stop.abort();
   caller?.addEventListener('abort', onAbort, { once: true });
@@ -188,7 +192,7 @@ function startDeadline(timeoutMs: number, caller?: AbortSignal) {
     hasPassed: () => passed,
     hold(waits: boolean) {
       clearTimeout(timer);
-      if (waits) left -= performance.now() - since;
+      if (waits) leftMs -= performance.now() - since;
       else [since, timer] = [performance.now(), start()];
     },
     clear() {
@@ -204,32 +208,27 @@ function headersFor(request: HttpRequest, userAgent: string): Record<string, str
 }
 
 function parseEndpoint(text: string, variable: string): URL {
-  let url: URL;
-  try {
-    url = new URL(text);
-  } catch {
-    // The text itself is not shown: people paste URLs with the key in them.
-    throw new UsageError(
-      `${variable} is not a URL`,
-      `Set ${variable} to something like https://api.example.com.`,
-    );
-  }
-  if (url.username || url.password || url.search || url.hash) {
-    throw new UsageError(
-      `${variable} carries a query or credentials`,
-      `Keep only scheme, host and path in ${variable}; the key belongs in LEDGERLAKE_API_KEY.`,
-    );
-  }
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.origin))) {
-    throw new UsageError(
-      `${variable} is not https`,
-      'Use https://: over plain http everybody on the way could read the key.',
-    );
-  }
-  return url;
+  const fault = endpointFault(text);
+  if (fault === null) return new URL(text);
+  throw new UsageError(`${variable} ${fault.what}`, `Change it: ${fault.remedy}.`);
 }
 
-/** True for localhost, 127.0.0.0/8 and [::1]: the embedded sandbox and test servers. */
+/** What is wrong with a base URL; null if nothing is. The URL is never repeated, because people paste keys into it. */
+export function endpointFault(text: string): { what: string; remedy: string } | null {
+  if (!URL.canParse(text))
+    return { what: 'is not a URL', remedy: 'write something like https://api.example.com' };
+  const url = new URL(text);
+  if (url.username || url.password || url.search || url.hash) {
+    return {
+      what: 'carries a query or credentials',
+      remedy: 'keep only scheme, host and path; the key belongs in LEDGERLAKE_API_KEY',
+    };
+  }
+  if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.origin))) return null;
+  return { what: 'is not https', remedy: 'use https://, plain http is for this machine only' };
+}
+
+/** Whether an origin is this machine: localhost, 127.0.0.0/8 or [::1]. */
 export function isLoopback(origin: string): boolean {
   const { hostname } = new URL(origin);
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);

@@ -1,14 +1,14 @@
 /**
- * How an API key may come back in an answer: as it is, in lower or upper case, reversed, in hex, or in base64 at any of
- * the three offsets it may have in a longer text; each of them also with characters written as `%hh` or `\u00hh`, or
- * with backslashes before them (`\"`, `\\`, `\/`).
+ * Finds an API key that an answer repeats: unchanged, in lower or upper case, reversed, in hex, or in base64 at any of its three
+ * offsets in a longer text; each also with characters written as `%hh` or `\u00hh`, or with backslashes before them
+ * (`\"`, `\\`, `\/`).
  */
 export interface KeyEcho {
-  /** Whether the bytes hold the key. Costs little beside splitting the page (`bench/split.ts`). */
+  /** Whether the bytes contain the key. Splitting a page costs far more (`bench/split.ts`). */
   isIn(bytes: Buffer): boolean;
   /**
-   * The bytes as text, with `[key]` in every place of the key.
-   * @param isCut whether more followed: the end is left out then, because it may be the first part of a key
+   * The bytes as text, with `[key]` for every occurrence.
+   * @param isCut whether the text was longer. Its end is then left out, because it may be the first part of a key
    */
   redact(bytes: Buffer, isCut?: boolean): string;
 }
@@ -30,14 +30,14 @@ export function createKeyEcho(key: string): KeyEcho {
       const plain = unescapeBytes(bytes, ends);
       const startOf = (n: number) => (n === 0 ? 0 : ends[n - 1]!);
       const found = find(plain).map(({ from, to }) => ({ from: startOf(from), to: startOf(to) }));
-      // An escape that was cut stands there as its characters.
+      // An escape that is cut has not been read, and takes up to `longestEscape` bytes.
       const end = isCut ? startOf(Math.max(0, plain.length - longest - longestEscape)) : bytes.length;
       return replaceRanges(bytes, [...found, ...find(bytes)], end);
     },
   };
 }
 
-/** The bytes up to `end` as text, with `[key]` for each of the ranges, and one for those that overlap. */
+/** The bytes up to `end` as text, with one `[key]` for each group of overlapping ranges. */
 function replaceRanges(bytes: Buffer, ranges: Range[], end: number): string {
   const parts: string[] = [];
   let copied = 0;
@@ -49,10 +49,10 @@ function replaceRanges(bytes: Buffer, ranges: Range[], end: number): string {
   return parts.join('') + bytes.toString('utf8', copied, Math.max(copied, end));
 }
 
-// A key that is mostly backslashes or escapes itself is not to be found in every text.
-const fewestRead = 8;
+// A key of mostly backslashes or escapes is short when these are read, and would be found in any text.
+const minReadLength = 8;
 
-/** What to look for, in bytes as they are and in those whose escapes were read. */
+/** The texts to look for, in the bytes and in those whose escapes were read. */
 function listSpellings(key: string): Buffer[] {
   const bytes = Buffer.from(key);
   const hex = bytes.toString('hex');
@@ -60,7 +60,7 @@ function listSpellings(key: string): Buffer[] {
     const text = Buffer.concat([Buffer.alloc(offset), bytes])
       .toString('base64')
       .replace(/=+$/, '');
-    // The characters at the ends also hold bits of what stands around the key.
+    // The characters at the ends also hold bits of the neighbouring text.
     const last = (offset + bytes.length) % 3 === 0 ? text.length : text.length - 1;
     return text.slice(Math.ceil((offset * 8) / 6), last);
   });
@@ -68,12 +68,12 @@ function listSpellings(key: string): Buffer[] {
   const reversed = [...key].reverse().join('');
   const cases = [key, key.toLowerCase(), key.toUpperCase()];
   const all = [hex, hex.toUpperCase(), ...base64, ...urlSafe, ...cases, reversed];
-  // A key may itself have backslashes, which reading drops, and what looks like an escape.
-  const read = all.flatMap((text) => [
+  // A key may contain backslashes, which reading drops, or something like an escape.
+  const unescaped = all.flatMap((text) => [
     text.replaceAll('\\', ''),
     unescapeBytes(Buffer.from(text)).toString('latin1'),
   ]);
-  const longEnough = read.filter(({ length }) => length >= Math.min(key.length, fewestRead));
+  const longEnough = unescaped.filter(({ length }) => length >= Math.min(key.length, minReadLength));
   return [...new Set([...all, ...longEnough])].map((text) => Buffer.from(text, 'latin1'));
 }
 
@@ -85,40 +85,40 @@ interface Range {
 const gram = 4;
 
 /**
- * Finds any of the texts in one pass that looks at few bytes: whatever holds one of them holds four of its bytes at
- * every `step`th place, and those are in the table. Only at such places the texts themselves are compared.
- * @returns finds the first `most` places, which may overlap or be the same
+ * Finds any of the texts in one pass that reads few bytes. Of the offsets 0, `step`, 2 × `step`, … one lies within each
+ * occurrence, at a gram (four bytes) of the text. All grams are in a table, and texts are compared only where it has one.
+ * @returns finds the first `limit` occurrences, which may overlap or be the same
  */
-function createFinder(texts: readonly Buffer[]): (bytes: Buffer, most?: number) => Range[] {
+function createFinder(texts: readonly Buffer[]): (bytes: Buffer, limit?: number) => Range[] {
   const step = Math.min(...texts.map(({ length }) => length)) - gram + 1;
   const isGram = new Uint8Array(1 << 16);
-  const placesOf = new Map<number, { text: Buffer; at: number }[]>();
+  const offsetsOf = new Map<number, { text: Buffer; offset: number }[]>();
   for (const text of texts)
-    for (let at = 0; at + gram <= text.length; at += 1) {
-      const hash = hashGram(text, at);
+    for (let offset = 0; offset + gram <= text.length; offset += 1) {
+      const hash = hashGram(text, offset);
       isGram[hash] = 1;
-      const places = placesOf.get(hash) ?? [];
-      placesOf.set(hash, places);
-      places.push({ text, at });
+      const offsets = offsetsOf.get(hash) ?? [];
+      offsetsOf.set(hash, offsets);
+      offsets.push({ text, offset });
     }
-  return (bytes, most = Number.POSITIVE_INFINITY) => {
+  return (bytes, limit = Number.POSITIVE_INFINITY) => {
     const found: Range[] = [];
     for (let i = 0; i + gram <= bytes.length; i += step) {
       const hash = hashGram(bytes, i);
       if (isGram[hash] === 0) continue;
-      for (const { text, at } of placesOf.get(hash)!) {
-        if (!standsAt(bytes, text, i - at)) continue;
-        found.push({ from: i - at, to: i - at + text.length });
-        if (found.length >= most) return found;
+      for (const { text, offset } of offsetsOf.get(hash)!) {
+        if (!isAt(bytes, text, i - offset)) continue;
+        found.push({ from: i - offset, to: i - offset + text.length });
+        if (found.length >= limit) return found;
       }
     }
     return found;
   };
 }
 
-function standsAt(bytes: Buffer, text: Buffer, from: number): boolean {
+function isAt(bytes: Buffer, text: Buffer, from: number): boolean {
   if (from < 0) return false;
-  // Behind the end there is undefined, which equals no byte.
+  // Beyond the end `bytes` is undefined, which equals no byte.
   for (let n = 0; n < text.length; n += 1) if (bytes[from + n] !== text[n]) return false;
   return true;
 }
@@ -136,30 +136,30 @@ const quote = 0x22;
 /** Bytes of `\u00hh` without its backslash. */
 const longestEscape = 5;
 
-/** Whether an escape in the bytes stands for one of the characters: most pages have others only, if any. */
+/** Whether an escape in the bytes means one of the characters. Most pages have no such escape. */
 function holdsEscapeOf(characters: Uint8Array, bytes: Buffer): boolean {
   for (const sign of [percent, backslash])
-    for (let at = bytes.indexOf(sign); at !== -1; ) {
-      const { value, end } = readEscape(bytes, at);
+    for (let offset = bytes.indexOf(sign); offset !== -1; ) {
+      const { value, end } = readEscape(bytes, offset);
       if (characters[value] === 1) return true;
-      at = bytes[end] === sign ? end : bytes.indexOf(sign, end);
+      offset = bytes[end] === sign ? end : bytes.indexOf(sign, end);
     }
   return false;
 }
 
 /**
- * The bytes with `%hh` and `\u00hh` read, and without any other backslash: how many of them stand before a character
- * depends on how often it was quoted.
- * @param ends filled with where each byte of the result ends in `bytes`
+ * The bytes with `%hh` and `\u00hh` read and all other backslashes dropped, because their number depends on how often a
+ * text was quoted.
+ * @param ends receives, for each byte of the result, its end in `bytes`
  */
 function unescapeBytes(bytes: Buffer, ends?: Uint32Array): Buffer {
   const plain = Buffer.allocUnsafe(bytes.length);
   let length = 0;
-  for (let at = 0; at < bytes.length; ) {
-    let value = bytes[at]!;
-    let end = at + 1;
-    if (value === percent || value === backslash) ({ value, end } = readEscape(bytes, at));
-    at = end;
+  for (let offset = 0; offset < bytes.length; ) {
+    let value = bytes[offset]!;
+    let end = offset + 1;
+    if (value === percent || value === backslash) ({ value, end } = readEscape(bytes, offset));
+    offset = end;
     if (value === backslash) continue;
     plain[length] = value;
     if (ends !== undefined) ends[length] = end;
@@ -168,10 +168,10 @@ function unescapeBytes(bytes: Buffer, ends?: Uint32Array): Buffer {
   return plain.subarray(0, length);
 }
 
-/** What the `%` or the backslashes at a place stand for (themselves, when they begin no escape), and where that ends. */
-function readEscape(bytes: Buffer, at: number): { value: number; end: number } {
-  let end = at + 1;
-  if (bytes[at] === percent) {
+/** Reads the `%` or the backslashes at an offset. @returns the byte they mean (themselves without an escape) and its end */
+function readEscape(bytes: Buffer, offset: number): { value: number; end: number } {
+  let end = offset + 1;
+  if (bytes[offset] === percent) {
     const value = readHex(bytes, end);
     return value === -1 ? { value: percent, end } : { value, end: end + 2 };
   }
@@ -183,10 +183,10 @@ function readEscape(bytes: Buffer, at: number): { value: number; end: number } {
   return value === -1 ? { value: backslash, end } : { value, end: end + 5 };
 }
 
-/** The byte that two hex digits stand for; -1 when they are none. */
-function readHex(bytes: Buffer, at: number): number {
-  const high = hexDigit(bytes[at]);
-  const low = hexDigit(bytes[at + 1]);
+/** The byte of two hex digits; -1 for other characters. */
+function readHex(bytes: Buffer, offset: number): number {
+  const high = hexDigit(bytes[offset]);
+  const low = hexDigit(bytes[offset + 1]);
   return high === -1 || low === -1 ? -1 : high * 16 + low;
 }
 

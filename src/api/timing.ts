@@ -1,8 +1,8 @@
-/** Time and chance as arguments, so that tests need not wait. */
+/** Time and randomness as arguments, so that tests need not wait. */
 export interface Timing {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Resolves after ms; rejects with the signal's reason when it aborts. */
+  /** Resolves after ms. Rejects with the signal's reason when it aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** In [0, 1). */
   random(): number;
@@ -29,40 +29,41 @@ export const realTiming: Timing = {
     }),
 };
 
-/** The time as the answers have it, where this computer's clock is far from theirs. */
+/** The time by the answers' `Date` headers, used where this computer's clock is far from it. */
 export interface AnswerClock {
-  /** Learns from an answer: its `Date` header, and when it was asked and came, by this computer's clock (Unix ms). */
+  /** Learns from an answer: its `Date` header, and when it was requested and received by this computer's clock (Unix ms). */
   learn(date: string | null, sentMs: number, receivedMs: number): void;
-  /** A moment of this computer's clock as the answers' (Unix ms); the moment itself where the two are near. */
+  /** Converts a time of this computer's clock to the answers' (Unix ms). It is the same if the clocks are near. */
   correct(localMs: number): number;
-  /** How far this computer's clock is ahead of the answers' (ms); 0 where they are near, or nothing is known. */
+  /** Milliseconds by which this computer's clock is ahead of the answers'; 0 if they are near, or without an answer. */
   aheadMs(): number;
 }
 
-/** Clocks that differ by less count as the same: `Date` has whole seconds, and gateways are not that exact. */
+/** Clocks that differ by less count as equal: `Date` has whole seconds, and gateways are not exact. */
 const nearMs = 10 * 60_000;
 
-/** The middle of so many answers counts, so that one old answer of a cache does not. */
-const remembered = 9;
+/** Answers of which the median counts, so that one from a cache does not. */
+const medianOf = 9;
 
 export function createAnswerClock(): AnswerClock {
-  const seen: number[] = [];
+  const differences: number[] = [];
   let ahead = 0;
   return {
     learn(date, sentMs, receivedMs) {
-      const told = date === null ? Number.NaN : Date.parse(date);
-      if (!Number.isFinite(told)) return;
-      seen.push((sentMs + receivedMs) / 2 - told);
-      if (seen.length > remembered) seen.shift();
-      const middle = [...seen].sort((a, b) => a - b)[Math.floor(seen.length / 2)] as number;
-      ahead = Math.abs(middle) > nearMs ? Math.round(middle) : 0;
+      const serverMs = date === null ? Number.NaN : Date.parse(date);
+      if (!Number.isFinite(serverMs)) return;
+      differences.push((sentMs + receivedMs) / 2 - serverMs);
+      if (differences.length > medianOf) differences.shift();
+      const sorted = [...differences].sort((a, b) => a - b);
+      const median = sorted[Math.floor(sorted.length / 2)] as number;
+      ahead = Math.abs(median) > nearMs ? Math.round(median) : 0;
     },
     correct: (localMs) => localMs - ahead,
     aheadMs: () => ahead,
   };
 }
 
-/** Waits, but no longer than until the signal aborts; rejects with its reason then. */
+/** Waits for a promise. Rejects with the signal's reason if that aborts first. */
 export async function untilAborted(wait: Promise<void>, signal?: AbortSignal): Promise<void> {
   if (!signal) return wait;
   let onAbort = () => {};

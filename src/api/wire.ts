@@ -5,7 +5,7 @@ import type { HttpRequest } from './http.ts';
 
 /**
  * Builds the request of one attempt. Pure.
- * JSON-RPC: the envelope of the spec with this id. REST: the path filled, the other parameters as query or body.
+ * JSON-RPC: the envelope with this id. REST: the path is filled, the other parameters are the query or the body.
  *
  * @param renames api.param_names of the operation: our name → the provider's
  * @throws UsageError when a path parameter is missing or would change the path
@@ -33,17 +33,17 @@ export function encodeRequest(
   return { transport, method: 'GET', path: query === '' ? path : `${path}?${query}` };
 }
 
-/** Members of an object parameter are renamed too: `options.priorityLevel` names one. */
-function rename(params: Params, renames: Record<string, string>, below = ''): Params {
+/** Renames parameters, and members of those that are objects (`options.priorityLevel`). */
+function rename(params: Params, renames: Record<string, string>, parent = ''): Params {
   const entries = Object.entries(params).map(([name, value]) => {
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    const path = `${below}${name}`;
+    const path = `${parent}${name}`;
     return [renames[path] ?? name, isObject ? rename(value as Params, renames, `${path}.`) : value];
   });
   return Object.fromEntries(entries);
 }
 
-/** Two methods take an array on the wire (spec, Request envelope); callers always give an object. */
+/** Two methods take an array on the wire (spec, Request envelope). Callers always give an object. */
 function wrapParams(method: string, params: Params): unknown {
   if (method === 'getPriorityFeeEstimate') return [params];
   if (method !== 'getMultipleNewAddressProofsV2') return params;
@@ -52,7 +52,7 @@ function wrapParams(method: string, params: Params): unknown {
 
 function pathSegment(operation: string, name: string, value: unknown): string {
   const text = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-  // Dots survive percent-encoding, and servers resolve them: `..` would be another endpoint.
+  // Dots survive percent-encoding and servers resolve them, so `..` would be another endpoint.
   if (text === '' || text === '.' || text === '..') {
     throw new UsageError(`${operation} needs "${name}"`, `Give the parameter "${name}" a value.`);
   }
@@ -71,10 +71,9 @@ function encodeQuery(params: Params): string {
 }
 
 /**
- * Takes a secret out of an answer before anything reads it: a member of that name, at any depth and however its
- * name is written (`authHeader`, `auth_header`, with escapes), becomes `"<flag>":true`, or false where it held
- * nothing. Every other byte stays. A body that begins like JSON and is none is dropped whole: what cannot be read
- * cannot be searched.
+ * Takes a secret out of an answer before anything reads it. A member of that name, at any depth and in any spelling
+ * (`authHeader`, `auth_header`, with escapes), becomes `"<flag>":true`, or false if it was empty. Every other byte stays.
+ * A body that begins like JSON but is not is dropped whole, because it cannot be searched.
  */
 export function dropSecretMember(body: Buffer, secret: { name: string; flag: string }): Buffer {
   const text = isUtf8(body) ? body.toString('utf8') : '';
@@ -91,19 +90,19 @@ export function dropSecretMember(body: Buffer, secret: { name: string; flag: str
 function replaceMembers(text: string, { name, flag }: { name: string; flag: string }): string {
   const token = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+/g;
   const parts: string[] = [];
-  let kept = 0;
+  let copied = 0;
   for (let match = token.exec(text); match !== null; match = token.exec(text)) {
     const [key] = match;
     if (!key.startsWith('"') || !isNamed(key, name) || !/^\s*:/.test(text.slice(token.lastIndex))) continue;
     const keyEnd = token.lastIndex;
     token.exec(text);
-    const [valueStart, valueEnd] = passValue(text, token);
+    const [valueStart, valueEnd] = skipValue(text, token);
     const isEmpty = /^(null|""|false)$/.test(text.slice(valueStart, valueEnd));
-    parts.push(text.slice(kept, match.index), JSON.stringify(flag), text.slice(keyEnd, valueStart));
+    parts.push(text.slice(copied, match.index), JSON.stringify(flag), text.slice(keyEnd, valueStart));
     parts.push(String(!isEmpty));
-    kept = valueEnd;
+    copied = valueEnd;
   }
-  return parts.join('') + text.slice(kept);
+  return parts.join('') + text.slice(copied);
 }
 
 function isNamed(key: string, name: string): boolean {
@@ -111,8 +110,8 @@ function isNamed(key: string, name: string): boolean {
   return plain(JSON.parse(key) as string) === plain(name);
 }
 
-/** Passes the value whose first token comes next. @returns where it begins and ends */
-function passValue(text: string, token: RegExp): [start: number, end: number] {
+/** Skips the value whose first token comes next. @returns the offsets of its start and end */
+function skipValue(text: string, token: RegExp): [start: number, end: number] {
   let start = -1;
   let depth = 0;
   do {

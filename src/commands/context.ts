@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
 import { type Config, readConfig } from '../config/config.ts';
-import { readSurroundings } from '../config/env-file.ts';
+import { readEnvFiles } from '../config/env-file.ts';
 import { type DataFolder, dataFolder, refuseOddPath } from '../data-folder.ts';
 import { noteResult } from '../json-output.ts';
 import { canRedraw, sizeOf, writeStderr } from '../screen.ts';
@@ -77,7 +77,7 @@ export async function openConfig(
   tell: Context['tell'] = tellOnStderr,
 ): Promise<Config> {
   const cwd = process.cwd();
-  const { env, environment, envFiles, warnings } = readSurroundings({
+  const { env, environment, envFiles, warnings } = readEnvFiles({
     config: args.config,
     name: args.env,
     env: process.env,
@@ -86,7 +86,7 @@ export async function openConfig(
   for (const warning of warnings) tell(`warning: ${warning}`);
   Object.assign(process.env, env);
   const file = args.config === undefined ? {} : { file: args.config };
-  return readConfig({ ...file, env, envFiles, environment, asks, cwd });
+  return readConfig({ ...file, env, envFiles, environment, needsKey: asks, cwd });
 }
 
 function tellOnStderr(line: string): void {

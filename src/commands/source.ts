@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { urlFault } from '../config/config-urls.ts';
+import { endpointFault } from '../api/http.ts';
 import { UsageError } from '../errors.ts';
 import { exists } from '../landing/segment-files.ts';
 import { listMoves } from '../run/moved-source.ts';
@@ -97,7 +97,7 @@ function readOrigin(url = ''): string {
   const fault =
     url === ''
       ? { what: 'is missing', remedy: 'ledgerlake source move https://rpc.example.com' }
-      : urlFault(url);
+      : endpointFault(url);
   if (fault !== null) throw new UsageError(`the URL ${fault.what}`, `For example: ${fault.remedy}`);
   return new URL(url).origin;
 }

@@ -1,9 +1,9 @@
 import { access } from 'node:fs/promises';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { endpointFault, endpointVariables } from '../api/http.ts';
 import { UsageError } from '../errors.ts';
 import { suggestion } from '../suggestion.ts';
 import { type ConfigFile, configSchema, sectionsSchema } from './config-schema.ts';
-import { urlFault, urls } from './config-urls.ts';
 import {
   type FieldPath,
   fieldText,
@@ -15,48 +15,57 @@ import {
   type YamlFile,
 } from './yaml-file.ts';
 
-/** What the config file says in one environment, defaults filled in. */
+/** Base URLs of the interfaces: the variable and the field of the config file. */
+export const urls = {
+  rpcUrl: { variable: endpointVariables.rpc, field: 'rpc_url' },
+  walletUrl: { variable: endpointVariables.wallet, field: 'wallet_url' },
+  webhookUrl: { variable: endpointVariables.webhook, field: 'webhook_url' },
+} as const;
+
+export type UrlName = keyof typeof urls;
+
+/** The config file's values in one environment, defaults filled in. */
 export interface ConfigSource {
   values: ConfigFile;
-  /** Where its relative paths begin. */
+  /** The folder to which its paths are relative. */
   folder: string;
-  /** Where a key of `lake` stands, as errors name it. */
-  placeOf(key: string): string;
+  /** File, line and name of a key of `lake`, for errors. */
+  locate(key: string): string;
 }
 
 interface FileOptions {
   /** `--config`: must exist. Absent: `ledgerlake.yaml` in cwd when there is one. */
   file?: string;
   cwd: string;
-  /** null, the default: none. */
+  /** Default: null, for none. */
   environment?: string | null;
 }
 
-/** @throws UsageError with everything that is wrong with the file, or for an environment that it does not have */
+/** @throws UsageError with all problems of the file, or for an environment that it does not have */
 export async function readConfigFile(options: FileOptions): Promise<ConfigSource> {
   const yaml = await readFile(options);
   const { environment = null, cwd } = options;
   return {
     values: yaml === null ? withoutFile(environment) : validateConfig(yaml, environment),
     folder: yaml === null ? cwd : dirname(resolve(cwd, yaml.file)),
-    placeOf: (key) => placeOf(yaml, environment, key),
+    locate: (key) => locate(yaml, environment, key),
   };
 }
 
 async function readFile({ file, cwd }: FileOptions): Promise<YamlFile | null> {
   const path = file ?? 'ledgerlake.yaml';
-  const place = isAbsolute(path) ? path : join(cwd, path);
-  if (file === undefined && !(await exists(place))) {
+  const fullPath = isAbsolute(path) ? path : join(cwd, path);
+  if (file === undefined && !(await exists(fullPath))) {
     await refuseOtherName(cwd);
     return null;
   }
-  const yaml = await readYamlFile(place, file !== undefined);
+  const yaml = await readYamlFile(fullPath, file !== undefined);
   if (yaml.problems) throw configError(yaml.problems);
-  // A file of comments only is a config file with nothing set.
+  // A file of comments only sets nothing.
   return { ...yaml.value, value: yaml.value.value ?? {} };
 }
 
-/** A file that looks like the config and is not read would be obeyed in nothing: no budget would hold. */
+/** Refuses a file that looks like the config but is not read: a budget in it would not hold. */
 async function refuseOtherName(cwd: string): Promise<void> {
   const other = join(cwd, 'ledgerlake.yml');
   if (!(await exists(other))) return;
@@ -73,7 +82,7 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** @throws UsageError: there is no environment where there is no file */
+/** The defaults. @throws UsageError for an environment, which only a file can have */
 function withoutFile(environment: string | null): ConfigFile {
   if (environment === null) return sectionsSchema.parse({});
   throw new UsageError(
@@ -82,14 +91,16 @@ function withoutFile(environment: string | null): ConfigFile {
   );
 }
 
-/** What the file says in this environment. @throws UsageError with everything that is wrong with it in any environment */
+/** The file's values in this environment. @throws UsageError with its problems in all environments */
 function validateConfig(yaml: YamlFile, environment: string | null): ConfigFile {
   const checked = validateYaml(yaml, configSchema);
   if (checked.problems) throw configError(checked.problems);
   const { environments, ...common } = checked.value;
   const problems = [
     ...urlProblems(yaml, [], common),
-    ...Object.entries(environments).flatMap(([name, own]) => urlProblems(yaml, ['environments', name], own)),
+    ...Object.entries(environments).flatMap(([name, sections]) =>
+      urlProblems(yaml, ['environments', name], sections),
+    ),
   ];
   if (problems.length > 0) throw configError(problems);
   const names = Object.keys(environments);
@@ -104,38 +115,39 @@ function validateConfig(yaml: YamlFile, environment: string | null): ConfigFile 
       `${yaml.file} has no environment "${environment}"${suggestion(environment, names)}`,
       names.length === 0 ? 'It has no `environments:`.' : `It has ${names.join(', ')}.`,
     );
-  const written = yaml.value as Written & { environments: Record<string, Written> };
-  const { environments: own, ...others } = written;
-  return sectionsSchema.parse(overlay(others, own[environment]));
+  const mapping = yaml.value as Mapping & { environments: Record<string, Mapping> };
+  const { environments: overrides, ...base } = mapping;
+  return sectionsSchema.parse(overlay(base, overrides[environment]));
 }
 
-/** A mapping as it stands in the file, before defaults are filled in. */
-type Written = { [key: string]: unknown };
+/** A mapping of the file, before defaults are filled in. */
+type Mapping = { [key: string]: unknown };
 
-/** The one mapping with what the other says instead, mapping by mapping; a list is replaced as a whole. Pure. */
-function overlay(common: unknown, own: unknown): unknown {
-  const isMapping = (value: unknown): value is Written =>
+/** The base with the overrides of an environment, mapping by mapping. A list is replaced as a whole. Pure. */
+function overlay(base: unknown, overrides: unknown): unknown {
+  const isMapping = (value: unknown): value is Mapping =>
     typeof value === 'object' && value !== null && !Array.isArray(value);
-  if (own === undefined || own === null) return common;
-  if (!isMapping(common) || !isMapping(own)) return own;
-  const entries = Object.entries(own).map(([name, value]) => [name, overlay(common[name], value)]);
-  return { ...common, ...Object.fromEntries(entries) };
+  if (overrides === undefined || overrides === null) return base;
+  if (!isMapping(base) || !isMapping(overrides)) return overrides;
+  const entries = Object.entries(overrides).map(([name, value]) => [name, overlay(base[name], value)]);
+  return { ...base, ...Object.fromEntries(entries) };
 }
 
-function urlProblems(yaml: YamlFile, at: FieldPath, { api }: ConfigFile): Problem[] {
+function urlProblems(yaml: YamlFile, parent: FieldPath, { api }: ConfigFile): Problem[] {
   return Object.values(urls).flatMap(({ field }) => {
-    const fault = urlFault(api[field] ?? '');
-    return fault === null ? [] : yaml.problem([...at, 'api', field], `${fault.what}; ${fault.remedy}`);
+    const url = api[field] ?? '';
+    const fault = url === '' ? null : endpointFault(url);
+    return fault === null ? [] : yaml.problem([...parent, 'api', field], `${fault.what}; ${fault.remedy}`);
   });
 }
 
-/** Where a key of `lake` stands, as errors name it: that of the environment, where it has one. */
-function placeOf(yaml: YamlFile | null, environment: string | null, key: string): string {
-  const common = ['lake', key];
-  if (yaml === null) return fieldText(common);
-  const written = yaml.value as { environments?: Record<string, { lake?: Written }> };
-  const isOwn = environment !== null && key in (written.environments?.[environment]?.lake ?? {});
-  return problemText(yaml.problem(isOwn ? ['environments', environment, ...common] : common, ''));
+/** File, line and name of a key of `lake`: the environment's, if it sets the key. */
+function locate(yaml: YamlFile | null, environment: string | null, key: string): string {
+  const field = ['lake', key];
+  if (yaml === null) return fieldText(field);
+  const { environments } = yaml.value as { environments?: Record<string, { lake?: Mapping }> };
+  const isOverridden = environment !== null && key in (environments?.[environment]?.lake ?? {});
+  return problemText(yaml.problem(isOverridden ? ['environments', environment, ...field] : field, ''));
 }
 
 function configError(problems: readonly Problem[]): UsageError {

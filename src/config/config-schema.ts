@@ -1,11 +1,12 @@
 import * as z from 'zod';
 import { keyPlaceForms, parseKeyPlace } from '../api/api-key.ts';
+import { isLoopback } from '../api/http.ts';
 import { findOperation, listOperations } from '../operations/catalogue.ts';
 import { pools } from '../operations/operation.ts';
 import { suggestion } from '../suggestion.ts';
 import { unwrapSchema } from './yaml-issues.ts';
 
-/** The fields of `ledgerlake.yaml`. Every one is optional; the descriptions are the reference documentation's. */
+/** The fields of `ledgerlake.yaml`. All are optional. The reference documentation has their descriptions. */
 
 const url = z.string().trim();
 
@@ -30,17 +31,17 @@ const limits = z
   .describe('Rate limits by pool of operations');
 type PoolLimits = Record<(typeof pools)[number], z.ZodOptional<typeof poolLimit>>;
 
-/** Paging parameters are the crawl's and stand in no operation's `params`, but may be called otherwise too. */
+/** Paging parameters, which the crawl sets. They are in no operation's `params`, but may be renamed too. */
 const pagingParams = ['limit', 'cursor', 'page', 'before', 'after', 'sortBy'];
 
 const operationName = z.string().superRefine((name, context) => {
   if (findOperation(name) !== undefined) return;
   const names = listOperations().map((operation) => operation.name);
-  const meant = suggestion(name, names) || `, expected one of ${names.join(', ')}`;
-  context.addIssue({ code: 'custom', message: `there is no such operation${meant}` });
+  const remedy = suggestion(name, names) || `, expected one of ${names.join(', ')}`;
+  context.addIssue({ code: 'custom', message: `there is no such operation${remedy}` });
 });
 
-/** Names of parameters; members of one that is an object as `options.priorityLevel`. */
+/** Names of parameters, and of members of those that are objects: `options.priorityLevel`. */
 function paramPaths(params: z.ZodType | undefined): string[] {
   if (!(params instanceof z.ZodObject)) return [];
   return Object.entries(params.shape as Record<string, z.ZodType>).flatMap(([name, schema]) => [
@@ -127,14 +128,14 @@ const api = z
   .prefault({})
   .describe('The API that is crawled. Never write the key here: set LEDGERLAKE_API_KEY');
 
-/** Bytes of `256MB`, `1.5 GiB`, …, counted as DuckDB does: kB are thousands, KiB are 1024; NaN for another text. */
+/** Bytes of `256MB`, `1.5 GiB`, … as DuckDB counts them: kB are 1000, KiB are 1024. NaN for another text. */
 export function parseMemory(text: string): number {
   const [, amount, prefix = '', binary] = /^(\d+(?:\.\d+)?)\s?([KMGT])(i?)B$/i.exec(text) ?? [];
   return Number(amount) * (binary ? 1024 : 1000) ** ('KMGT'.indexOf(prefix.toUpperCase()) + 1);
 }
 
-/** With less, the publish of wide rows runs out of memory. */
-const leastMemory = '256MB';
+/** With less, a publish of wide rows runs out of memory. */
+const minMemory = '256MB';
 
 const memorySize = z
   .string()
@@ -142,8 +143,8 @@ const memorySize = z
     abort: true,
     error: 'expected a size such as 256MB or 2GB',
   })
-  .refine((text) => parseMemory(text) >= parseMemory(leastMemory), {
-    error: `expected at least ${leastMemory}: a publish runs out of memory with less`,
+  .refine((text) => parseMemory(text) >= parseMemory(minMemory), {
+    error: `expected at least ${minMemory}: a publish runs out of memory with less`,
   });
 
 const share = z.number().min(0).max(1);
@@ -179,8 +180,8 @@ const guards = z
 const warehouse = z
   .strictObject({
     memory_limit: memorySize
-      .default(leastMemory)
-      .describe(`Memory DuckDB may take, ${leastMemory} or more; it spills to disk above it`),
+      .default(minMemory)
+      .describe(`Memory DuckDB may take, ${minMemory} or more; it spills to disk above it`),
     threads: z.int().min(1).max(256).optional().describe('Threads of DuckDB; left out, the cores, at most 4'),
     keep_raw_days: z
       .int()
@@ -258,12 +259,11 @@ const onFinish = z
 
 function isWebhook(text: string): boolean {
   if (!URL.canParse(text)) return false;
-  const { protocol, hostname } = new URL(text);
-  const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
-  return protocol === 'https:' || (protocol === 'http:' && isHere);
+  const { protocol, origin } = new URL(text);
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback(origin));
 }
 
-/** What one environment may set, and what all have in common. */
+/** The sections that one environment may set, or all have in common. */
 const sections = { api, warehouse, lake, on_finish: onFinish };
 
 export const sectionsSchema = z.strictObject(sections);

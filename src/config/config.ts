@@ -1,42 +1,42 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { defaultKeyPlaces, findKeyVariable, type KeyPlaces, keyMark, parseKeyPlace } from '../api/api-key.ts';
+import { endpointFault } from '../api/http.ts';
 import { UsageError } from '../errors.ts';
 import type { Pool } from '../operations/operation.ts';
 import type { Thresholds } from '../thresholds.ts';
-import { readConfigFile } from './config-file.ts';
+import { readConfigFile, type UrlName, urls } from './config-file.ts';
 import type { ConfigFile } from './config-schema.ts';
-import { type UrlName, urlFault, urls } from './config-urls.ts';
 
-/** One rate pool's limit as the plan states it; what is left out is found out. */
+/** One rate pool's limit as the plan states it. A rate that is left out is found. */
 export interface PoolLimit {
   /** Requests a second. */
   rps?: number;
-  /** How many may go at once above the even rate. */
+  /** Requests that may be sent together, above the even rate. */
   burst?: number;
-  /** Most requests in flight. */
+  /** Requests in flight at most. */
   concurrency?: number;
 }
 
-/** The settings of a run, from its environment and `ledgerlake.yaml`; defaults filled in. */
+/** The settings of a run, from its environment and `ledgerlake.yaml`, with defaults filled in. */
 export interface Config {
-  /** The environment of the config file that was chosen; null: none. */
+  /** The chosen environment of the config file; null for none. */
   environment: string | null;
   rpcUrl: string | undefined;
   walletUrl: string | undefined;
   webhookUrl: string | undefined;
-  /** Where each interface wants the key. */
+  /** Where each interface expects the key. */
   keyPlaces: KeyPlaces;
-  /** `.env` files that may hold the key, the first wins. */
+  /** `.env` files that may hold the key; the first wins. */
   envFiles: readonly string[];
   limits: Partial<Record<Pool, PoolLimit>>;
-  /** Credits one call costs, by operation; what is not listed costs what the catalogue says. */
+  /** Credits per call by operation, where they differ from the catalogue's. */
   credits: Readonly<Record<string, number>>;
-  /** Credits that may be spent in a billing month; null: no budget. */
+  /** Credits that may be spent in a billing month; null without a budget. */
   monthlyCredits: number | null;
-  /** Day of the month (1 to 28, UTC) on which the budget starts anew. */
+  /** Day of the month (1 to 31, UTC) on which a billing month begins; in a shorter month, its last day. */
   billingDay: number;
-  /** By operation: our parameter's name → the provider's. */
+  /** By operation: our name of a parameter → the provider's. */
   paramNames: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Operations whose lists end with a short page. */
   shortPageEnds: ReadonlySet<string>;
@@ -45,27 +45,27 @@ export interface Config {
     memoryLimit: string;
     threads: number;
     keepRawDays: number;
-    /** Share of a task's records that may be quarantined before it is not published. */
+    /** Share of a task's records in quarantine above which it is not published. */
     quarantineLimit: number;
-    /** How much may be wrong with a night. */
+    /** Limits above which a crawl is held back. */
     guards: Thresholds;
     /** Permission bits of the snapshot (less its write bits) and the lake. */
     fileMode: number;
   };
   lake: {
-    /** Absolute path or `scheme://…`; null: `lake` in the data folder. */
+    /** Absolute path or `scheme://…`; null for `lake` in the data folder. */
     uri: string | null;
-    /** null: every table. */
+    /** null for all tables. */
     tables: string[] | null;
-    /** By table: columns its files are split by. */
+    /** By table: the columns by which its files are split. */
     partitionBy: Readonly<Record<string, readonly string[]>>;
     keep: number;
-    /** Where `tables` and `partition_by` stand, as errors name it: `ledgerlake.yaml:3: lake.tables`. */
+    /** File, line and name of `tables` and `partition_by`, for errors: `ledgerlake.yaml:3: lake.tables`. */
     places: { tables: string; partitionBy: string };
   };
-  /** Who gets the summary of a run. */
+  /** The receivers of a run's summary. */
   onFinish: { webhook: string | null; command: string | null; when: 'always' | 'failure' };
-  /** No URL is set at all: the embedded sample API answers. */
+  /** Whether the embedded sample API answers, because no URL is set. */
   sandbox: boolean;
 }
 
@@ -73,28 +73,28 @@ export interface ConfigOptions {
   /** `--config`: must exist. Absent: `ledgerlake.yaml` in cwd when there is one. */
   file?: string;
   env: NodeJS.ProcessEnv;
-  /** `.env` files that may hold the key, the first wins. Default: none. */
+  /** `.env` files that may hold the key; the first wins. Default: none. */
   envFiles?: readonly string[];
-  /** The environment of the config file that is meant; null, the default: none. */
+  /** The environment of the config file. Default: null, for none. */
   environment?: string | null;
   cwd: string;
-  /** False for commands that ask the API nothing: they need no key. Default: true. */
-  asks?: boolean;
+  /** False for commands that send no requests. Default: true. */
+  needsKey?: boolean;
 }
 
 /**
- * Reads the environment and the config file; the environment wins, empty variables count as unset. The key is
- * not read here, only missed: a URL without LEDGERLAKE_API_KEY or LEDGERLAKE_API_KEY_FILE is an error, and the other way round.
- * @throws UsageError (exit 2) with everything that is wrong with the file, or with the first wrong variable
+ * Reads the environment and the config file. The environment wins; empty variables count as unset. The key is not read, but
+ * a URL without LEDGERLAKE_API_KEY or LEDGERLAKE_API_KEY_FILE is an error, and so is a key without a URL.
+ * @throws UsageError (exit 2) with all problems of the file, or with the first wrong variable
  */
 export async function readConfig(options: ConfigOptions): Promise<Config> {
-  const { values: file, folder, placeOf } = await readConfigFile(options);
+  const { values: file, folder, locate } = await readConfigFile(options);
   const { env, envFiles = [], environment = null } = options;
   const endpoints = readUrls(env, file);
   const sandbox = Object.values(endpoints).every((url) => url === undefined);
   const { api, warehouse, lake, on_finish: onFinish } = file;
   const keyPlaces = readKeyPlaces(api.auth, endpoints);
-  if (options.asks !== false) requireBoth(findKeyVariable(env, envFiles)?.name, { endpoints, sandbox });
+  if (options.needsKey !== false) requireBoth(findKeyVariable(env, envFiles)?.name, { endpoints, sandbox });
   return {
     environment,
     ...endpoints,
@@ -121,8 +121,8 @@ export async function readConfig(options: ConfigOptions): Promise<Config> {
       partitionBy: lake.partition_by,
       keep: lake.keep,
       places: {
-        tables: placeOf('tables'),
-        partitionBy: placeOf('partition_by'),
+        tables: locate('tables'),
+        partitionBy: locate('partition_by'),
       },
     },
     onFinish: { webhook: onFinish.webhook ?? null, command: onFinish.command ?? null, when: onFinish.when },
@@ -147,22 +147,22 @@ function readUrls(env: NodeJS.ProcessEnv, file: ConfigFile): Record<UrlName, str
   const read = (name: UrlName): string | undefined => {
     const { variable, field } = urls[name];
     const fromEnv = env[variable]?.trim() ?? '';
-    const fault = urlFault(fromEnv);
+    const fault = fromEnv === '' ? null : endpointFault(fromEnv);
     if (fault !== null) throw new UsageError(`${variable} ${fault.what}`, `${sentence(fault.remedy)}.`);
     return fromEnv || file.api[field] || undefined;
   };
   return { rpcUrl: read('rpcUrl'), walletUrl: read('walletUrl'), webhookUrl: read('webhookUrl') };
 }
 
-/** @throws UsageError where a URL says that the key is part of it, and `api.auth` says that it goes elsewhere */
+/** @throws UsageError for a URL with `{key}` in it, where `api.auth` puts the key elsewhere */
 function readKeyPlaces(
   auth: ConfigFile['api']['auth'],
   { rpcUrl, walletUrl, webhookUrl }: Record<UrlName, string | undefined>,
 ): KeyPlaces {
-  const given = Object.entries(auth).map(([name, text = '']) => [name, parseKeyPlace(text)] as const);
+  const configured = Object.entries(auth).map(([name, text = '']) => [name, parseKeyPlace(text)] as const);
   const places: KeyPlaces = {
     ...defaultKeyPlaces,
-    ...Object.fromEntries(given.filter(([, place]) => place !== null)),
+    ...Object.fromEntries(configured.filter(([, place]) => place !== null)),
   };
   for (const [name, url] of Object.entries({ rpc: rpcUrl, wallet: walletUrl, webhook: webhookUrl }))
     if (url?.includes(keyMark) && places[name as keyof KeyPlaces].in !== 'path')
@@ -173,7 +173,7 @@ function readKeyPlaces(
   return places;
 }
 
-/** A key and no URL is a mistake in the environment too: the first night of a new folder would be sample data. */
+/** Refuses a URL without a key, and a key without a URL: the first night of a new folder would be sample data. */
 function requireBoth(
   key: string | undefined,
   { endpoints, sandbox }: { endpoints: Record<UrlName, string | undefined>; sandbox: boolean },
@@ -191,7 +191,7 @@ function requireBoth(
   );
 }
 
-/** DuckDB wants about 64 MB a thread when it sorts; more threads than four only divide the memory limit further. */
+/** DuckDB needs about 64 MB per thread for sorting, so more than four threads only divide the memory limit further. */
 function defaultThreads(): number {
   return Math.min(4, availableParallelism());
 }

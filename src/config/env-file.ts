@@ -6,28 +6,27 @@ import { UsageError } from '../errors.ts';
 import { quoteForShell } from '../shell-words.ts';
 import { environmentName } from './config-schema.ts';
 
-/** What the environment and the `.env` files beside the config say together. */
-export interface Surroundings {
-  /** Without what a `.env` file says of the key: that is `readApiKey`'s to read. */
+/** The variables of the environment and of the `.env` files beside the config. */
+export interface MergedEnv {
+  /** Without the key's variables of `.env` files, which only `readApiKey` reads. */
   env: NodeJS.ProcessEnv;
-  /** The environment of the config file that is meant; null: none. */
+  /** The chosen environment of the config file; null for none. */
   environment: string | null;
-  /** The `.env` files there are, the first wins. */
+  /** The existing `.env` files; the first wins. */
   envFiles: string[];
-  /** What is wrong with them and stops nothing. */
   warnings: string[];
 }
 
-/** What of a `.env` file is taken: it may be another program's, too, and `PATH` is nobody's to set there. */
-const taken = /^(LEDGERLAKE|AWS|OTEL)_/;
+/** The variables that are read from a `.env` file, which other programs may use too. */
+const acceptedNames = /^(LEDGERLAKE|AWS|OTEL)_/;
 
 /**
- * Reads `.env.<environment>` and `.env` beside the config file. A variable of the environment wins, an empty one too.
+ * Reads `.env.<environment>` and `.env` beside the config file. A variable of the environment wins, also an empty one.
  * @param config `--config`; the files are looked for beside it, else in `cwd`
- * @param name `--env`; else LEDGERLAKE_ENV says which environment
- * @throws UsageError for a file that cannot be read, or a name that is none
+ * @param name `--env`; without it LEDGERLAKE_ENV names the environment
+ * @throws UsageError for a file that cannot be read, or an invalid name
  */
-export function readSurroundings({
+export function readEnvFiles({
   config,
   name,
   env,
@@ -37,7 +36,7 @@ export function readSurroundings({
   name: string | undefined;
   env: NodeJS.ProcessEnv;
   cwd: string;
-}): Surroundings {
+}): MergedEnv {
   const folder = config === undefined ? cwd : dirname(resolve(cwd, config));
   const common = readEnvFile(join(folder, '.env'));
   const chosen = name ?? ({ ...common?.variables, ...env }.LEDGERLAKE_ENV?.trim() || undefined);
@@ -46,12 +45,12 @@ export function readSurroundings({
       `${name === undefined ? 'LEDGERLAKE_ENV' : '--env'} takes the name of an environment in the config file, not "${chosen}"`,
       'Names are letters, digits, _ and -. For example: --env prod',
     );
-  // `.env.example` is there to be copied.
-  const own =
+  // `.env.example` is a template.
+  const specific =
     chosen === undefined || chosen === 'example' ? null : readEnvFile(join(folder, `.env.${chosen}`));
-  const files = [own, common].filter((file) => file !== null);
+  const files = [specific, common].filter((file) => file !== null);
   return {
-    env: { ...common?.variables, ...own?.variables, ...env },
+    env: { ...common?.variables, ...specific?.variables, ...env },
     environment: chosen ?? null,
     envFiles: files.map(({ path }) => path),
     warnings: files.flatMap(({ warning }) => warning ?? []),
@@ -64,12 +63,12 @@ interface EnvFile {
   warning: string | null;
 }
 
-/** Null when it is not there. @throws UsageError when it cannot be read */
+/** Null for a missing file. @throws UsageError when it cannot be read */
 function readEnvFile(path: string): EnvFile | null {
   try {
     const { mode } = statSync(path);
     const variables = Object.entries(parseEnv(readFileSync(path, 'utf8'))).filter(
-      ([name]) => taken.test(name) && !isKeyVariable(name),
+      ([name]) => acceptedNames.test(name) && !isKeyVariable(name),
     );
     const isOpen = (mode & 0o077) !== 0 && process.platform !== 'win32';
     return {

@@ -4,15 +4,15 @@ import type * as z from 'zod';
 import { UsageError } from '../errors.ts';
 import { describeIssues } from './yaml-issues.ts';
 
-/** Where something stands in a parsed YAML file: `['for_each', 'owner']`. */
+/** The path of a field in a parsed YAML file: `['for_each', 'owner']`. */
 export type FieldPath = readonly PropertyKey[];
 
-/** One thing wrong with one file; a run of them becomes one UsageError. */
+/** One thing wrong with one file. `problemsError` makes one UsageError of several. */
 export interface Problem {
   file: string;
-  /** Counted from 1; 0 when it is the file as a whole. */
+  /** From 1; 0 for the file as a whole. */
   line: number;
-  /** Dotted path of the field; '' when it is the file as a whole. */
+  /** Dotted path of the field; '' for the file as a whole. */
   field: string;
   /** What was expected, and what to write instead. */
   message: string;
@@ -21,13 +21,13 @@ export interface Problem {
 /** A YAML file that was read and parsed. */
 export interface YamlFile {
   file: string;
-  /** The content as plain values; a mapping's empty (`null`) members are left out: `params:` alone means absent. */
+  /** The content as plain values. Empty (`null`) members of mappings are left out, because `params:` alone means absent. */
   value: unknown;
-  /** A problem at a field of this file; of a field that is not there, the line of what should hold it. */
+  /** Makes a problem of a field. If the field is missing, its line is that of the nearest parent in the file. */
   problem(field: FieldPath, message: string): Problem;
 }
 
-/** Either the thing or everything that is wrong with it. */
+/** A value, or all problems with it. */
 export type Checked<T> = { value: T; problems?: never } | { value?: never; problems: Problem[] };
 
 /**
@@ -46,14 +46,14 @@ export async function readYamlFile(file: string, mayBePipe = false): Promise<Che
     field: fieldText(field),
     message,
   });
-  // Only the first: what comes behind a syntax error is mostly its echo.
+  // Only the first error, because those behind it are mostly its consequences.
   const error = document.errors[0] ?? findAliasError(document);
   if (error) return { problems: [problemAt(lineAt(error.pos[0]), [], `not valid YAML: ${error.message}`)] };
   let value: unknown;
   try {
     value = withoutNulls(document.toJS());
   } catch (thrown) {
-    // Aliases that multiply without end.
+    // Aliases that multiply too often.
     return { problems: [problemAt(0, [], `not valid YAML: ${(thrown as Error).message}`)] };
   }
   const root = document.contents;
@@ -63,7 +63,7 @@ export async function readYamlFile(file: string, mayBePipe = false): Promise<Che
   };
 }
 
-/** Checks a file's content against a schema; every problem is named by line and field, none stops the others. */
+/** Checks a file's content against a schema and returns all problems. */
 export function validateYaml<T>(yaml: YamlFile, schema: z.ZodType<T>): Checked<T> {
   const parsed = schema.safeParse(yaml.value);
   if (parsed.success) return { value: parsed.data };
@@ -72,7 +72,7 @@ export function validateYaml<T>(yaml: YamlFile, schema: z.ZodType<T>): Checked<T
   return { problems };
 }
 
-/** One UsageError of all problems in the order of files and lines, one a line: `<file>:<line>: <field>: <message>`. */
+/** One UsageError of all problems, ordered by file and line, one per line (`problemText`). */
 export function problemsError(problems: readonly Problem[], hint: string): UsageError {
   const inOrder = [...problems].sort((a, b) =>
     a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1,
@@ -80,16 +80,16 @@ export function problemsError(problems: readonly Problem[], hint: string): Usage
   return new UsageError(inOrder.map(problemText).join('\n'), hint);
 }
 
-/** `<file>:<line>: <field>: <message>`; without a message, the place alone. */
+/** `<file>:<line>: <field>: <message>`; without a message, only the location. */
 export function problemText({ file, line, field, message }: Problem): string {
   return [line === 0 ? file : `${file}:${line}`, field, message].filter((part) => part !== '').join(': ');
 }
 
 /**
- * Reads a text file that a user wrote: strict UTF-8, without a byte order mark. Nothing may ever be written to a pipe that
- * stands in a folder, and `/dev/zero` has no end.
- * @param mayBePipe it was named on the command line: what a shell hands over, `<(…)`
- * @throws UsageError when it is no such file, cannot be read or is not UTF-8
+ * Reads a text file that a user wrote, as strict UTF-8, and drops a byte order mark. Only regular files are read: a pipe in a
+ * folder may never be written to, and `/dev/zero` has no end.
+ * @param mayBePipe true for a file named on the command line, which a shell may hand over as a pipe: `<(…)`
+ * @throws UsageError for another kind of file, one that cannot be read, or one that is not UTF-8
  */
 export async function readText(file: string, mayBePipe = false): Promise<string> {
   let bytes: Buffer;
@@ -120,31 +120,31 @@ export function fieldText(field: FieldPath): string {
   }, '');
 }
 
-/** The first alias that stands in what it stands for, or whose anchor is not there; null: none does. */
+/** The first alias that contains itself or has no anchor; null if there is none. */
 function findAliasError(document: Document.Parsed): { pos: [number]; message: string } | null {
-  let found: { pos: [number]; message: string } | null = null;
+  let first: { pos: [number]; message: string } | null = null;
   visit(document, {
     Alias(_key, alias, path) {
       const target = alias.resolve(document);
       if (target !== undefined && !path.includes(target)) return undefined;
       const fault = target === undefined ? 'has no anchor before it' : 'stands in what it stands for';
-      found = { pos: [alias.range?.[0] ?? 0], message: `the alias *${alias.source} ${fault}` };
+      first = { pos: [alias.range?.[0] ?? 0], message: `the alias *${alias.source} ${fault}` };
       return visit.BREAK;
     },
   });
-  return found;
+  return first;
 }
 
-/** Where the field's key starts, or the nearest thing above it that is in the file. */
+/** The offset of the field's key, or of its nearest parent in the file. */
 function offsetOf(root: Node, field: FieldPath): number {
   let node: Node = root;
   let offset = node.range?.[0] ?? 0;
   for (const part of field) {
-    const found = memberOf(node, part);
-    if (found === null) break;
-    offset = found.offset;
-    if (found.node === null) break;
-    node = found.node;
+    const member = memberOf(node, part);
+    if (member === null) break;
+    offset = member.offset;
+    if (member.node === null) break;
+    node = member.node;
   }
   return offset;
 }

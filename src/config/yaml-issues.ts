@@ -4,7 +4,7 @@ import { suggestion } from '../suggestion.ts';
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
 
-/** What is wrong at one field, in words. */
+/** A problem of one field. */
 export interface FieldIssue {
   path: Path;
   message: string;
@@ -20,7 +20,7 @@ const nouns: Record<string, string> = {
   record: 'a mapping (`name: value` lines)',
 };
 
-/** All issues of one parse in words. A rule about a mapping as a whole waits until its fields are right. */
+/** Describes all issues of one parse. Rules about a mapping as a whole are left out while it has unknown fields. */
 export function describeIssues(issues: readonly Issue[], schema: z.ZodType, value: unknown): FieldIssue[] {
   const unknownAt = new Set(
     issues.filter(({ code }) => code === 'unrecognized_keys').map(({ path }) => path.join('\0')),
@@ -31,9 +31,9 @@ export function describeIssues(issues: readonly Issue[], schema: z.ZodType, valu
 }
 
 /**
- * Says an issue of zod in the words of someone who edits YAML: what was expected and, for an unknown field, which
- * one is meant. Values are never repeated except words that should have been one of a list: a key pasted into the
- * wrong place must not end up in a log.
+ * Describes an issue of zod to someone who edits YAML: what was expected and, for an unknown field, the nearest known one.
+ * Values are not repeated, except those that should have been one of a list, because a key pasted into the wrong field must
+ * not end up in a log.
  */
 export function describeIssue(issue: Issue, schema: z.ZodType, value: unknown): FieldIssue[] {
   const path = issue.path;
@@ -41,22 +41,22 @@ export function describeIssue(issue: Issue, schema: z.ZodType, value: unknown): 
     const known = knownFields(schema, path);
     return issue.keys.map((key) => ({ path: [...path, key], message: unknownField(key, known) }));
   }
-  // A record's key that is none: the issue stands at the key itself.
+  // An invalid key of a record: the issue's path is the key itself.
   if (issue.code === 'invalid_key') return [{ path, message: issue.issues[0]?.message ?? issue.message }];
   return [{ path, message: messageOf(issue, valueAt(value, path)) }];
 }
 
 function messageOf(issue: Issue, actual: unknown): string {
-  // A schema's own words know best; zod's start like this.
-  const own = !/^(Invalid|Too )/.test(issue.message);
-  if (own) return actual === undefined ? `missing, ${issue.message}` : issue.message;
+  // Zod's own messages begin with these words. The others are the schema's, which know best.
+  const isCustom = !/^(Invalid|Too )/.test(issue.message);
+  if (isCustom) return actual === undefined ? `missing, ${issue.message}` : issue.message;
   switch (issue.code) {
     case 'invalid_type': {
       const expected = nouns[issue.expected] ?? String(issue.expected);
       if (actual === undefined) return `missing, expected ${expected}`;
-      // A bare number or `true` in YAML is not text: the commonest surprise deserves its remedy.
-      const bare = issue.expected === 'string' && typeof actual !== 'object';
-      return `expected ${expected}, got ${noun(actual)}${bare ? ' (put text in quotes)' : ''}`;
+      // A bare number or `true` in YAML is not text, which is the commonest mistake.
+      const isBare = issue.expected === 'string' && typeof actual !== 'object';
+      return `expected ${expected}, got ${noun(actual)}${isBare ? ' (put text in quotes)' : ''}`;
     }
     case 'invalid_value': {
       const expected = `expected ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map(String).join(', ')}`;
@@ -65,19 +65,11 @@ function messageOf(issue: Issue, actual: unknown): string {
       return `${expected}, got "${actual}"${suggestion(actual, issue.values.map(String))}`;
     }
     case 'too_small':
-      return `expected ${sizeText(issue.origin, 'at least', issue.minimum, issue.inclusive)}`;
     case 'too_big':
-      return `expected ${sizeText(issue.origin, 'at most', issue.maximum, issue.inclusive)}`;
+      return issue.message.replace(/^Too (small|big): /, '');
     default:
       return actual === undefined ? `missing, ${issue.message}` : issue.message;
   }
-}
-
-function sizeText(origin: string, bound: string, size: number | bigint, inclusive = true): string {
-  const limit = inclusive ? bound : bound.replace('at least', 'more than').replace('at most', 'less than');
-  if (origin === 'string') return size === 1 ? 'text that is not empty' : `${limit} ${size} characters`;
-  if (origin === 'array') return `${limit} ${size} ${size === 1 ? 'item' : 'items'}`;
-  return `${limit} ${size}`;
 }
 
 function noun(value: unknown): string {
@@ -87,23 +79,23 @@ function noun(value: unknown): string {
   return value === null ? 'nothing' : 'a mapping';
 }
 
-/** What an unknown field's problem says: the key's own remedy, the nearest known name, or all names. */
+/** The message for an unknown field: the nearest known name or all names, or a warning if it looks like the API key. */
 export function unknownField(name: string, known: readonly string[]): string {
   if (/^(ledgerlake[_-]?)?(api|rpc|wallet|webhook)?[_-]?(key|token|secret)([_-]?file)?$/i.test(name)) {
     return 'the API key never stands in a file of this kind; set LEDGERLAKE_API_KEY or LEDGERLAKE_API_KEY_FILE in the environment, and give this key up: it may have been read';
   }
-  const meant = suggestion(name, known);
-  if (meant !== '') return `unknown field${meant}`;
+  const remedy = suggestion(name, known);
+  if (remedy !== '') return `unknown field${remedy}`;
   return known.length === 0
     ? 'unknown field, expected none'
     : `unknown field, expected one of ${known.join(', ')}`;
 }
 
-/** Names a mapping at this path of the schema may hold; empty when any may. */
+/** Names of the fields that a mapping at this path of the schema may have; empty if all names are allowed. */
 function knownFields(schema: z.ZodType, path: Path): string[] {
-  let at: z.ZodType | undefined = schema;
-  for (const part of path) at = at && memberSchema(unwrapSchema(at), part);
-  const inner = at && unwrapSchema(at);
+  let member: z.ZodType | undefined = schema;
+  for (const part of path) member = member && memberSchema(unwrapSchema(member), part);
+  const inner = member && unwrapSchema(member);
   return inner instanceof z.ZodObject ? Object.keys(inner.shape) : [];
 }
 
@@ -116,7 +108,7 @@ function memberSchema(schema: z.ZodType, part: PropertyKey): z.ZodType | undefin
   return undefined;
 }
 
-/** The schema below optional, default and the like. */
+/** The schema inside optional, default, prefault and nullable. */
 export function unwrapSchema(schema: z.ZodType): z.ZodType {
   let inner = schema;
   while (
@@ -131,10 +123,10 @@ export function unwrapSchema(schema: z.ZodType): z.ZodType {
 }
 
 function valueAt(value: unknown, path: Path): unknown {
-  let at = value;
+  let member = value;
   for (const part of path) {
-    if (typeof at !== 'object' || at === null) return undefined;
-    at = Object.hasOwn(at, part) ? (at as Record<PropertyKey, unknown>)[part] : undefined;
+    if (typeof member !== 'object' || member === null) return undefined;
+    member = Object.hasOwn(member, part) ? (member as Record<PropertyKey, unknown>)[part] : undefined;
   }
-  return at;
+  return member;
 }

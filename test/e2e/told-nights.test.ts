@@ -37,7 +37,7 @@ test('a night is told in words, what needs attention last; held targets are not 
   expect(refused[attention + 1]).toMatch(/^ {2}NOT PUBLISHED tokens \(3 targets\): vanished/);
   expect(refused.slice(attention).join('\n')).not.toContain('show tables');
 
-  const config = await readConfig({ env: {}, cwd: place.data, asks: false });
+  const config = await readConfig({ env: {}, cwd: place.data, needsKey: false });
   const files = { dir: join(place.data, '../jobs'), names: null, jobs: [] };
   const status = renderStatus(await readStatus(folder, config, null, files), folder);
   expect(status).toMatch(/^tokens: 0\/3 targets complete, 3 held back/);

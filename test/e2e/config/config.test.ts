@@ -78,7 +78,7 @@ describe('without a file', () => {
 
   test('whoever asks the API nothing needs no key', async () => {
     const env = { LEDGERLAKE_RPC_URL: 'https://api.example.com' };
-    const config = await readConfig({ env, cwd: tmpdir(), asks: false });
+    const config = await readConfig({ env, cwd: tmpdir(), needsKey: false });
     expect(config).toMatchObject({ rpcUrl: 'https://api.example.com', sandbox: false });
   });
 
@@ -336,9 +336,9 @@ colour: blue
     expect(await refusal(read(text))).toEqual({
       message: [
         'ledgerlake.yaml:2: api.rpc-url: unknown field, did you mean "rpc_url"?',
-        'ledgerlake.yaml:3: api.limits.das.rps: expected more than 0',
+        'ledgerlake.yaml:3: api.limits.das.rps: expected number to be >0',
         'ledgerlake.yaml:3: api.limits.dsa: unknown field, did you mean "das"?',
-        'ledgerlake.yaml:4: api.billing_day: expected at most 31',
+        'ledgerlake.yaml:4: api.billing_day: expected number to be <=31',
         'ledgerlake.yaml:6: api.credits.getTokenAccount: there is no such operation, did you mean "getTokenAccounts"?',
         `ledgerlake.yaml:7: api.credits.nothing: there is no such operation, expected one of ${names.join(', ')}`,
         'ledgerlake.yaml:9: api.param_names.getTokenAccounts.holder: no parameter of getTokenAccounts, expected one of mint, owner, options, options.showZeroBalance, limit, cursor, page, before, after, sortBy',
@@ -346,7 +346,7 @@ colour: blue
         'ledgerlake.yaml:12: warehouse.file_mode: expected octal digits in quotes, such as "0640"',
         'ledgerlake.yaml:13: warehouse.memory_limit: expected a size such as 256MB or 2GB',
         'ledgerlake.yaml:15: lake.uri: carries credentials; keep them in the environment',
-        'ledgerlake.yaml:16: lake.keep: expected at least 1',
+        'ledgerlake.yaml:16: lake.keep: expected number to be >=1',
         'ledgerlake.yaml:17: colour: unknown field, expected one of api, warehouse, lake, on_finish, environments',
       ].join('\n'),
       hint: 'Correct the config file, or name another with --config.',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { findKeyVariable, readApiKey } from '../../../src/api/api-key.ts';
-import { readSurroundings } from '../../../src/config/env-file.ts';
+import { readEnvFiles } from '../../../src/config/env-file.ts';
 import { UsageError } from '../../../src/errors.ts';
 import { runProgram } from '../../support/program.ts';
 
@@ -21,7 +21,7 @@ function writeEnv(name: string, text: string, mode = 0o600): string {
 }
 
 const read = (env: NodeJS.ProcessEnv = {}, { config, name }: { config?: string; name?: string } = {}) =>
-  readSurroundings({ config, name, env, cwd: folder });
+  readEnvFiles({ config, name, env, cwd: folder });
 const pathOf = (envFiles: string[], env: NodeJS.ProcessEnv = {}) =>
   readApiKey(env, { envFiles }).authorize('rpc', { path: '/', headers: {} }).path;
 

@@ -74,7 +74,7 @@ interface Pages {
 
 async function makePages(place: Installation): Promise<Pages> {
   const folder = dataFolder(place.data);
-  const config = await readConfig({ env: {}, cwd: join(place.data, '..'), asks: false });
+  const config = await readConfig({ env: {}, cwd: join(place.data, '..'), needsKey: false });
   const all = await readReportedRuns(folder, 30);
   const files = { dir: join(place.data, '../jobs'), names: null, jobs: [] };
   const { signal } = new AbortController();

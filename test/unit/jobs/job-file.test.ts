@@ -174,7 +174,7 @@ describe('a folder of job files', () => {
       message: [
         `a.yaml:2: method: missing, expected one of ${methods}`,
         'a.yaml:3: metod: unknown field, did you mean "method"?',
-        'b.yaml:3: page_size: expected at least 1',
+        'b.yaml:3: page_size: expected number to be >=1',
         'b.yaml:4: mode: expected one of full, incremental, got "quick"',
         'c.yaml:3: not valid YAML: Missing closing "quote',
         'd.yaml:3: not valid YAML: Map keys must be unique',
@@ -324,7 +324,7 @@ describe('an operation refuses', () => {
     [
       'no values',
       `${tokens}for_each:\n  owner: { values: [] }\n`,
-      'a.yaml:4: for_each.owner.values: expected at least 1 item',
+      'a.yaml:4: for_each.owner.values: expected array to have >=1 items',
     ],
     [
       'values that are numbers',

@@ -3,28 +3,28 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { readApiKey } from '../../../src/api/api-key.ts';
 import { createHttp } from '../../../src/api/http.ts';
-import { createBodyRoom } from '../../../src/api/http-body.ts';
+import { createBodyMemory } from '../../../src/api/http-body.ts';
 import { canary, startServer } from '../../support/local-server.ts';
 
 /** Bodies that enter a room one after the other, and what each was told. */
 function enterAll(maxBytes: number, count: number) {
-  const room = createBodyRoom(maxBytes);
+  const memory = createBodyMemory(maxBytes);
   return Array.from({ length: count }, () => {
     const body = new PassThrough().resume();
     const told: boolean[] = [];
-    const place = room.enter(body, (waits) => told.push(waits));
+    const place = memory.reserve(body, (waits) => told.push(waits));
     return { ...place, release: () => place.release(), body, told };
   });
 }
 
 test('bodies that pass the room wait, but for the oldest; they go on when there is room', () => {
   const [first, second, third] = enterAll(100, 3) as [Entered, Entered, Entered];
-  first.take(40);
-  second.take(60);
+  first.grow(40);
+  second.grow(60);
   expect([first, second, third].map(({ body }) => body.isPaused())).toEqual([false, false, false]);
-  third.take(1);
+  third.grow(1);
   expect([first, second, third].map(({ body }) => body.isPaused())).toEqual([false, true, true]);
-  first.take(200);
+  first.grow(200);
   first.received();
   expect(second.body.isPaused(), 'a page that waits to be kept will make room').toBe(true);
   first.release();
@@ -34,12 +34,12 @@ test('bodies that pass the room wait, but for the oldest; they go on when there 
 
 test('one that is larger than the room is received all the same, also when others broke off', () => {
   const [first, second] = enterAll(10, 2) as [Entered, Entered];
-  first.take(5);
-  second.take(20);
+  first.grow(5);
+  second.grow(20);
   expect([first, second].map(({ body }) => body.isPaused())).toEqual([false, true]);
   first.release();
   expect(second.body.isPaused()).toBe(false);
-  second.take(1000);
+  second.grow(1000);
   second.received();
   second.release();
   second.release();
