@@ -190,10 +190,10 @@ function structs({ entryNames, entryTypes }: DuckDBStructType): ArrowColumn {
 }
 
 function maps({ keyType, valueType }: DuckDBMapType): ArrowColumn {
-  const [key, item] = [arrowColumn(keyType), arrowColumn(valueType)];
+  const [keys, items] = [arrowColumn(keyType), arrowColumn(valueType)];
   const pair = new Struct<{ key: DataType; value: DataType }>([
-    new Field('key', key.type, false),
-    new Field('value', item.type, true),
+    new Field('key', keys.type, false),
+    new Field('value', items.type, true),
   ]);
   const type = new Map_(new Field('entries', pair, false));
   return {
@@ -201,7 +201,7 @@ function maps({ keyType, valueType }: DuckDBMapType): ArrowColumn {
     make(values) {
       const parts = values.map((value) => (value === null ? [] : (value as DuckDBMapValue).entries));
       const pairs = parts.flat();
-      const children = [key.make(pairs.map((one) => one.key)), item.make(pairs.map(({ value }) => value))];
+      const children = [keys.make(pairs.map(({ key }) => key)), items.make(pairs.map(({ value }) => value))];
       const child = makeData({ type: pair, length: pairs.length, nullCount: 0, children });
       return makeData({
         ...{ type, length: values.length, ...validity(values) },

@@ -35,17 +35,17 @@ import { verifyFiles, writeFiles } from './write-parquet.ts';
 export interface ExportOptions {
   /** Path of `warehouse.duckdb`; opened read-only. */
   snapshot: string;
-  /** Folder of the lake; made when missing. */
+  /** Folder of the lake, created when missing. */
   lake: string;
-  /** null: every base table of the main schema, and the histories. */
+  /** Null: every base table of the main schema, and the histories. */
   tables: readonly string[] | null;
   /** By table: columns its files are split by. */
   partitionBy: Readonly<Record<string, readonly string[]>>;
-  /** Views of the project, which are exported where they are named. */
+  /** Views of the project, which are exported only if `tables` names them. */
   views?: readonly string[];
-  /** Where these two stand, for errors; `tables` is null for names of the command line. */
+  /** Where the config sets these two, for errors; `tables` is null for names on the command line. */
   places: { tables: string | null; partitionBy: string };
-  /** Sets kept of each table, at least 1: the current one and those before it. */
+  /** Sets kept of each table, at least 1, the current one included. */
   keep: number;
   /** Permission bits of the files; folders are 0750. */
   fileMode: number;
@@ -60,7 +60,7 @@ export interface ExportOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** What became of one table. */
+/** The result for one table. */
 export interface ExportResult {
   table: string;
   exportId: string;
@@ -70,7 +70,7 @@ export interface ExportResult {
   /** Size of all its Parquet files. */
   bytes: number;
   files: number;
-  /** False: nothing changed since the current set was written, so it stays. */
+  /** False: nothing has changed since the current set, which stays. */
   written: boolean;
 }
 
@@ -79,8 +79,8 @@ const defaultFileBytes = 128_000_000;
 /**
  * Writes tables of the snapshot as Parquet datasets, each `<lake>/<table>/<export id>/` with a manifest, and points
  * `<lake>/<table>/current` at it. A table whose rows and layout are those of its current set is not written again.
- * Tables are published one by one: when one fails, those before it stand and every other keeps its former set.
- * The caller holds the run lock: drafts of other exports are taken for leftovers.
+ * Tables are published one by one: when one fails, those before it are published and the others keep their former set.
+ * The caller holds the run lock, because drafts of other exports are removed as leftovers.
  * @throws UsageError no snapshot, an unknown table or column, an object store @throws DiskError full or unwritable
  * @throws StoppedEarly the signal
  */
@@ -94,13 +94,13 @@ export async function exportTables(options: ExportOptions): Promise<ExportResult
   });
   try {
     await requireSchema(database);
-    const known = await readLakeTables(database, await namedViews(database, options));
-    const tables = chooseTables([...known.keys()], options);
+    const lakeTables = await readLakeTables(database, await namedViews(database, options));
+    const tables = chooseTables([...lakeTables.keys()], options);
     await openLake(options.lake);
     const results: ExportResult[] = [];
     for (const table of tables) {
       signal?.throwIfAborted();
-      results.push(await exportTable(database, known.get(table)!, options));
+      results.push(await exportTable(database, lakeTables.get(table)!, options));
     }
     return results;
   } catch (error) {
@@ -111,7 +111,7 @@ export async function exportTables(options: ExportOptions): Promise<ExportResult
 }
 
 /**
- * Looks at the options before there is a snapshot, so that a night is not crawled for an export that cannot be.
+ * Checks the options before the crawl, so that no night is spent on an export that must fail.
  * @throws UsageError an object store, an unknown table or column
  */
 export async function checkExport(
@@ -119,21 +119,23 @@ export async function checkExport(
 ): Promise<void> {
   refuseObjectStore(options.lake);
   refuseOddPath(options.lake, 'lake.uri');
-  const known = readTableSpecs().flatMap(({ name, history }) => (history ? [name, `${name}_history`] : name));
+  const modelTables = readTableSpecs().flatMap(({ name, history }) =>
+    history ? [name, `${name}_history`] : name,
+  );
   const views = (options.views ?? []).filter((view) => isNamed(view, options));
-  const tables = chooseTables([...known, ...views], options);
+  const tables = chooseTables([...modelTables, ...views], options);
   for (const table of tables) await refuseForeignSet(join(options.lake, table));
   const partitions = Object.entries(options.partitionBy);
   if (partitions.length === 0) return;
   const model = await describeModel();
   for (const [table, partitionBy] of partitions) {
-    const known = model.find(({ name }) => name === table);
-    if (known !== undefined)
-      checkPartitionColumns(table, known.columns, { partitionBy, place: options.places.partitionBy });
+    const described = model.find(({ name }) => name === table);
+    if (described !== undefined)
+      checkPartitionColumns(table, described.columns, { partitionBy, place: options.places.partitionBy });
   }
 }
 
-/** Views of the project that are to be exported: those that are named. */
+/** Views of the project that the options name. */
 async function namedViews(database: Database, options: ExportOptions): Promise<string[]> {
   return (await listOwnViews(database)).filter((view) => isNamed(view, options));
 }
@@ -151,20 +153,20 @@ function refuseObjectStore(lake: string): void {
 }
 
 function chooseTables(
-  known: readonly string[],
+  existing: readonly string[],
   { tables, partitionBy, places }: Pick<ExportOptions, 'tables' | 'partitionBy' | 'places'>,
 ): readonly string[] {
-  const asked = [...(tables ?? []), ...Object.keys(partitionBy)];
-  const unknown = asked.find((table) => !known.includes(table));
+  const named = [...(tables ?? []), ...Object.keys(partitionBy)];
+  const unknown = named.find((table) => !existing.includes(table));
   if (unknown !== undefined) {
-    const place = tables?.includes(unknown) ? places.tables : places.partitionBy;
+    const option = tables?.includes(unknown) ? places.tables : places.partitionBy;
     const message = `there is no table "${unknown}"`;
     throw new UsageError(
-      place === null ? message : `${place}: ${message}`,
-      `The tables are ${known.join(', ')}.`,
+      option === null ? message : `${option}: ${message}`,
+      `The tables are ${existing.join(', ')}.`,
     );
   }
-  return tables === null ? known : [...new Set(tables)];
+  return tables === null ? existing : [...new Set(tables)];
 }
 
 async function exportTable(
@@ -203,7 +205,7 @@ interface TableToWrite {
   table: string;
   facts: TableFacts;
   layout: LakeLayout;
-  /** Ids of the sets there are. */
+  /** Ids of the existing sets. */
   earlier: readonly string[];
 }
 
@@ -242,7 +244,7 @@ async function writeSet(database: Database, set: TableToWrite, options: ExportOp
     await publishDraft(options.lake, draft, manifest);
     return manifest;
   } catch (error) {
-    // Frees the space at once; what cannot be removed now, the next export removes.
+    // The next export removes what cannot be removed now.
     await rm(draft, { recursive: true, force: true }).catch(() => undefined);
     throw error;
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 export const manifestName = '_manifest.json';
 
-/** What one export of one table is: everything a reader needs to check it without asking anybody. */
+/** Describes one export of one table: everything that a reader needs to check it. */
 export interface Manifest {
   table: string;
   /** Name of the set's folder; sorts by time. */
@@ -13,19 +13,19 @@ export interface Manifest {
   /** Paths relative to the set's folder; `bytes` and `sha256` are the file's. */
   files: { path: string; rows: number; bytes: number; sha256: string }[];
   rows: number;
-  /** Columns as they stand in the files, in order, in DuckDB's names for types. */
+  /** Columns of the files, in order, with DuckDB's names for their types. */
   schema: { name: string; type: string }[];
   /** Lowest and highest `slot`; null where no row has one. */
   slot: { min: number | null; max: number | null };
   /** Sum of each u64 column, exact decimal digits. */
   sums: Record<string, string>;
-  /** Columns the files are split by, as `<column>=<value>` folders; the columns stand in the files too. */
+  /** Columns the files are split by, as `<column>=<value>` folders; the files have these columns, too. */
   partition_by: string[];
-  /** Says the same of two exports exactly when their rows and their layout are the same: see lake-table.ts. */
+  /** Equal for two exports exactly when their rows and layout are equal: see lake-table.ts. */
   fingerprint: string;
 }
 
-/** Id of the set that `current` points to; null when there is none, or no link. */
+/** Id of the set that `current` points to; null when it is missing or not a link. */
 export async function readCurrentId(tableDir: string): Promise<string | null> {
   try {
     return await readlink(join(tableDir, 'current'));
@@ -37,9 +37,9 @@ export async function readCurrentId(tableDir: string): Promise<string | null> {
 }
 
 /**
- * What stands in the place of `current` where that is no link. Tools that copy what links lead to (`cp -rL`, most
- * clients of object stores) make a folder of it, which is a set that says its id.
- * @returns null for a link, or nothing; `id` is null for what no export made
+ * The set in `current` where that is a folder: tools that follow links when copying (`cp -rL`, most clients of object
+ * stores) turn the link into the set, whose manifest has its id.
+ * @returns null for a link or nothing; `id` is null for anything but a set
  */
 export async function readCopiedSet(tableDir: string): Promise<{ id: string | null } | null> {
   const path = join(tableDir, 'current');
@@ -54,8 +54,8 @@ export async function readCopiedSet(tableDir: string): Promise<{ id: string | nu
 }
 
 /**
- * The current set's manifest when the set is whole: every file there with its size. Null when anything is missing,
- * so that a set somebody damaged is written anew.
+ * The current set's manifest, if every file of the set has its size. Otherwise null, so that a damaged set is written
+ * again.
  */
 export async function readCurrentManifest(tableDir: string): Promise<Manifest | null> {
   const id = await readCurrentId(tableDir);
@@ -74,13 +74,13 @@ export async function readCurrentManifest(tableDir: string): Promise<Manifest | 
 /** An id that sorts by time, above every earlier one even when the clock was set back. */
 export function nextExportId(now: Date, earlier: readonly string[]): string {
   const last = earlier.map(timeOf).reduce((latest, ms) => Math.max(latest, ms), 0);
-  const at = new Date(Math.max(now.getTime(), last + 1)).toISOString();
-  return at.replace(/[-:.]/g, '');
+  const time = new Date(Math.max(now.getTime(), last + 1)).toISOString();
+  return time.replace(/[-:.]/g, '');
 }
 
 const idForm = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z$/;
 
-/** True for the folder names that nextExportId gives; anything else in a table's folder is not ours. */
+/** Whether a folder's name is from nextExportId; everything else in a table's folder is not ours. */
 export function isExportId(name: string): boolean {
   return idForm.test(name);
 }

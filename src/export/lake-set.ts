@@ -9,7 +9,7 @@ import { isExportId, type Manifest, manifestName, readCopiedSet, readCurrentId }
 /**
  * The files of the lake. A set is written in a dot-named folder beside the tables, sealed (modes, fsync, manifest
  * last), renamed into its table's folder, and only then pointed to by `current`, again by rename. So whoever follows
- * `current` finds a whole set, also after a power loss; what a killed export leaves is never pointed to.
+ * `current` finds a whole set, also after a power loss, and never the rest of a killed export.
  */
 
 const folderMode = 0o750;
@@ -23,7 +23,7 @@ export async function openLake(lake: string): Promise<void> {
   } catch (error) {
     throw new DiskError(
       `cannot make the lake's folder ${lake} (${(error as NodeJS.ErrnoException).code})`,
-      'Make its place writable, or name another with lake.uri in the config.',
+      'Make its parent writable, or name another with lake.uri in the config.',
       { cause: error },
     );
   }
@@ -39,27 +39,27 @@ export async function openTableFolder(lake: string, table: string): Promise<stri
   await adoptCopiedSet(dir);
   const names = await readdir(dir);
   const current = await readCurrentId(dir);
-  const isLeft = (name: string) => isExportId(name) && (current === null || name > current);
+  const isOrphan = (name: string) => isExportId(name) && (current === null || name > current);
   for (const name of names) {
-    if (name.startsWith(linkPrefix) || isLeft(name)) {
+    if (name.startsWith(linkPrefix) || isOrphan(name)) {
       await rm(join(dir, name), { recursive: true, force: true });
     }
   }
-  return names.filter((name) => isExportId(name) && !isLeft(name)).sort();
+  return names.filter((name) => isExportId(name) && !isOrphan(name)).sort();
 }
 
-/** Makes a link of a `current` that is a folder: the lake was copied with what its links lead to. */
+/** Turns a `current` that is a folder into a link again: the lake was copied by a tool that follows links. */
 async function adoptCopiedSet(dir: string): Promise<void> {
   await refuseForeignSet(dir);
   const id = (await readCopiedSet(dir))?.id;
   if (id == null) return;
-  // The same set under its own name is either a copy of this one or damaged: of the one that readers had it is sure.
+  // Another folder of this id is a copy or damaged; the one that readers used is right.
   await rm(join(dir, id), { recursive: true, force: true });
   await rename(join(dir, 'current'), join(dir, id));
   await pointTo(dir, id);
 }
 
-/** @throws UsageError when something that no export made stands in the place of `current` */
+/** @throws UsageError when `current` is something that no export made */
 export async function refuseForeignSet(dir: string): Promise<void> {
   const copied = await readCopiedSet(dir);
   if (copied === null || copied.id !== null) return;
@@ -69,12 +69,12 @@ export async function refuseForeignSet(dir: string): Promise<void> {
   );
 }
 
-/** Where a set is written. */
+/** The folder that a set is written in. */
 export function nameDraft(lake: string, table: string, id: string): string {
   return join(lake, `${draftPrefix}${table}-${id}`);
 }
 
-/** Makes it an empty folder, without what an earlier attempt wrote. */
+/** Creates an empty folder, removing what an earlier attempt wrote. */
 export async function createDraft(draft: string): Promise<void> {
   await rm(draft, { recursive: true, force: true });
   makeSharedFolder(draft, folderMode);
@@ -139,7 +139,7 @@ export async function removeOldSets(tableDir: string, ids: readonly string[], ke
   const current = await readCurrentId(tableDir);
   for (const id of ids.slice(0, Math.max(0, ids.length - keep))) {
     if (id === current) continue;
-    // Without its manifest a set is no set: a reader that comes meanwhile is not misled by half of it.
+    // The manifest goes first: readers do not take a folder without one for a set.
     await rm(join(tableDir, id, manifestName), { force: true });
     await rm(join(tableDir, id), { recursive: true, force: true });
   }

@@ -5,29 +5,29 @@ import type { Database } from '../warehouse/database.ts';
 import { lakeType } from '../warehouse/lake-type.ts';
 import type { Manifest } from './lake-manifest.ts';
 
-/** How a table is written: part of its fingerprint, so a change of it writes the table anew. */
+/** How a table is written. It is part of the fingerprint, so a change writes the table again. */
 export interface LakeLayout {
   partitionBy: readonly string[];
   /** Compressed bytes after which a file is full and the next one begins. */
   fileBytes: number;
 }
 
-/** A column and the type it has in Parquet. */
+/** A column and its type in Parquet. */
 export interface LakeColumn {
   name: string;
   type: string;
   lakeType: string;
 }
 
-/** What one scan of a table says of it. */
+/** The result of one scan of a table. */
 export interface TableFacts extends Pick<Manifest, 'rows' | 'slot' | 'sums' | 'fingerprint'> {
   columns: LakeColumn[];
 }
 
-// Raised when the same rows would be written differently.
+// To be raised when the same rows would be written differently.
 const formatVersion = 1;
 
-/** A table as the lake has it. */
+/** A table of the lake. */
 export interface LakeTable {
   name: string;
   columns: LakeColumn[];
@@ -35,8 +35,8 @@ export interface LakeTable {
 }
 
 /**
- * Base tables of the main schema, the histories of those that have one, and the views that are named, by name. Two
- * statements for all of them: a night changes a few of the tables, and most never have a row.
+ * Base tables of the main schema, their histories, and these views, by name. Two statements read all of them, because a
+ * night changes few tables and most never have a row.
  */
 export async function readLakeTables(
   database: Database,
@@ -57,9 +57,9 @@ export async function readLakeTables(
   );
   const tables = new Map<string, LakeTable>();
   for (const { table, name, type } of columns) {
-    const known = tables.get(table) ?? { name: table, columns: [], rows: 0 };
-    known.columns.push({ name, type, lakeType: lakeType(type) });
-    tables.set(table, known);
+    const lakeTable = tables.get(table) ?? { name: table, columns: [], rows: 0 };
+    lakeTable.columns.push({ name, type, lakeType: lakeType(type) });
+    tables.set(table, lakeTable);
   }
   const counts = [...tables.keys()].map((name) => `(select count(*) from ${quoteName(name)})`);
   const [row] = await database.rows<{ counts: readonly bigint[] }>(`select [${counts.join(', ')}] as counts`);
@@ -78,9 +78,9 @@ export function lakeSelectList(columns: readonly LakeColumn[], from?: string): s
 }
 
 /**
- * Reads a table once, if it has rows: slots, exact sums of its u64 columns, and its fingerprint. That is made of the
- * number of rows and the sum and XOR of a 64-bit hash of every row (so it does not depend on their order), the columns,
- * and the layout. Any change of any value changes it, a confirmed `slot` or `seen_at` too: the files carry them.
+ * Reads a table once, if it has rows: slots, exact sums of its u64 columns, and its fingerprint. That consists
+ * of the number of rows, the sum and XOR of a 64-bit hash of every row (so their order does not matter), the columns and
+ * the layout. Any change of a value changes it, also a new `slot` or `seen_at`, because the files have them.
  */
 export async function readTableFacts(
   database: Database,
@@ -121,8 +121,8 @@ async function scanTable(
 }
 
 /**
- * Columns that a row's hash is made of. The row's hashes, which are among them, speak for its lists: of assets, hashing
- * those again takes two thirds of the time.
+ * Columns for a row's hash. Its lists are left out where `record_hash` covers them: hashing them again takes two thirds
+ * of the time for assets.
  */
 function hashedColumns(columns: readonly LakeColumn[]): string[] {
   const hasHash = columns.some(({ name }) => name === 'record_hash');
@@ -133,7 +133,7 @@ function slotOf(value: bigint | string | null | undefined): number | null {
   return value === null || value === undefined ? null : Number(value);
 }
 
-/** @throws UsageError with the place of `lake.partition_by` when it names a column that the table does not have */
+/** @param place where the config sets it @throws UsageError for a column that the table does not have */
 export function checkPartitionColumns(
   table: string,
   columns: readonly { name: string }[],

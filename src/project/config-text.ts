@@ -1,6 +1,6 @@
 import type { Followed } from './project.ts';
 
-/** `ledgerlake.yaml` of a new project: everything commented, because every default is a good one. Pure. */
+/** `ledgerlake.yaml` of a new project: everything commented out, because the defaults are good. Pure. */
 export function configText({ wallets }: Followed): string {
   const wallet = wallets.length > 0 ? '' : '# ';
   return `# yaml-language-server: $schema=./config.schema.json
@@ -8,7 +8,7 @@ export function configText({ wallets }: Followed): string {
 # Never write the API key here: set LEDGERLAKE_API_KEY in the environment, or in .env (see .env.example).
 
 api:
-  # Where the API answers. LEDGERLAKE_RPC_URL and LEDGERLAKE_WALLET_URL win. Without any URL sample data is crawled.
+  # Where the API answers. LEDGERLAKE_RPC_URL and LEDGERLAKE_WALLET_URL win. Without any URL, sample data is crawled.
   # rpc_url: https://rpc.example.com
   # wallet_url: https://wallet.example.com
 
@@ -28,16 +28,16 @@ api:
 warehouse:
   # Memory of DuckDB. Raise it for tables of tens of millions of rows.
   # memory_limit: 1GB
-  # Days that the raw answers are kept: a corrected mapping is applied to them without a request.
+  # Days that raw answers are kept; a corrected mapping is applied to them without a request.
   # keep_raw_days: 30
 
 lake:
-  # Where the Parquet goes; left out, lake/ in the data folder. Left out, all tables are exported.
+  # Where the Parquet goes (default: lake/ in the data folder), and which tables (default: all).
   # uri: /srv/lake
   # tables: [assets, token_accounts]
   # partition_by: { assets: [collection] }
 
-# Several environments: what is different in each. Choose one with --env or LEDGERLAKE_ENV.
+# Several environments: the differences of each. Choose one with --env or LEDGERLAKE_ENV.
 # environments:
 #   prod: { api: { rpc_url: https://rpc.example.com, limits: { das: { rps: 50 } } } }
 #   dev: { api: { rpc_url: https://devnet.example.com } }
@@ -56,7 +56,7 @@ LEDGERLAKE_API_KEY=
 `;
 }
 
-/** What of a project is nobody else's. */
+/** Files of a project that git must not have. */
 export const gitignoreText = `data/
 *.log
 .env

@@ -2,7 +2,7 @@ import type { ProjectFile, ProjectOptions } from './project.ts';
 
 const schemaLine = '# yaml-language-server: $schema=./job.schema.json\n';
 
-/** The jobs of what is followed, and their target files. Pure. */
+/** Job files for the followed addresses, and their target files. Pure. */
 export function jobFiles({ followed, isSample }: ProjectOptions): ProjectFile[] {
   const files: ProjectFile[] = [];
   const addJob = (name: string, text: string) =>
@@ -38,7 +38,7 @@ export function jobFiles({ followed, isSample }: ProjectOptions): ProjectFile[] 
 }
 
 function targetText(name: string, addresses: readonly string[], isSample: boolean): string {
-  const sample = isSample ? ' These are of the sample API (`ledgerlake sandbox`): put your own here.' : '';
+  const sample = isSample ? ' These are from the sample API (`ledgerlake sandbox`): put your own here.' : '';
   return `# The ${name} we follow: one address a line; # starts a comment.${sample}\n${addresses.join('\n')}\n`;
 }
 
@@ -47,10 +47,10 @@ method: getAssetsByGroup
 params: { groupKey: collection }
 for_each:
   groupValue: { file: targets/collections.txt }
-# A full crawl asks for every page every night. To ask for what changed only, and for everything once a week:
+# A full crawl requests every page every night. To request only changes, and everything once a week:
 # mode: incremental
 # full_every: 7d
-# A collection of millions is walked faster in parallel ranges of its ids:
+# A collection of millions is crawled faster in parallel ranges of its ids:
 # partitions: 8
 `;
 
@@ -69,7 +69,7 @@ method: getAssetBatch
 after: [${after.join(', ')}]
 for_each:
   ids:
-    # No answer has carried content yet, or the asset changed after the answer its content is from.
+    # No answer has carried content yet, or the asset has changed since.
     sql: select id from assets where content_seen_at is null or content_slot < changed_slot order by id
 `;
 

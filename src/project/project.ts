@@ -11,12 +11,12 @@ export type Schedule = (typeof schedules)[number];
 
 export interface ProjectOptions {
   followed: Followed;
-  /** The addresses are the sample API's, because none was given. */
+  /** Whether the addresses are from the sample API, because none was given. */
   isSample: boolean;
   schedules: readonly Schedule[];
   /** Absolute path of the project's folder. */
   folder: string;
-  /** The words of a command line that starts this program from anywhere. */
+  /** Words of a command line that starts this program from any folder. */
   program: readonly string[];
   version: string;
 }

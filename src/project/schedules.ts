@@ -1,11 +1,11 @@
 import { quoteForShell } from '../shell-words.ts';
 import type { ProjectFile, ProjectOptions, Schedule } from './project.ts';
 
-type Place = Pick<ProjectOptions, 'folder' | 'program' | 'version'>;
+type ScheduleOptions = Pick<ProjectOptions, 'folder' | 'program' | 'version'>;
 
-/** What starts a run every night at 02:30 and stops it after five hours; the next run continues. Pure. */
-export function scheduleFiles(schedule: Schedule, place: Place): ProjectFile[] {
-  return writers[schedule](place);
+/** Files that start a run every night at 02:30 and stop it after five hours; the next run continues. Pure. */
+export function scheduleFiles(schedule: Schedule, options: ScheduleOptions): ProjectFile[] {
+  return writers[schedule](options);
 }
 
 /** For cron, which takes a bare `%` for the end of the line. */
@@ -19,18 +19,18 @@ function systemdWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? escaped : JSON.stringify(escaped);
 }
 
-/** For Python, whose texts JSON's are. */
+/** For a shell. */
 function shellLine(words: readonly string[]): string {
   return words.map(quoteForShell).join(' ');
 }
 
-const writers: Record<Schedule, (place: Place) => ProjectFile[]> = {
+const writers: Record<Schedule, (options: ScheduleOptions) => ProjectFile[]> = {
   cron: ({ folder, program }) => [
     {
       path: 'schedule/crontab',
-      text: `# Add these lines to your crontab: crontab -e. Exit 75 says: stopped as asked, the next night goes on.
+      text: `# Add these lines to your crontab: crontab -e. Exit 75 means: stopped as asked; the next night continues.
 30 2 * * * cd ${cronWords([folder])} && { ${cronWords(program)} run --until 5h || test $? -eq 75; } >> ledgerlake.log 2>&1
-# Says by its exit code, 5, that something is stale or refused. cron mails what it prints.
+# Exits with 5 when something is stale or refused; cron mails the output.
 0 9 * * * cd ${cronWords([folder])} && ${cronWords(program)} check --max-age 26h
 `,
     },
@@ -50,7 +50,7 @@ Type=oneshot
 User=ledgerlake
 WorkingDirectory=${folder.replaceAll('%', '%%')}
 ExecStart=${program.map(systemdWord).join(' ')} run --until 5h --no-progress
-# Stopped as asked: the next night goes on.
+# Stopped as asked: the next night continues.
 SuccessExitStatus=75
 `,
     },
@@ -71,7 +71,7 @@ WantedBy=timers.target
   github: ({ version }) => [
     {
       path: '.github/workflows/ledgerlake.yml',
-      text: `# The data folder travels in the cache: fine to begin with. A large one wants a machine of its own.
+      text: `# The cache keeps the data folder between runs. A large one needs a machine of its own.
 name: ledgerlake
 on:
   schedule:
@@ -96,7 +96,7 @@ jobs:
           key: ledgerlake-\${{ github.run_id }}
           restore-keys: ledgerlake-
       - run: npm install --global ledgerlake@${version}
-      # 75: stopped as asked, the next night goes on.
+      # 75: stopped as asked; the next night continues.
       - run: ledgerlake run --until 5h || test $? -eq 75
       - run: ledgerlake check --max-age 26h
 `,
@@ -131,10 +131,10 @@ spec:
           securityContext: { runAsNonRoot: true, runAsUser: 1000, fsGroup: 1000 }
           containers:
             - name: ledgerlake
-              # An image of your own that has ledgerlake ${version} on its PATH.
+              # Your image with ledgerlake ${version} on its PATH.
               image: registry.example.com/ledgerlake:${version}
               workingDir: /ledgerlake
-              # 75: stopped as asked, the next night goes on.
+              # 75: stopped as asked; the next night continues.
               command: ["sh", "-c", "ledgerlake run --until 5h || test $? -eq 75"]
               env:
                 - { name: LEDGERLAKE_RPC_URL, value: "https://rpc.example.com" }
@@ -173,7 +173,7 @@ with DAG(
 ) as dag:
     run = BashOperator(
         task_id="run",
-        # 75: stopped as asked, the next night goes on.
+        # 75: stopped as asked; the next night continues.
         bash_command=${JSON.stringify(`${shellLine(program)} run --until 5h --no-progress || test $? -eq 75`)},
         cwd=${JSON.stringify(folder)},
     )
@@ -205,7 +205,7 @@ def ledgerlake_snapshot(context: dagster.AssetExecutionContext) -> dagster.Mater
     done = subprocess.run(
         [*PROGRAM, "run", "--until", "5h", "--json"], cwd=FOLDER, stdout=subprocess.PIPE, text=True
     )
-    # 75: stopped as asked, the next night goes on.
+    # 75: stopped as asked; the next night continues.
     if done.returncode not in (0, 75):
         raise dagster.Failure(f"ledgerlake ended with {done.returncode}")
     report = json.loads(done.stdout)

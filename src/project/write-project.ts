@@ -3,25 +3,25 @@ import { dirname, join } from 'node:path';
 import { makeSharedFolder, sharedMode } from '../file-modes.ts';
 import type { ProjectFile } from './project.ts';
 
-/** What became of each file, by path. */
+/** The result for each file, by path. */
 export interface Written {
   written: string[];
-  /** Was there already, and stays as it is. */
+  /** Existing files, which stay unchanged. */
   kept: string[];
 }
 
-/** Writes the files that are not there yet; never touches one that is. */
+/** Writes the files that do not exist yet; never changes an existing one. */
 export async function writeProject(folder: string, files: readonly ProjectFile[]): Promise<Written> {
   const result: Written = { written: [], kept: [] };
   for (const { path, text } of files) {
-    const place = join(folder, path);
-    makeSharedFolder(dirname(place), 0o755);
-    ((await writeNew(place, text)) ? result.written : result.kept).push(path);
+    const file = join(folder, path);
+    makeSharedFolder(dirname(file), 0o755);
+    ((await writeNew(file, text)) ? result.written : result.kept).push(path);
   }
   return result;
 }
 
-/** @returns false when something stands there, a link that leads nowhere included */
+/** @returns false when the path exists, even as a dangling link */
 async function writeNew(path: string, text: string): Promise<boolean> {
   try {
     const file = await open(path, 'wx', 0o600);

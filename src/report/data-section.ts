@@ -41,7 +41,7 @@ function renderAssets({ assets, collections, holders }: SnapshotData): Html | nu
     ...['assets', 'holders', 'compressed'].map((name) => ({ name, right: true })),
     ...[{ name: 'largest holder' }, { name: 'ten largest' }],
   ];
-  const owners = holders.map((one) => [layOutId(one.owner), groupDigits(one.assets), layOutShare(one.share)]);
+  const owners = holders.map((row) => [layOutId(row.owner), groupDigits(row.assets), layOutShare(row.share)]);
   return html`<section><h2>Assets</h2>${tiles}<h3>Collections</h3>${layOutTable(columns, rows)}<h3>Largest owners</h3>${layOutTable(
     [{ name: 'owner' }, { name: 'assets', right: true }, { name: 'share' }],
     owners,
@@ -50,12 +50,12 @@ function renderAssets({ assets, collections, holders }: SnapshotData): Html | nu
 
 function renderBalances({ balances }: SnapshotData): Html | null {
   if (balances.length === 0) return null;
-  const rows = balances.map((one) => [
-    layOutId(one.mint),
-    groupDigits(one.accounts),
-    groupDigits(one.holders),
-    groupDigits(one.amount ?? '–'),
-    layOutShare(one.top_share),
+  const rows = balances.map((row) => [
+    layOutId(row.mint),
+    groupDigits(row.accounts),
+    groupDigits(row.holders),
+    groupDigits(row.amount ?? '–'),
+    layOutShare(row.top_share),
   ]);
   const columns = [
     { name: 'mint' },
@@ -75,7 +75,7 @@ function renderSignatures({ signatures }: SnapshotData): Html | null {
     title: `Compression signatures, ${formatTime(first.begun_at)} to ${formatTime(last.begun_at)}`,
     summary: 'Signatures by the time of their slot',
     labels: signatures.map(({ begun_at }) => label(begun_at)),
-    series: [{ name: 'signatures', values: signatures.map((one) => Number(one.signatures)) }],
+    series: [{ name: 'signatures', values: signatures.map((row) => Number(row.signatures)) }],
   });
   return html`<section><h2>Signatures</h2><div class="charts">${chart}</div></section>`;
 }

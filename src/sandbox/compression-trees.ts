@@ -56,7 +56,8 @@ export interface NewAddressProof {
 /**
  * The trees of the addresses in use, linked in the order of their bytes. The leaf of an element is
  * sha256(its address ‖ the next higher one); leaf 0 is the lowest address (32 zero bytes), leaf 1 the highest
- * (32 bytes of 255, whose next is the lowest), and the others follow in the order they were taken. The proof is the one of the leaf at `lowElementLeafIndex`, sha256(lower ‖ higher range address);
+ * (32 bytes of 255, whose next is the lowest), and the others follow in the order they were taken. The
+ * proof is the one of the leaf at `lowElementLeafIndex`, sha256(lower ‖ higher range address);
  * `nextIndex` is the leaf of the higher one. `MerkleTree` says how a proof leads to the root.
  */
 export interface AddressTrees {

@@ -95,7 +95,7 @@ export interface Held {
 }
 
 /** A target that has a checkpoint. */
-export interface KnownTarget {
+export interface CheckpointTarget {
   job: string;
   target: string;
   former: boolean;
@@ -116,8 +116,8 @@ export interface PublishedStatus {
   held: Held[];
   /** Crawls that are in the tables. */
   done: ReadonlySet<string>;
-  /** By job. */
-  known: KnownTarget[];
+  /** Every target with a checkpoint, by job. */
+  checkpointTargets: CheckpointTarget[];
 }
 
 /** The requested job, and the targets by the job files. */
@@ -144,8 +144,8 @@ export async function readPublished(
   try {
     await requireSchema(database);
     await database.run(readSql('status/target-status.sql'));
-    const known = await readKnownTargets(database, request);
-    const former = known.filter(({ former }) => former);
+    const checkpointTargets = await readCheckpointTargets(database, request);
+    const former = checkpointTargets.filter(({ former }) => former);
     await database.run(readSql('status/former.sql'), {
       jobs: former.map(({ job }) => job),
       targets: former.map(({ target }) => target),
@@ -159,7 +159,7 @@ export async function readPublished(
       unfollowed: await countUnfollowed(database),
       held: await database.rows<Held>(readSql('status/held.sql'), { job }),
       done: new Set(done.map(crawlKey)),
-      known,
+      checkpointTargets,
       jobs: await database.rows<PublishedJob>(readSql('status/jobs.sql')),
       targets:
         job === null ? [] : await database.rows<PublishedTarget>(readSql('status/targets.sql'), { job }),
@@ -182,7 +182,10 @@ async function countUnfollowed(database: Database): Promise<Record<string, numbe
 }
 
 /** Reads the targets with a checkpoint. The runs come from the snapshot too, because its checkpoints lack later crawls. */
-async function readKnownTargets(database: Database, { files, named }: StatusRequest): Promise<KnownTarget[]> {
+async function readCheckpointTargets(
+  database: Database,
+  { files, named }: StatusRequest,
+): Promise<CheckpointTarget[]> {
   const runs = await database.rows<RunEntry>(readSql('status/runs.sql'));
   const rows = await database.rows<CrawledTarget & { job: string }>(
     'select job, target, last_run as "lastRun" from target_status order by job, target',

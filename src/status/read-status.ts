@@ -13,9 +13,9 @@ import { type LeftOut, lastOfTables, listLeftOut, type RunEntry, readRunLog } fr
 import { type RunState, readRunning } from '../run/run-state.ts';
 import { isSnapshotMissing } from '../warehouse/open-snapshot.ts';
 import {
+  type CheckpointTarget,
   type Gap,
   type Held,
-  type KnownTarget,
   type PublishedJob,
   type PublishedStatus,
   type PublishedTarget,
@@ -108,10 +108,10 @@ export async function readStatus(
         unfollowed: {},
         held: [],
         done: new Set<string>(),
-        known: [],
+        checkpointTargets: [],
       };
   const elsewhere = await findElsewhere(runs, files);
-  const names = listJobs(published.known, files, elsewhere);
+  const names = listJobs(published.checkpointTargets, files, elsewhere);
   if (job !== null) requireJob(job, names);
   const { done } = published;
   const spent = await sumRequests(folder.requests, billingPeriodStart(new Date(), config.billingDay));
@@ -119,7 +119,7 @@ export async function readStatus(
     nextFull(last, files.jobs.find((file) => file.name === name)?.fullEveryMs ?? null);
   const describeJob = (name: string): JobStatus => {
     const job = published.jobs.find((job) => job.job === name) ?? unpublishedJob(name);
-    const known = published.known.filter((target) => target.job === name);
+    const known = published.checkpointTargets.filter((target) => target.job === name);
     const file = requested.find((file) => file.name === name);
     const never = file === undefined ? null : countNever(file, named.get(name) ?? null, known);
     return {
@@ -161,7 +161,7 @@ export async function readStatus(
 
 /** Published jobs, then those with only a file, then those without a file any more. */
 function listJobs(
-  known: readonly KnownTarget[],
+  known: readonly CheckpointTarget[],
   files: JobFiles,
   elsewhere: ReadonlyMap<string, string>,
 ): string[] {
@@ -196,7 +196,7 @@ async function findElsewhere(
 function countNever(
   job: Job,
   named: ReadonlySet<string> | null,
-  known: readonly KnownTarget[],
+  known: readonly CheckpointTarget[],
 ): number | null {
   if (named === null || job.operation.paging === 'batch') return null;
   const crawled = new Set(known.map(({ target }) => target));

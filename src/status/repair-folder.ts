@@ -70,8 +70,8 @@ async function repairPages(
   const complete = await readComplete(folder, config);
   // An unreadable line may have been the last one of any crawl that now has no end.
   const open = plan.hasUnknown ? await listOpen(folder.landing) : [];
-  const asked = new Map([...open, ...plan.broken].map((broken) => [crawlKey(broken), broken]));
-  const askedAgain = [...asked].flatMap(([key, { job, target, fromPage }]) =>
+  const incomplete = new Map([...open, ...plan.broken].map((broken) => [crawlKey(broken), broken]));
+  const askedAgain = [...incomplete].flatMap(([key, { job, target, fromPage }]) =>
     complete.has(key) ? [] : { job, target, fromPage },
   );
   const done = plan.rewritten.map(
