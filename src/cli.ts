@@ -4,12 +4,12 @@ import { reportFailure } from './commands/report-failure.ts';
 import { keepFilesPrivate } from './file-modes.ts';
 import { exitOnSignals } from './stop-signals.ts';
 
-// What belongs to the process as a whole; `runCommandLine` is the program.
+// The process's own set-up; `runCommandLine` is the program.
 exitOnSignals();
 keepFilesPrivate();
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    // A reader that has seen enough (`| head`), or a terminal that was closed, is no failure.
+    // A reader that stops (`| head`), or a terminal that was closed, is no failure.
     const isGone = error.code === 'EPIPE' || (error.code === 'EIO' && stream.isTTY);
     if (!isGone) process.exit(reportFailure(error));
   });

@@ -4,16 +4,16 @@ import { DiskError, LedgerlakeError, UsageError } from './errors.ts';
 import { makeSharedFolder } from './file-modes.ts';
 import { syncDirectory } from './landing/segment-files.ts';
 
-/** Where everything of one data folder stands. Landing, staging, archive and build are the owner's alone. */
+/** The paths of one data folder. Landing, staging, archive and build are readable by their owner only. */
 export interface DataFolder {
   root: string;
   landing: string;
-  /** Pages received outside a run, until the next one takes them in. */
+  /** Pages received outside a run, until the next run takes them in. */
   incoming: string;
   staging: string;
   archive: string;
   temp: string;
-  /** Archived segments while their rows are recomputed; nothing else is ever in it. */
+  /** Archived segments while they are replayed; otherwise empty. */
   replay: string;
   build: string;
   snapshot: string;
@@ -23,11 +23,11 @@ export interface DataFolder {
   rates: string;
   runState: string;
   lake: string;
-  /** What a repair set aside, a folder each time. */
+  /** What repairs set aside, a folder for each repair. */
   damaged: string;
 }
 
-/** The places of a data folder; touches no file. */
+/** The paths of a data folder. Pure. */
 export function dataFolder(root: string): DataFolder {
   return {
     root,
@@ -50,31 +50,31 @@ export function dataFolder(root: string): DataFolder {
 }
 
 /**
- * Refuses a folder that DuckDB cannot be told of. In paths of files to read it takes `[`, `*` and `?` for patterns, and
- * no pattern leads through a backslash; in the path of a database, `?` ends it. All else is fine (`escapeGlob`).
- * @param place where the path was named, as errors name it
+ * Refuses a path that DuckDB cannot open. In paths of files to read it takes `[`, `*` and `?` for patterns, and no pattern
+ * can contain a backslash; in the path of a database, `?` ends the path. `escapeGlob` handles all other paths.
+ * @param option where the path was given, as errors name it
  * @throws UsageError
  */
-export function refuseOddPath(path: string, place: '--data-dir' | 'lake.uri'): void {
-  const cannot =
-    place === '--data-dir' && path.includes('?')
+export function refuseOddPath(path: string, option: '--data-dir' | 'lake.uri'): void {
+  const problem =
+    option === '--data-dir' && path.includes('?')
       ? 'DuckDB opens no database below a path with a ?'
       : /\\/.test(path) && /[[*?]/.test(path)
         ? 'DuckDB reads no file below a path with a backslash and one of [, * and ?'
         : null;
-  if (cannot !== null)
-    throw new UsageError(`${place}: ${path}: ${cannot}`, 'Rename the folder, or name another.');
+  if (problem !== null)
+    throw new UsageError(`${option}: ${path}: ${problem}`, 'Rename the folder, or name another.');
 }
 
-/** Makes the folders. @throws DiskError when the place cannot be written; UsageError where it is relative to a removed folder */
+/** Makes the folders. @throws DiskError when they cannot be written; UsageError for a path relative to a removed folder */
 export async function makeDataFolder(folder: DataFolder): Promise<void> {
   try {
-    // The root stays readable by the group: the snapshot and the lake stand in it.
+    // The root is readable by the group, because it holds the snapshot and the lake.
     const topmost = makeSharedFolder(folder.root, 0o750);
     if (topmost !== undefined) await syncNames(resolve(folder.root), resolve(topmost));
     for (const dir of [folder.landing, folder.staging, folder.archive, folder.temp])
       await mkdir(dir, { recursive: true, mode: 0o700 });
-    // Before a request is paid for, not where the first page of it lands.
+    // Checked now, before a request is paid for whose page cannot land.
     for (const dir of [folder.root, folder.landing, folder.staging, folder.archive, folder.temp])
       await access(dir, constants.W_OK);
   } catch (error) {
@@ -87,7 +87,7 @@ export async function makeDataFolder(folder: DataFolder): Promise<void> {
   }
 }
 
-/** Makes the names of a new folder, and of those above it up to `topmost`, survive a power loss. */
+/** Makes the names of a new folder, and of its parents up to `topmost`, survive a power loss. */
 async function syncNames(folder: string, topmost: string): Promise<void> {
   await syncDirectory(dirname(folder));
   if (folder !== topmost) await syncNames(dirname(folder), topmost);

@@ -6,7 +6,7 @@
  */
 export abstract class LedgerlakeError extends Error {
   abstract readonly exitCode: number;
-  /** What to do about it, in one sentence. */
+  /** What the user can do about it. */
   readonly hint: string;
 
   constructor(message: string, hint: string, options?: ErrorOptions) {
@@ -26,15 +26,15 @@ export class DiskError extends LedgerlakeError {
   readonly exitCode = 74;
 }
 
-/** Exit 74 too: a file's bytes are not what was written. A damaged build is rebuilt by the run that meets it. */
+/** Exit 74 too: a file's bytes are not what was written. The run that finds a damaged build rebuilds it. */
 export class DamagedFile extends DiskError {}
 
-/** Exit 74 too: a page of the landing log, or the line that speaks of it, is not what was received. */
+/** Exit 74 too: a page of the landing log, or its page line, is not what was received. */
 export class DamagedLanding extends DiskError {}
 
-/** Exit 75: stopped early as asked (budget, time, signal, lock), everything received kept; running again goes on. */
+/** Exit 75: stopped early (budget, time, signal, lock) with everything received kept; the next run continues. */
 export class StoppedEarly extends LedgerlakeError {
-  /** 69 where it was the API that stopped it (`ApiStopped`). */
+  /** 69 where the API stopped it (`ApiStopped`). */
   readonly exitCode: 69 | 75 = 75;
 }
 
@@ -43,14 +43,14 @@ export class KeyRefused extends LedgerlakeError {
   readonly exitCode = 77;
 }
 
-/** Of several failures the one whose exit code counts; bugs count before all. Pure. */
+/** Chooses, of several failures, the one whose exit code counts; bugs count before all others. Pure. */
 export function mostSevere(failures: readonly unknown[]): unknown {
   const rank = (failure: unknown) => {
     const error = asDiskError(failure);
-    const known = error instanceof LedgerlakeError ? severity.indexOf(error.exitCode) : -1;
-    return known === -1 ? severity.length : known;
+    const index = error instanceof LedgerlakeError ? severity.indexOf(error.exitCode) : -1;
+    return index === -1 ? severity.length : index;
   };
-  return failures.reduce((most, failure) => (rank(failure) > rank(most) ? failure : most));
+  return failures.reduce((worst, failure) => (rank(failure) > rank(worst) ? failure : worst));
 }
 
 const severity = [75, 69, 74, 77];
@@ -76,7 +76,7 @@ const noRights = {
   hint: 'Run it as the user that owns the files, or correct the permissions: nothing received is lost.',
 };
 
-/** What is said of a path that cannot be used whatever room there is, by the code of the file system's error. */
+/** The message for a path that cannot be used, by the code of the file system's error. */
 const refusals: Readonly<Record<string, { what: string; hint: string; duckdb: string }>> = {
   EACCES: { ...noRights, duckdb: 'Permission denied' },
   EPERM: { ...noRights, duckdb: 'Operation not permitted' },
@@ -160,7 +160,7 @@ function findGone({ code, path, message }: NodeJS.ErrnoException): string | null
   return unmatched ?? unopened ?? null;
 }
 
-/** The path that an error says cannot be used, and the code of why; null for other errors. DuckDB has only words. */
+/** The path that an error refuses, and the error's code; null for other errors. DuckDB's errors have only a message. */
 function findRefusal(error: NodeJS.ErrnoException): { path: string; code: string } | null {
   const { code, path, message } = error;
   if (code !== undefined && path !== undefined && Object.hasOwn(refusals, code)) return { path, code };
@@ -169,7 +169,7 @@ function findRefusal(error: NodeJS.ErrnoException): { path: string; code: string
   return file === undefined || known === undefined ? null : { path: file, code: known[0] };
 }
 
-/** Whether DuckDB says that a file is not, or is no longer, a whole database. It does so only in words. */
+/** Whether an error of DuckDB means that a file is no whole database. Only its message shows that. */
 export function isDamaged(error: unknown): boolean {
   return (
     error instanceof Error &&
@@ -180,7 +180,7 @@ export function isDamaged(error: unknown): boolean {
   );
 }
 
-/** Whether DuckDB could not write, for want of room. It says so only in words. */
+/** Whether an error of DuckDB means that the disk is full. Only its message shows that. */
 export function isDiskFull(error: unknown): boolean {
   return (
     error instanceof Error && /No space left on device|Could not write file|Disk quota/i.test(error.message)

@@ -2,38 +2,38 @@ import { mkdirSync, realpathSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { UsageError } from './errors.ts';
 
-/** What this process takes from the modes of folders that others may read. */
+/** The umask for folders that others may read: the one the program was started with. */
 let sharedUmask = process.umask();
 
 /**
- * From now on every file is its owner's alone, those too that DuckDB makes by itself (write-ahead log, drafts, spill):
- * a later chmod would come too late. What others may read gets its mode explicitly.
+ * Makes every new file private to its owner, DuckDB's own files included (write-ahead log, drafts, spill), for which a later
+ * chmod would come too late. What others may read gets its mode explicitly.
  */
 export function keepFilesPrivate(): void {
   sharedUmask = process.umask(0o077);
 }
 
-let privateWorks = 0;
+let worksUnderWay = 0;
 
-/** As `keepFilesPrivate`, while `work` goes on: for a process that is not the program's own. */
+/** As `keepFilesPrivate` during `work`, for a process that is not the program's own. */
 export async function withPrivateFiles<T>(work: () => Promise<T>): Promise<T> {
-  if (privateWorks === 0) keepFilesPrivate();
-  privateWorks += 1;
+  if (worksUnderWay === 0) keepFilesPrivate();
+  worksUnderWay += 1;
   try {
     return await work();
   } finally {
-    privateWorks -= 1;
-    if (privateWorks === 0) process.umask(sharedUmask);
+    worksUnderWay -= 1;
+    if (worksUnderWay === 0) process.umask(sharedUmask);
   }
 }
 
 /**
- * Makes a folder that others may read, and those above it, with this mode less the umask the program was started with.
- * @returns the topmost of those that were made; undefined when all were there
+ * Makes a folder that others may read, and its parents, with this mode less the umask the program was started with.
+ * @returns the topmost folder that was made; undefined when all existed
  * @throws UsageError as `refuseGoneFolder`, where the path is relative
  */
 export function makeSharedFolder(path: string, mode: number): string | undefined {
-  // Of a folder that is gone, Node's mkdirSync looks for a parent without end.
+  // In a removed folder, Node's mkdirSync looks for a parent for ever.
   if (!isAbsolute(path)) refuseGoneFolder();
   const before = process.umask(sharedUmask);
   try {
@@ -43,7 +43,7 @@ export function makeSharedFolder(path: string, mode: number): string | undefined
   }
 }
 
-/** @throws UsageError where the current folder was removed: no relative path leads anywhere then */
+/** @throws UsageError where the current folder was removed, so that no relative path can be used */
 export function refuseGoneFolder(): void {
   try {
     realpathSync.native('.');
@@ -53,7 +53,7 @@ export function refuseGoneFolder(): void {
   }
 }
 
-/** This mode less the umask the program was started with: for a file that is no secret of the data folder. */
+/** This mode less the umask the program was started with, for a file that others may read. */
 export function sharedMode(mode: number): number {
   return mode & ~sharedUmask;
 }

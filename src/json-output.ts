@@ -1,28 +1,28 @@
 import { LedgerlakeError, StoppedEarly } from './errors.ts';
 
 let wantsJson = false;
-let isPrinted = false;
+let hasResult = false;
 
-/** Looks whether `--json` is among the arguments of the command that begins: it may fail before they are parsed. */
+/** Looks for `--json` among a command's arguments, because the command may fail before they are parsed. */
 export function beginOutput(args: readonly string[]): void {
   const end = args.indexOf('--');
   wantsJson = (end === -1 ? args : args.slice(0, end)).includes('--json');
-  isPrinted = false;
+  hasResult = false;
 }
 
-/** To be called by whatever writes a command's result to stdout. */
+/** Must be called by what writes a command's result to stdout. */
 export function noteResult(): void {
-  isPrinted = true;
+  hasResult = true;
 }
 
-/** What `--json` prints in place of a result, so that a program always has one document to read. */
+/** Prints a failure as the `--json` document, unless a result was printed: a program always reads one document. */
 export function printFailure(error: unknown, exitCode: number): void {
-  if (isPrinted || !wantsJson) return;
+  if (hasResult || !wantsJson) return;
   noteResult();
   process.stdout.write(`${JSON.stringify(failureDocument(error, exitCode), null, 2)}\n`);
 }
 
-/** `stopped` is as a run's report has it. Pure. */
+/** The document of a failure; `stopped` has the form of a run's report. Pure. */
 function failureDocument(error: unknown, exitCode: number): Record<string, unknown> {
   const message = error instanceof Error ? error.message : String(error);
   const hint = error instanceof LedgerlakeError ? error.hint : null;

@@ -1,4 +1,4 @@
-/** Which project a call is about. Paths are relative to the current folder. */
+/** The project of a call. Paths are relative to the current folder. */
 export interface ProjectOptions {
   /** Config file. Default: `ledgerlake.yaml` where there is one. */
   config?: string | undefined;
@@ -8,7 +8,7 @@ export interface ProjectOptions {
   dataDir?: string | undefined;
   /** Ends the call early with a StoppedEarly; the next call continues. */
   signal?: AbortSignal | undefined;
-  /** Takes each log line: a JSON document without a line break. Default: nothing is logged. */
+  /** Receives each log line, a JSON document without a line break. Default: nothing is logged. */
   log?: ((line: string) => void) | undefined;
 }
 
@@ -17,7 +17,7 @@ export interface JobsOptions extends ProjectOptions {
   jobsDir?: string | undefined;
   /** Names of jobs. Default: all. */
   jobs?: readonly string[] | undefined;
-  /** Ask for everything anew; takes `jobs` by name. */
+  /** Crawls every target from the start; needs `jobs`. */
   fullRefresh?: boolean | undefined;
 }
 
@@ -25,19 +25,19 @@ export interface RunOptions extends JobsOptions {
   /** Requests it may send, retries included. */
   maxRequests?: number | undefined;
   maxCredits?: number | undefined;
-  /** How long it may ask, as `run --until` takes it: `90s`, `1h30m`. */
+  /** How long it may send requests, as `run --until`: `90s`, `1h30m`. */
   until?: string | undefined;
-  /** What a guard lets pass, as `run --accept-…` takes it. */
+  /** What the guards let pass, as `run --accept-…`. */
   accept?:
     | Readonly<Partial<Record<'vanished' | 'blank' | 'quarantine' | 'rollback' | 'ahead', readonly string[]>>>
     | undefined;
-  /** Path of a file that Prometheus reads. */
+  /** Path of a file for Prometheus. */
   metricsFile?: string | undefined;
 }
 
 /** The document of `ledgerlake run --json` (docs/reference/commands.md). */
 export interface RunResult {
-  /** Its name. */
+  /** Name of the run. */
   run: string;
   /** 0: all of it; 3: some of it failed; 4: something was refused; 69 or 75: stopped early. */
   exitCode: number;
@@ -57,33 +57,45 @@ export interface RunResult {
   };
 }
 
+/** How far a job is in a run. */
 export interface JobResult {
   tasks: number;
-  /** Targets that were complete before this run. */
+  /** Targets that earlier runs of the round completed. */
   before: number;
   done: number;
   failed: number;
+  /** Failed targets whose operation the key may not use. */
   forbidden: number;
+  /** The first three failed targets. */
   failures: { target: string; reason: string }[];
   pages: number;
   records: number;
-  /** Attempts, of which `retries` were not the first of their request. */
+  /** Attempts. */
   requests: number;
+  /** Attempts that were not the first of their request. */
   retries: number;
   credits: number;
+  /** Why the job was left out of the run, or null. */
   leftOut: string | null;
+  /** File, line and reason of each invalid line of the job's target file: the first 20, and how many more. */
   targetsLeftOut: string[];
 }
 
 /** What became of the rows of a table. */
 export interface TableResult {
+  /** Rows received: inserted + changed + amended + confirmed + stale. */
   seen: number;
   inserted: number;
   changed: number;
+  /** Rows updated in place: only volatile columns (prices) changed, a group came for the first time, or at the same slot. */
   amended: number;
+  /** Rows received unchanged. */
   confirmed: number;
+  /** Rows of answers older than what the table has: counted, never applied. */
   stale: number;
+  /** Inserted rows in slots that their feed had covered before. */
   late: number;
+  /** Rows that left the table; they are not among those seen. */
   gone: number;
 }
 
@@ -97,9 +109,9 @@ export interface PlanResult {
   credits: number;
   seconds: number;
   diskBytes: number;
-  /** Jobs that may ask for more. */
+  /** Jobs that may need more requests. */
   unknown: string[];
-  /** Of the month; null: no budget. */
+  /** Credits left of the month; null: no budget. */
   creditsLeft: number | null;
 }
 
@@ -107,10 +119,10 @@ export interface PlanSums {
   targets: number;
   tasks: number;
   requests: number;
-  /** Null: nothing bounds it. */
+  /** Upper bound; null: nothing bounds it. */
   requestsMost: number | null;
   credits: number;
-  /** Null: no rate is known. */
+  /** Null: the rate is unknown. */
   seconds: number | null;
   diskBytes: number;
 }
@@ -121,9 +133,9 @@ export interface PlanSums {
  */
 export type Value = string | number | bigint | boolean | null | Value[] | { [name: string]: Value };
 
-/** The tables as the last run left them; runs go on meanwhile. */
+/** The tables as the last run left them, while other runs may be at work. */
 export interface Snapshot {
-  /** Runs SQL that only reads, and holds its rows in memory. @throws UsageError with what DuckDB says */
+  /** Runs SQL that only reads, and returns its rows in memory. @throws UsageError with DuckDB's message */
   query(sql: string): Promise<Record<string, Value>[]>;
   close(): void;
 }

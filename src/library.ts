@@ -23,8 +23,8 @@ export { DiskError, KeyRefused, LedgerlakeError, StoppedEarly, UsageError } from
 export type * from './library-types.ts';
 
 /**
- * One night, as `ledgerlake run`. A run that stops early, or that leaves something out, resolves: its `exitCode` and
- * `stopped` say so. At an abort, requests in flight have seven seconds to arrive.
+ * Runs one night, as `ledgerlake run`. A run that stops early, or that leaves something out, resolves with an `exitCode`
+ * and `stopped`. After an abort, requests in flight have seven seconds to be answered.
  * @throws UsageError, DiskError, KeyRefused; StoppedEarly where another run is at work
  */
 export async function run(options: RunOptions = {}): Promise<RunResult> {
@@ -56,7 +56,7 @@ async function runOnce(options: RunOptions): Promise<RunResult> {
 }
 
 /**
- * What the next run would ask for and cost, as `ledgerlake plan`: asks the API nothing and writes nothing.
+ * Estimates the requests and credits of the next run, as `ledgerlake plan`. Sends no request and writes nothing.
  * @throws UsageError; StoppedEarly at an abort
  */
 export async function plan(options: JobsOptions = {}): Promise<PlanResult> {
@@ -73,7 +73,7 @@ export async function plan(options: JobsOptions = {}): Promise<PlanResult> {
 }
 
 /**
- * Opens the tables for reading; to be closed. An abort ends the query that is running and refuses those that come.
+ * Opens the tables for reading; the caller closes them. An abort ends the running query and refuses later ones.
  * @throws UsageError where no run has finished yet
  */
 export async function openSnapshot(options: ProjectOptions = {}): Promise<Snapshot> {
@@ -92,7 +92,7 @@ export async function openSnapshot(options: ProjectOptions = {}): Promise<Snapsh
         throw error;
       }
     };
-    // One after the other: they share a connection.
+    // One after another, because they share a connection.
     let last: Promise<unknown> = Promise.resolve();
     return {
       query(sql) {
@@ -112,7 +112,7 @@ function openReader(options: JobsOptions): Promise<Context> {
   return openContext(readArgs(options), { asks: false, listener: listen(options) });
 }
 
-/** What the program would read from its arguments. */
+/** The options as the command line would have parsed them. */
 function readArgs({ config, environment, dataDir, jobsDir = 'jobs', jobs = [], fullRefresh }: JobsOptions) {
   return {
     ...(config === undefined ? {} : { config }),
@@ -123,7 +123,7 @@ function readArgs({ config, environment, dataDir, jobsDir = 'jobs', jobs = [], f
   };
 }
 
-/** Nothing goes to stdout or stderr. */
+/** Logs to the caller's function, nothing to stdout or stderr. */
 function listen({ log: take }: ProjectOptions): Listener {
   const log = pino(
     {

@@ -1,16 +1,16 @@
 import { stripVTControlCharacters } from 'node:util';
 import stringWidth from 'string-width';
 
-/** What a screen draws on: stderr, on a terminal. */
+/** The stream that a screen draws on: stderr of a terminal. */
 export interface ScreenStream {
   write(text: string): unknown;
   columns?: number;
   rows?: number;
 }
 
-/** Lines at the bottom of a terminal that are drawn again and again, with everything else above them. */
+/** Lines at the bottom of a terminal that are redrawn, with everything else above them. */
 export interface Screen {
-  /** Puts these lines in the place of those drawn before; each must be narrower than the terminal. */
+  /** Replaces the lines drawn before; each line must be narrower than the terminal. */
   draw(lines: readonly string[]): void;
   /** Writes text that stays, above the lines. */
   writeAbove(text: string): void;
@@ -23,7 +23,7 @@ export interface ScreenSize {
   rows: number;
 }
 
-/** A terminal that does not say how large it is has 80 columns and 24 rows. */
+/** The size of a terminal; 80 columns and 24 rows where it is unknown. */
 export function sizeOf({ columns = 0, rows = 0 }: Pick<ScreenStream, 'columns' | 'rows'>): ScreenSize {
   return { columns: columns > 0 ? columns : 80, rows: rows > 0 ? rows : 24 };
 }
@@ -31,7 +31,7 @@ export function sizeOf({ columns = 0, rows = 0 }: Pick<ScreenStream, 'columns' |
 export function createScreen(stream: ScreenStream): Screen {
   let drawn: readonly string[] = [];
   let drawnColumns = 0;
-  /** A window that became narrower has wrapped what stood there: each line may take several rows now. */
+  /** Erases what was drawn. In a window that became narrower, each line may have been wrapped to several rows. */
   const erase = () => {
     const width = sizeOf(stream).columns;
     const rows = drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(stringWidth(line) / width)), 0);
@@ -41,7 +41,7 @@ export function createScreen(stream: ScreenStream): Screen {
   return {
     draw(lines) {
       const { columns } = sizeOf(stream);
-      // Lines that stand there already are left in peace.
+      // Redrawing the same lines would flicker.
       if (columns === drawnColumns && lines.join('\n') === drawn.join('\n')) return;
       stream.write(erase() + show(lines));
       drawn = lines;
@@ -56,25 +56,25 @@ export function createScreen(stream: ScreenStream): Screen {
   };
 }
 
-let atWork: Screen | null = null;
+let current: Screen | null = null;
 
-/** The one screen of this process, while a run draws on it. */
+/** Sets the one screen of this process; null: nothing draws. */
 export function useScreen(screen: Screen | null): void {
-  atWork = screen;
+  current = screen;
 }
 
-/** Writes to stderr, above what is drawn there. */
+/** Writes to stderr, above the drawn lines. */
 export function writeStderr(text: string): void {
-  if (atWork === null) process.stderr.write(text);
-  else atWork.writeAbove(text);
+  if (current === null) process.stderr.write(text);
+  else current.writeAbove(text);
 }
 
-/** Whether lines may be drawn again: a terminal that can move its cursor. */
+/** Whether lines can be redrawn: on a terminal that can move its cursor. */
 export function canRedraw(stream: { isTTY?: boolean }, env: NodeJS.ProcessEnv): boolean {
   return stream.isTTY === true && env.TERM !== 'dumb';
 }
 
-/** The beginning of a line that fits, with `…` where it was longer. Pure. */
+/** Cuts a line to a width, with `…` where it was longer. Pure. */
 export function cutLine(text: string, width: number): string {
   const plain = stripVTControlCharacters(text);
   if (stringWidth(plain) <= width) return plain;

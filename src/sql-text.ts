@@ -8,7 +8,7 @@ export function readSql(path: string): string {
   return readFileSync(new URL(path, root), 'utf8');
 }
 
-/** Whether there is such a file in `sql/`. */
+/** Whether `sql/` has the file. */
 export function hasSql(path: string): boolean {
   return existsSync(new URL(path, root));
 }
@@ -40,8 +40,8 @@ export function quoteText(text: string): string {
 }
 
 /**
- * A path as DuckDB's readers take it, for which `[`, `*` and `?` are patterns. A path with a backslash cannot be written
- * as one (it is taken for a separator), and is left as it is: without a pattern in it, it is taken literally.
+ * Escapes a path for DuckDB's readers, which take `[`, `*` and `?` for patterns. A path with a backslash cannot be a
+ * pattern, because DuckDB takes the backslash for a separator: it stays as it is, and DuckDB takes it literally.
  */
 export function escapeGlob(path: string): string {
   return path.includes('\\') ? path : path.replaceAll(/[[*?]/g, '[$&]');

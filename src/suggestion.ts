@@ -1,4 +1,4 @@
-/** `, did you mean "x"?` when one of the known names is near; else ''. */
+/** `, did you mean "x"?` where a known name is similar; else ''. */
 export function suggestion(name: string, known: readonly string[]): string {
   const plain = (text: string) => text.toLowerCase().replace(/[_-]/g, '');
   const ranked = known
@@ -9,7 +9,7 @@ export function suggestion(name: string, known: readonly string[]): string {
   return near ? `, did you mean "${best.candidate}"?` : '';
 }
 
-/** Letters inserted, left out, replaced or swapped with their neighbour, from one word to the other. */
+/** Edit distance: letters inserted, removed, replaced or swapped with their neighbour. */
 function editDistance(from: string, to: string): number {
   let before: number[] = [];
   let row = Array.from({ length: to.length + 1 }, (_, n) => n);

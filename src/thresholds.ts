@@ -1,20 +1,20 @@
-/** How much may be wrong with a night before a guard refuses it (sql/guards/). Shares are of 1. */
+/** How much may be wrong with a night before a guard refuses it (sql/guards/). Shares are from 0 to 1. */
 export interface Thresholds {
-  /** Rows of a target that may leave at once, and of a job that its look-ups may know no longer. */
+  /** Share of a target's rows that may leave in a run, and of a job's look-ups that may find nothing. */
   vanishedShare: number;
-  /** Rows of a job that may leave at once, over all its targets. */
+  /** Share of a job's rows that may leave in a run, over all its targets. */
   vanishedJobShare: number;
-  /** Rows in which a steady column may become NULL. */
+  /** Share of rows in which a steady column may become NULL. */
   blankShare: number;
-  /** Rows in which any other column may. */
+  /** Share of rows in which any other column may become NULL. */
   blankOtherShare: number;
-  /** Records of a job that may be older than what is known. */
+  /** Share of a job's records that may be older than the tables. */
   staleShare: number;
   /** Slots by which a replica may be behind. */
   lagSlots: number;
-  /** No share of fewer rows than this is too much, but for … */
+  /** Fewer rows than this are never too much, except as `fewRows` says. */
   rows: number;
-  /** … all or most rows of a job that has at least so many. */
+  /** A job with at least so many rows may not lose all or most of them. */
   fewRows: number;
 }
 

@@ -5,7 +5,7 @@ const titles: Readonly<Record<string, string>> = {
   _webhook: 'webhooks that were switched',
 };
 
-/** What people call a job: the built-in ones, which have no file, by what they do. */
+/** The title of a job: its name, or what a built-in job does. */
 export function jobTitle(name: string): string {
   return titles[name] ?? name;
 }

@@ -1,24 +1,11 @@
+import type { TableResult as MergeCounts } from '../library-types.ts';
 import { type Database, listColumns } from '../warehouse/database.ts';
 import { bytesPerPlace, bytesPerRow, bytesPerSlice, retryWithMoreMemory } from '../warehouse/memory.ts';
 import type { TableSpec } from '../warehouse/table-spec.ts';
 import { type MergeSql, mergeSql } from './merge-sql.ts';
 import { countRows, namesOf, type StagedFile, sumRows, takeSlice } from './slices.ts';
 
-/** What became of the rows seen. `seen` = inserted + changed + amended + confirmed + stale. */
-export interface MergeCounts {
-  seen: number;
-  inserted: number;
-  changed: number;
-  /** Only volatile columns (prices) moved, a group was carried for the first time, or it was at the same slot. */
-  amended: number;
-  confirmed: number;
-  /** From answers older than what the table has: counted, never applied. */
-  stale: number;
-  /** Of those inserted: in slots that their feed had covered before. */
-  late: number;
-  /** Rows that left the table: not among the ones seen. */
-  gone: number;
-}
+export type { MergeCounts };
 
 export const noRows: MergeCounts = {
   ...{ seen: 0, inserted: 0, changed: 0, amended: 0, confirmed: 0, stale: 0 },

@@ -1,31 +1,10 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import type { DataFolder } from '../data-folder.ts';
+import type { JobResult as JobProgress } from '../library-types.ts';
 import type { Pool } from '../operations/operation.ts';
 import type { RunEntry } from './run-log.ts';
 
-/** How far one job is in this run. */
-export interface JobProgress {
-  tasks: number;
-  /** Targets that earlier runs of the round completed. */
-  before: number;
-  done: number;
-  failed: number;
-  /** Failed targets whose operation the key may not use. */
-  forbidden: number;
-  /** The first three failed targets. */
-  failures: { target: string; reason: string }[];
-  pages: number;
-  records: number;
-  /** Attempts. */
-  requests: number;
-  /** Attempts that were not the first of their request. */
-  retries: number;
-  credits: number;
-  /** Why the job was left out of this run, or null. */
-  leftOut: string | null;
-  /** File, line and reason of each invalid line of the job's target file: the first 20, and how many more. */
-  targetsLeftOut: string[];
-}
+export type { JobProgress };
 
 /** One job of a running run. */
 export interface LiveJob extends JobProgress {
