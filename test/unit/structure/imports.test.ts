@@ -115,19 +115,6 @@ describe('imports point one way', () => {
     expect(wrong.map(say)).toEqual([]);
   });
 
-  test('the way to a record on disk is the one ARCHITECTURE.md names', () => {
-    const text = readFileSync(join(src, '../ARCHITECTURE.md'), 'utf8');
-    const [, way = ''] = /each file calling\s+the next: ([^.]+\.ts`(?:\s+→\s+`[^`]+`)+)/.exec(text) ?? [];
-    const files = [...way.matchAll(/`([^`]+)`/g)].map(([, file]) => file!);
-    expect([files[0], files.at(-1)]).toEqual(['commands/run-jobs.ts', 'landing/writer.ts']);
-    const steps = files.slice(1).map((target, n) => ({ file: files[n]!, target }));
-    // The last takes its log as an argument, so it imports a type: that counts too.
-    const missing = steps.filter(
-      (step) => !imports.some(({ file, target }) => file === step.file && target === step.target),
-    );
-    expect(missing.map(say)).toEqual([]);
-  });
-
   test('no circles between folders', () => {
     expect(circles(({ file, target }) => [folderOf(file), folderOf(target)])).toEqual([]);
   });
