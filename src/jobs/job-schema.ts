@@ -4,7 +4,7 @@ import { durationForms, durationPattern } from '../duration.ts';
 import { listOperations } from '../operations/catalogue.ts';
 import type { Operation } from '../operations/operation.ts';
 
-/** The fields of a job file. Everything an operation adds to the rules is checked in check-job.ts. */
+/** The fields of a job file. The rules of its operation are in check-job.ts. */
 
 export const maxPartitions = 256;
 
@@ -13,8 +13,6 @@ const nonEmptyText = z.string().trim().min(1);
 const selectText = nonEmptyText.describe(
   'Exactly one SELECT, read-only, run on what has been published so far; interrupted after 60 s',
 );
-
-const oneKind = 'expected exactly one of values, file, sql';
 
 const source = z
   .strictObject({
@@ -26,7 +24,7 @@ const source = z
       ),
     sql: selectText.optional(),
   })
-  .refine((kinds) => Object.keys(kinds).length === 1, oneKind)
+  .refine((kinds) => Object.keys(kinds).length === 1, 'expected exactly one of values, file, sql')
   .meta({ description: 'Where the values of this parameter come from', minProperties: 1, maxProperties: 1 });
 
 const forEach = z
@@ -113,8 +111,8 @@ export const jobSchema = z
 export type JobFile = z.infer<typeof jobSchema>;
 
 /**
- * The JSON schema editors use: the fields, and for each method which parameters it takes.
- * `scripts/write-job-schema.ts` writes it to jobs/job.schema.json.
+ * The JSON schema for editors: the fields, and the parameters of each method. `scripts/write-job-schema.ts` writes it to
+ * jobs/job.schema.json.
  */
 export function jobJsonSchema(): Record<string, unknown> {
   const schema = z.toJSONSchema(jobSchema, { io: 'input' });
@@ -129,13 +127,13 @@ export function jobJsonSchema(): Record<string, unknown> {
   };
 }
 
-/** Operations a job may call: those that read. The webhook operation changes something and has its own command. */
+/** The operations that a job may call. The webhook operation changes something and has a command of its own. */
 function jobOperations(): Operation[] {
   return listOperations().filter(({ transport }) => transport !== 'webhook');
 }
 
 function paramsFor(operation: Operation): Record<string, unknown> {
-  // What is required may come from for_each; only ledgerlake itself can tell.
+  // Required parameters may come from for_each, which a schema cannot check.
   const { properties = {} } = z.toJSONSchema(operation.params, { io: 'input' });
   return {
     params: { type: 'object', properties, additionalProperties: false },
@@ -143,7 +141,7 @@ function paramsFor(operation: Operation): Record<string, unknown> {
   };
 }
 
-/** Parameters a `for_each` may name: those that take text, or a batch operation's plain ids. */
+/** The parameters that `for_each` may name: those that take text, or a batch operation's plain ids. */
 export function forEachNames(operation: Operation): string[] {
   const { batchParam, params } = operation;
   if (operation.paging === 'batch') {
@@ -163,12 +161,12 @@ export function canSort({ params }: Operation): boolean {
   return 'sortBy' in params.shape;
 }
 
-/** True for a batch operation whose ids are mappings of several members (getMultipleNewAddressProofsV2). */
+/** Whether an operation is a batch whose ids are mappings (getMultipleNewAddressProofsV2). */
 export function idsAreMappings(operation: Operation): boolean {
   return idSchema(operation) instanceof z.ZodObject;
 }
 
-/** What one id of a batch operation must be; null for other operations. */
+/** The schema of one id of a batch operation; null for other operations. */
 export function idSchema(operation: Operation): z.ZodType | null {
   const list = operation.batchParam === undefined ? undefined : operation.params.shape[operation.batchParam];
   const inner = list === undefined ? null : unwrapSchema(list as z.ZodType);

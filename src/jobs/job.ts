@@ -1,39 +1,38 @@
 import type { YamlFile } from '../config/yaml-file.ts';
 import type { Operation } from '../operations/operation.ts';
 
-/** One job: what to crawl, read from `jobs/<name>.yaml` and checked against its operation. */
+/** A job, read from `jobs/<name>.yaml` and checked against its operation. */
 export interface Job {
   /** The file's name without `.yaml`. */
   name: string;
   file: string;
   describe: string;
   operation: Operation;
-  /** Parameters every target shares; sorted modes have their `sortBy` filled in. */
+  /** Parameters of every target, with the `sortBy` that the mode needs. */
   params: Record<string, unknown>;
-  /** null: the job has one target. */
+  /** null for a job with one target. */
   forEach: TargetSource | null;
-  /** Ids of a batch operation that stand in the file's params, an id of several members as canonical JSON; else null. */
+  /** Ids of a batch operation from the file's params, those that are mappings as canonical JSON; else null. */
   ids: readonly string[] | null;
   mode: 'full' | 'incremental';
-  /** Incremental jobs: how old the last full crawl may be before the next one is full; null for full jobs. */
+  /** Incremental jobs: age of the last full crawl at which the next one is full; null for full jobs. */
   fullEveryMs: number | null;
-  /** Names of jobs that must have published before this one's targets are read. */
+  /** Names of jobs that publish before this one's targets are read. */
   after: string[];
-  /** Feeds: how far back to go (the operation's own when the file does not say); null for everything else. */
+  /** Feeds: how far back the first crawl goes; null for others. */
   since: Since | null;
-  /** Feeds: how much below the newest covered slot is read again (1 hour when the file does not say); null for everything else. */
+  /** Feeds: how much below the newest covered slot is read again; null for others. */
   overlapMs: number | null;
-  /** Records (or ids) a request; 1 where the operation has no such parameter. */
+  /** Records (or ids) per request; 1 for an operation without a limit. */
   pageSize: number;
-  /** Ranges the id space is split into. */
+  /** Ranges into which the id space is split. */
   partitions: number;
-  /** Names of groups that it is in: `run tag:<name>`. */
   tags: string[];
 }
 
 /**
- * Where a job's targets come from. `params` are the parameters a value fills; it is empty for
- * `for_each: {sql: …}`, where the columns of the answer name them. `line` of the job file is where it stands.
+ * The source of a job's targets. `params` are the parameters that a value fills; it is empty for `for_each: {sql: …}`, whose
+ * columns name them. `line` is the source's line in the job file.
  */
 export type TargetSource = { params: string[]; line: number } & (
   | { kind: 'values'; values: string[] }
@@ -43,20 +42,20 @@ export type TargetSource = { params: string[]; line: number } & (
 
 export type SqlSource = Extract<TargetSource, { kind: 'sql' }>;
 
-/** How far back a feed's first crawl goes. */
+/** How far back the first crawl of a feed goes. */
 export type Since =
   | { kind: 'age'; ms: number }
   | { kind: 'slot'; slot: number }
   | { kind: 'pages'; pages: number }
   | { kind: 'all' };
 
-/** A job together with the file it came from, while problems are still being collected. */
+/** A job and the file it came from, for problems that are found when all jobs are read. */
 export interface ReadJob {
   job: Job;
   yaml: YamlFile;
 }
 
-/** JSON with the members of every object sorted by name and no spaces: equal values give equal texts. */
+/** JSON without spaces and with members sorted by name, so that equal values give equal texts. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) {
     return `[${value.map((item) => (item === undefined ? 'null' : canonicalJson(item))).join(',')}]`;

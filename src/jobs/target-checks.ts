@@ -5,22 +5,22 @@ import type { Operation } from '../operations/operation.ts';
 import type { Job, SqlSource, TargetSource } from './job.ts';
 import { forEachNames, idSchema } from './job-schema.ts';
 
-/** The parameters of one target before it is known to be good. */
+/** The parameters of one target, before they are checked. */
 export interface TargetRow {
   params: Record<string, string>;
-  /** Line of a target file or row of an answer (from 1), index in `values` (from 0). */
-  at: number;
+  /** Line of a target file or row of an answer (from 1); index in `values` (from 0). */
+  position: number;
 }
 
-/** What becomes of the lines of a target file that are no targets, where the others can go on without them. */
+/** Receives the invalid lines of a target file whose other lines are crawled. */
 export type LeaveOut = (problems: readonly Problem[]) => void;
 
-// A file of the wrong kind is wrong on every line: enough to see it.
+// A file of the wrong kind is wrong on every line, so a few are enough to see it.
 const maxProblems = 20;
 
 /**
- * Checks the columns of a job's SQL before it is run: one named parameter takes one column of any name; without a name,
- * the columns are the parameters.
+ * Checks the columns of a job's SQL before it is run. One named parameter takes one column of any name. Without a name, the
+ * columns are the parameters.
  * @throws UsageError for columns that fit no parameter or are not text
  */
 export function checkColumns(
@@ -30,11 +30,10 @@ export function checkColumns(
 ): void {
   const names = columns.map(({ name }) => name);
   checkNames(job, source, names);
-  const others = columns.filter(({ isText }) => !isText);
-  refuse(
-    source,
-    others.map(({ name }) => problemAt(job, source, null, castToText(name))),
-  );
+  const problems = columns
+    .filter(({ isText }) => !isText)
+    .map(({ name }) => problemAt(job, source, null, castToText(name)));
+  refuse(source, problems);
 }
 
 function checkNames(job: Job, source: SqlSource, columns: readonly string[]): void {
@@ -46,35 +45,35 @@ function checkNames(job: Job, source: SqlSource, columns: readonly string[]): vo
  * Turns the rows of a job's SQL into parameters.
  * @throws UsageError for columns that fit no parameter, and values that are NULL or not text
  */
-export function readAnswer(
+export function readRowsOfSql(
   job: Job,
   source: SqlSource,
-  answer: readonly Record<string, unknown>[],
+  rows: readonly Record<string, unknown>[],
 ): TargetRow[] {
-  const [first] = answer;
-  if (first === undefined) return [];
-  const columns = Object.keys(first);
+  const [firstRow] = rows;
+  if (firstRow === undefined) return [];
+  const columns = Object.keys(firstRow);
   checkNames(job, source, columns);
   const names = source.params.length === 0 ? columns : source.params;
   const problems: Problem[] = [];
-  const rows = answer.map((row, index) => {
+  const targetRows = rows.map((row, index) => {
     const params: Record<string, string> = {};
     for (const [n, column] of columns.entries()) {
       const value = row[column];
       if (typeof value === 'string') params[names[n]!] = value;
       else problems.push(problemAt(job, source, index + 1, notText(column, value)));
     }
-    return { params, at: index + 1 };
+    return { params, position: index + 1 };
   });
   refuse(source, problems);
-  return rows;
+  return targetRows;
 }
 
 /**
- * Checks every value against what its parameter takes.
- * @param leaveOut takes the problems of a target file that has good lines as well
- * @returns the good ones
- * @throws UsageError with the first 20 problems and how many more there are
+ * Checks every value against the schema of its parameter.
+ * @param leaveOut receives the problems of a target file that has valid lines as well
+ * @returns the valid rows
+ * @throws UsageError with the first 20 problems and the number of others
  */
 export function checkRows(
   job: Job,
@@ -84,23 +83,23 @@ export function checkRows(
 ): TargetRow[] {
   const schemas = valueSchemas(job.operation);
   const problems: Problem[] = [];
-  const good: TargetRow[] = [];
+  const valid: TargetRow[] = [];
   for (const row of rows) {
-    const { params, at } = row;
-    const before = problems.length;
+    const { params, position } = row;
+    const problemsBefore = problems.length;
     for (const [name, value] of Object.entries(params)) {
       const message = valueProblem(value, schemaWhere(job, params, name) ?? schemas[name]);
       if (message === null) continue;
-      // Only what came out of the warehouse is shown: a file may hold a key pasted by mistake.
-      const shown = source.kind === 'sql' ? `, got ${JSON.stringify(value.slice(0, 60))}` : '';
+      // Only values of the warehouse are shown, because a file may hold a key pasted by mistake.
+      const got = source.kind === 'sql' ? `, got ${JSON.stringify(value.slice(0, 60))}` : '';
       const column = source.kind === 'sql' && source.params.length === 0 ? `${name}: ` : '';
-      problems.push(problemAt(job, source, at, `${column}${message}${shown}`));
+      problems.push(problemAt(job, source, position, `${column}${message}${got}`));
     }
-    if (problems.length === before) good.push(row);
+    if (problems.length === problemsBefore) valid.push(row);
   }
-  if (leaveOut === undefined || source.kind !== 'file' || good.length === 0) refuse(source, problems);
+  if (leaveOut === undefined || source.kind !== 'file' || valid.length === 0) refuse(source, problems);
   else if (problems.length > 0) leaveOut(problems);
-  return good;
+  return valid;
 }
 
 function columnsProblem(job: Job, source: SqlSource, columns: readonly string[]): string | null {
@@ -109,16 +108,15 @@ function columnsProblem(job: Job, source: SqlSource, columns: readonly string[])
     if (columns.length === 1) return null;
     return `expected one column, the SELECT gives ${columns.length} (${columns.join(', ')})`;
   }
-  const ids = Object.keys(idShape(operation));
-  const known = ids.length > 0 ? ids : forEachNames(operation);
-  const unknown = columns.filter((column) => !known.includes(column));
+  const idNames = Object.keys(idShape(operation));
+  const names = idNames.length > 0 ? idNames : forEachNames(operation);
+  const unknown = columns.filter((column) => !names.includes(column));
   if (unknown.length > 0) {
-    const list = known.join(', ');
+    const list = names.join(', ');
     return `${operation.name} has no parameter ${unknown.join(', ')}; name the columns after ${list}`;
   }
   const twice = columns.filter((column) => Object.hasOwn(params, column));
-  if (twice.length > 0)
-    return `${twice.join(', ')} stands in params too; leave it out there or in the SELECT`;
+  if (twice.length > 0) return `${twice.join(', ')} is in params too; leave it out there or in the SELECT`;
   const missing = missingNames(job, columns);
   return missing === '' ? null : `${operation.name} needs ${missing} too, in params or as a column`;
 }
@@ -141,7 +139,7 @@ function requiredNames(shape: Readonly<Record<string, z.core.$ZodType>>): string
   return Object.keys(shape).filter((name) => !(shape[name] as z.ZodType).safeParse(undefined).success);
 }
 
-/** What each parameter's value must be; of a batch operation, what one id (or a member of it) must be. */
+/** The schema of each parameter's value; for a batch operation, of one id or of its members. */
 function valueSchemas(operation: Operation): Record<string, z.ZodType | undefined> {
   if (operation.paging !== 'batch') return operation.params.shape as Record<string, z.ZodType>;
   const id = idSchema(operation);
@@ -149,7 +147,7 @@ function valueSchemas(operation: Operation): Record<string, z.ZodType | undefine
   return { [operation.batchParam ?? '']: id ?? undefined };
 }
 
-/** What a parameter's value must be because of what another one is; null where it does not matter. */
+/** The schema that another parameter's value demands; null without one. */
 function schemaWhere(job: Job, row: TargetRow['params'], name: string): z.ZodType | null {
   const { valueWhere } = job.operation;
   if (valueWhere?.param !== name) return null;
@@ -162,7 +160,7 @@ function idShape(operation: Operation): Record<string, z.ZodType> {
 }
 
 function valueProblem(value: string, schema: z.ZodType | undefined): string | null {
-  // Quotes and commas are what is left of a JSON or CSV file; some parameters would take them as they are.
+  // Quotes and commas are left over from a JSON or CSV file. Some schemas would accept them.
   if (/^["'`[{]|["'`,]$/.test(value)) return 'expected the bare value, without quotes, commas or brackets';
   const parsed = schema?.safeParse(value);
   return parsed === undefined || parsed.success
@@ -181,19 +179,20 @@ function castToText(column: string): string {
   return `${column} is not text; write \`${column}::varchar\``;
 }
 
-function problemAt(job: Job, source: TargetSource, at: number | null, message: string): Problem {
-  if (source.kind === 'file') return { file: source.path, line: at ?? 0, field: '', message };
-  const place = { file: job.file, line: source.line, field: fieldOf(source) };
-  if (source.kind === 'values') return { ...place, field: `${place.field}[${at}]`, message };
-  return { ...place, message: at === null ? message : `row ${at}: ${message}` };
+/** @param position of the row; null for the source as a whole */
+function problemAt(job: Job, source: TargetSource, position: number | null, message: string): Problem {
+  if (source.kind === 'file') return { file: source.path, line: position ?? 0, field: '', message };
+  const location = { file: job.file, line: source.line, field: fieldOf(source) };
+  if (source.kind === 'values') return { ...location, field: `${location.field}[${position}]`, message };
+  return { ...location, message: position === null ? message : `row ${position}: ${message}` };
 }
 
 function fieldOf({ params, kind }: TargetSource): string {
   return ['for_each', ...params, kind].join('.');
 }
 
-/** Where the SQL of a job stands, as errors name it: `jobs/a.yaml:3: for_each.owner.sql`. */
-export function sqlPlace({ file, forEach }: Job): string {
+/** File, line and field of a job's SQL, for errors: `jobs/a.yaml:3: for_each.owner.sql`. */
+export function locateSql({ file, forEach }: Job): string {
   if (forEach === null) return file;
   return problemText({ file, line: forEach.line, field: fieldOf(forEach), message: '' });
 }

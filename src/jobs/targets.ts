@@ -1,23 +1,23 @@
 import { readText } from '../config/yaml-file.ts';
 import { UsageError } from '../errors.ts';
 import { canonicalJson, type Job, type TargetSource } from './job.ts';
-import { checkRows, type LeaveOut, readAnswer, type TargetRow } from './target-checks.ts';
+import { checkRows, type LeaveOut, readRowsOfSql, type TargetRow } from './target-checks.ts';
 
-/** What a job runs for once. */
+/** One thing that a job is crawled for: a collection, an owner. */
 export interface Target {
-  /** The value; canonical JSON (sorted keys) of several; '' for a job without for_each or over a batch operation. */
+  /** The value, or the canonical JSON of several; '' for a job without for_each or with a batch operation. */
   name: string;
   params: Record<string, string>;
 }
 
-/** Runs one SELECT of a job and gives its rows as objects by column name; VARCHAR arrives as string. */
+/** Runs one SELECT of a job. @returns its rows by column name, VARCHAR as string */
 export type RunQuery = (sql: string) => Promise<Record<string, unknown>[]>;
 
 /**
- * The targets of a job, in the order of their source, repeated ones once. SQL that finds no row gives no target;
- * a file or list without values is an error. A job over a batch operation is one target: see resolveIds.
- * @param leaveOut takes the lines of a target file that its operation would refuse; without it they are thrown, too
- * @throws UsageError naming the file and line (or row) of every value its operation would refuse
+ * The distinct targets of a job, in the order of their source. SQL without rows gives no target, but a file or list without
+ * values is an error. A job with a batch operation has one target (see resolveIds).
+ * @param leaveOut receives the lines of a target file that the operation would refuse; without it they are thrown
+ * @throws UsageError with file and line (or row) of every value that the operation would refuse
  */
 export async function resolveTargets(job: Job, query: RunQuery, leaveOut?: LeaveOut): Promise<Target[]> {
   if (job.forEach === null || job.operation.paging === 'batch') return [{ name: '', params: {} }];
@@ -26,17 +26,17 @@ export async function resolveTargets(job: Job, query: RunQuery, leaveOut?: Leave
 }
 
 /**
- * The ids of a job over a batch operation, in the order of their source, repeated ones once. An id that is a
- * mapping (`{address, tree}`) is its canonical JSON.
+ * The distinct ids of a job with a batch operation, in the order of their source; none for other jobs. An id that is a mapping
+ * (`{address, tree}`) is canonical JSON.
  * @param leaveOut as resolveTargets
- * @throws UsageError naming the file and line (or row) of every id the operation would refuse
+ * @throws UsageError with file and line (or row) of every id that the operation would refuse
  */
 export async function resolveIds(job: Job, query: RunQuery, leaveOut?: LeaveOut): Promise<string[]> {
   if (job.ids !== null) return [...new Set(job.ids)];
   if (job.forEach === null || job.operation.paging !== 'batch') return [];
   const rows = await readRows(job, job.forEach, query, leaveOut);
-  const mappings = job.forEach.params.length === 0;
-  return [...new Set(rows.map(({ params }) => (mappings ? canonicalJson(params) : nameOf(params))))];
+  const areMappings = job.forEach.params.length === 0;
+  return [...new Set(rows.map(({ params }) => (areMappings ? canonicalJson(params) : nameOf(params))))];
 }
 
 async function readRows(
@@ -48,12 +48,12 @@ async function readRows(
   const [param = ''] = source.params;
   let rows: TargetRow[];
   if (source.kind === 'values') {
-    rows = source.values.map((value, index) => ({ params: { [param]: value }, at: index }));
+    rows = source.values.map((value, index) => ({ params: { [param]: value }, position: index }));
   } else if (source.kind === 'file') {
     const lines = await readTargetFile(source.path);
-    rows = lines.map(({ value, line }) => ({ params: { [param]: value }, at: line }));
+    rows = lines.map(({ value, line }) => ({ params: { [param]: value }, position: line }));
   } else {
-    rows = readAnswer(job, source, await query(source.sql));
+    rows = readRowsOfSql(job, source, await query(source.sql));
   }
   return checkRows(job, source, rows, leaveOut);
 }
@@ -69,18 +69,19 @@ function distinct(targets: readonly Target[]): Target[] {
   return [...byName.values()];
 }
 
-/** A value of a target file and the line it stands on, counted from 1. */
-export interface TargetLine {
+/** A value of a target file. */
+interface TargetLine {
   value: string;
+  /** From 1. */
   line: number;
 }
 
 /**
- * Reads a target file: one value a line, trimmed; blank lines and `#` comments (at the start of a line, or after
- * a space) are skipped. Repeated values are all returned.
- * @throws UsageError when it cannot be read or holds no value
+ * Reads a target file: one trimmed value a line, repeated ones included. Blank lines and `#` comments (at the start of a line,
+ * or after a space) are skipped.
+ * @throws UsageError when the file cannot be read or has no value
  */
-export async function readTargetFile(path: string): Promise<TargetLine[]> {
+async function readTargetFile(path: string): Promise<TargetLine[]> {
   const text = await readText(path);
   const lines: TargetLine[] = [];
   for (const [index, raw] of text.split(/\r\n|\n|\r/).entries()) {

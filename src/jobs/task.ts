@@ -5,64 +5,63 @@ import type { Target } from './targets.ts';
 
 /** The unit of resume: one job over one target. */
 export interface Task {
-  /** Hash of job, operation, parameters and target: changed parameters make another task. */
+  /** Hash of job, operation, parameters and target, so that changed parameters make another task. */
   id: string;
   job: string;
   target: string;
   operation: Operation;
-  /** Parameters as sent, without the ones that choose the page. */
+  /** Parameters as sent, without those that choose the page. */
   params: Readonly<Record<string, unknown>>;
   pageSize: number;
-  /** Feeds: how far back to go. */
+  /** Feeds: how far back the first crawl goes. */
   since: Since | null;
   /** Feeds: how much below the newest covered slot is read again. */
   overlapMs: number | null;
-  /** Walks the list newest change first, and only down to what is known. */
+  /** Crawls the list newest change first, and only down to records that are stored unchanged. */
   incremental: boolean;
-  /** The part of the id space this task walks; null for the whole list. */
+  /** The part of the id space to crawl; null for the whole list. */
   range: IdRange | null;
 }
 
 /**
- * The task that walks the whole of one target of a job. Pure: the same job and target make the same id on every
- * night. An incremental job's goes without its order, by cursor, as a full job's does.
+ * The task that crawls one target of a job in full. Pure: the same job and target have the same id every night. For an
+ * incremental job it leaves out the sort order, and so goes by cursor.
  */
 export function makeTask(job: Job, target: Target): Task {
   const { sortBy: _, ...unsorted } = job.params;
   return taskOf(job, target, job.mode === 'full' ? job.params : unsorted);
 }
 
-/** The task of an incremental job that only looks for what changed: newest change first, by page number. */
+/** The task of an incremental job that crawls only what changed: newest change first, by page number. */
 export function makeIncrementalTask(job: Job, target: Target): Task {
   return taskOf(job, target, job.params, { incremental: true });
 }
 
-/** The tasks of one target of a job with partitions: one a range of ids. */
+/** The tasks of one target of a job with partitions, one for each range of ids. */
 export function makeRangeTasks(job: Job, target: Target): Task[] {
   return splitIdSpace(job.partitions).map((range) => taskOf(job, target, job.params, { range }));
 }
 
 /**
- * The task in place of those where the source has no ranges: the whole target, in the source's own order. It has an
- * id of its own, so that it is not taken for the task of a job without partitions; as long as it is known, the ranges
- * are not tried again.
+ * The task that replaces those of the ranges where the source ignores ranges: the whole target, in the source's order. Its id
+ * differs from that of a job without partitions. Once this task has been crawled, the ranges are not tried again.
  */
 export function makeUnsplitTask(job: Job, target: Target): Task {
   const { sortBy: _, ...unsorted } = job.params;
   return taskOf(job, target, unsorted, { unsplit: job.partitions });
 }
 
-/** What an id tells apart besides job, operation, parameters and target. */
+/** The parts of a task's id other than job, operation, parameters and target. */
 interface TaskPart {
   incremental?: true;
   range?: IdRange;
-  /** How many ranges the job asked for in vain. */
+  /** The number of ranges that the source ignored. */
   unsplit?: number;
 }
 
-function taskOf(job: Job, target: Target, own: Job['params'], part: TaskPart = {}): Task {
-  // In one order of names, so that the same parameters are the same text wherever they are hashed.
-  const params = JSON.parse(canonicalJson({ ...own, ...target.params })) as Record<string, unknown>;
+function taskOf(job: Job, target: Target, jobParams: Job['params'], part: TaskPart = {}): Task {
+  // Sorted by name, so that equal parameters are equal texts wherever they are hashed.
+  const params = JSON.parse(canonicalJson({ ...jobParams, ...target.params })) as Record<string, unknown>;
   const identity = canonicalJson({
     ...part,
     job: job.name,
@@ -88,7 +87,7 @@ const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 /** Ids are 32 bytes. */
 const idCount = 1n << 256n;
 
-/** One of `count` ranges that tile the id space. Bounds are ids, exclusive; null where the space ends. */
+/** One of `count` ranges that tile the id space. Bounds are exclusive; null at the ends of the space. */
 export interface IdRange {
   /** From 1. */
   number: number;
@@ -98,8 +97,7 @@ export interface IdRange {
 }
 
 /**
- * Tiles the id space with ranges of one size (ids are uniform: API notes, "Lists"). Every id is in exactly one: the
- * first that a range does not hold is the first of the next.
+ * Tiles the id space with ranges of one size, because ids are uniform (API notes, "Lists"). Every id is in exactly one range.
  */
 export function splitIdSpace(count: number): IdRange[] {
   const starts = Array.from({ length: count + 1 }, (_, n) => (idCount * BigInt(n)) / BigInt(count));
@@ -111,7 +109,7 @@ export function splitIdSpace(count: number): IdRange[] {
   }));
 }
 
-/** Base58 of a number of 32 bytes: a leading zero byte is a `1`, the others are its digits. */
+/** A number of 32 bytes in base58: each leading zero byte is a `1`, digits follow. */
 export function encodeId(id: bigint): string {
   const bytes = id.toString(16).padStart(64, '0');
   const zeros = /^(00)*/.exec(bytes)![0].length / 2;

@@ -4,13 +4,11 @@ import { walletOperations, webhookOperations } from './rest-operations.ts';
 import { dasOperations, feeOperations } from './rpc-operations.ts';
 
 /**
- * The operations of the API. Adding one whose shape exists is one entry in the list of its family and a fixture; a
- * new shape is SQL files besides (CONTRIBUTING.md). Paging parameters are the crawl's and are not listed under
- * `params`.
+ * The operations of the API. CONTRIBUTING.md says how to add one. Paging parameters are not listed under `params`, because the
+ * crawl sets them.
  *
- * Sources: the interface documents ("JSON-RPC interface", section "Endpoints"); names those leave open
- * (`sortBy`, `onlyVerified`, `limit`, `cursor`) are what public servers of this API take, and can be renamed
- * by `api.param_names`.
+ * Sources: the interface documents ("JSON-RPC interface", section "Endpoints"). Names that those leave open (`sortBy`,
+ * `onlyVerified`, `limit`, `cursor`) are those of public servers, and `api.param_names` renames them.
  */
 const entries: readonly Operation[] = [
   ...dasOperations,
@@ -27,15 +25,14 @@ export function listOperations(): readonly Operation[] {
   return entries;
 }
 
-/** The operation of that name, or undefined. */
 export function findOperation(name: string): Operation | undefined {
   return byName.get(name);
 }
 
-/** The system program: an address that every ledger has, and no asset, wallet of anybody or collection. */
+/** The system program: an address that every ledger has, and that is no asset, collection or person's wallet. */
 const nobody = '1'.repeat(32);
 
-/** A value for each parameter that an operation may not go without. */
+/** A value for each required parameter. */
 const harmlessValues: Params = {
   ...{ id: nobody, owner: nobody, wallet: nobody, address: nobody, hash: nobody, creatorAddress: nobody },
   ...{ ids: [nobody], hashes: [nobody], addresses: [nobody], accountKeys: [nobody] },
@@ -43,16 +40,17 @@ const harmlessValues: Params = {
 };
 
 /**
- * Parameters with which an operation can be asked to see whether it is there: valid, for the smallest answer there is,
- * and nothing changes. Pure.
+ * Valid parameters for the smallest answer, with which `doctor` probes whether an operation exists. Pure.
  * @returns null for an operation that changes something
  */
 export function harmlessParams({ name, transport, params, anyOf, paging, limit }: Operation): Params | null {
   if (transport === 'webhook') return null;
   if (name === 'getMultipleNewAddressProofsV2') return { addresses: [{ address: nobody, tree: nobody }] };
   const names =
-    anyOf === undefined ? Object.keys(params.shape) : [anyOf.find((one) => one in harmlessValues) ?? ''];
-  const chosen = names.filter((one) => one in harmlessValues).map((one) => [one, harmlessValues[one]]);
+    anyOf === undefined ? Object.keys(params.shape) : [anyOf.find((param) => param in harmlessValues) ?? ''];
+  const chosen = names
+    .filter((param) => param in harmlessValues)
+    .map((param) => [param, harmlessValues[param]]);
   const isList = paging !== 'batch' && limit !== null;
   return { ...Object.fromEntries(chosen), ...(isList ? { limit: 1 } : {}) };
 }

@@ -53,9 +53,8 @@ const single = {
 } as const;
 
 /**
- * History and transfers: newest first, an opaque cursor, a flag that says whether there are more. Records of the history say
- * a slot, those of transfers none, both a time, so both go by time. A wallet's whole history is asked for when a job does
- * not say `since`.
+ * History and transfers: newest first, with an opaque cursor and a flag whether there are more. Both go by time, because only
+ * records of the history have a slot. Without `since` a wallet's whole history is crawled.
  */
 const walletList = {
   ...walletLookup,
@@ -68,9 +67,9 @@ const walletList = {
 } as const;
 
 /**
- * The wallet interface: REST, pool `wallet`, in beta. Its answers say no slot. Paths and the values of `type` and
- * `tokenAccounts` are the spec's ("Wallet interface"); the other names of query parameters and the shapes but the
- * history's are what public servers take and give (API notes, "Wallet REST").
+ * The wallet interface: REST, pool `wallet`, in beta. Its answers have no slot. Paths and the values of `type` and
+ * `tokenAccounts` are the spec's ("Wallet interface"). Other names of query parameters, and all shapes but the history's,
+ * are those of public servers (API notes, "Wallet REST").
  */
 export const walletOperations: readonly Operation[] = [
   {
@@ -169,7 +168,7 @@ export const webhookId = z
     'expected a UUIDv4 such as 3f0c9a52-6d1b-4c8e-9a57-0d2f4b6c8e11',
   );
 
-/** Webhook management: REST, pool `webhook`. It changes something, so no job may call it. */
+/** Webhook management: REST, pool `webhook`. No job may call it, because it changes something. */
 export const webhookOperations: readonly Operation[] = [
   {
     name: 'setWebhookActive',

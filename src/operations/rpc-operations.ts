@@ -122,12 +122,12 @@ export const dasOperations: readonly Operation[] = [
   },
 ];
 
-/** The levels a fee can be asked for (spec, getPriorityFeeEstimate). */
+/** The levels of a fee (spec, getPriorityFeeEstimate). */
 const levels = ['Min', 'Low', 'Medium', 'High', 'VeryHigh', 'UnsafeMax'] as const;
 
 /**
- * The spec gives the encodings and levels but not the names of the parameters that carry them: these are what
- * public servers take (API notes, "Priority fee").
+ * The spec gives the encodings and levels, but not the parameters that carry them. These names are those of public servers
+ * (API notes, "Priority fee").
  */
 const options = z
   .strictObject({

@@ -1,6 +1,6 @@
 import type { Job } from '../jobs/job.ts';
 import { listQueries } from '../jobs/job-set.ts';
-import { checkColumns, type LeaveOut, sqlPlace } from '../jobs/target-checks.ts';
+import { checkColumns, type LeaveOut, locateSql } from '../jobs/target-checks.ts';
 import { resolveIds, resolveTargets, type Target } from '../jobs/targets.ts';
 import type { Database } from '../warehouse/database.ts';
 import { checkJobSql, openForJobSql } from '../warehouse/job-sql.ts';
@@ -33,7 +33,7 @@ export async function checkJobs(session: Session, jobs: readonly Job[]): Promise
  */
 export async function checkQueries(database: Database, jobs: readonly Job[]): Promise<void> {
   for (const { job, source } of listQueries(jobs))
-    checkColumns(job, source, await checkJobSql(database, sqlPlace(job), source.sql));
+    checkColumns(job, source, await checkJobSql(database, locateSql(job), source.sql));
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
 import type { Job } from '../jobs/job.ts';
-import { sqlPlace } from '../jobs/target-checks.ts';
+import { locateSql } from '../jobs/target-checks.ts';
 import { resolveTargets, type Target } from '../jobs/targets.ts';
 import { exists } from '../landing/segment-files.ts';
 import { operationsOf } from '../publish/follow-rows.ts';
@@ -102,7 +102,7 @@ export async function nameTargets(
     try {
       const query = (sql: string) => {
         if (database === null) throw new UsageError('no snapshot', 'Run `ledgerlake run` first.');
-        return runJobSql(database, sqlPlace(job), sql);
+        return runJobSql(database, locateSql(job), sql);
       };
       const targets = await resolveTargets(job, query, () => undefined);
       return new Set(targets.map(({ name }) => name));

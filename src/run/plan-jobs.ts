@@ -3,7 +3,7 @@ import type { Problem } from '../config/yaml-file.ts';
 import { usualPerSecond } from '../crawl/slot-ceiling.ts';
 import type { DataFolder } from '../data-folder.ts';
 import type { Job } from '../jobs/job.ts';
-import { sqlPlace } from '../jobs/target-checks.ts';
+import { locateSql } from '../jobs/target-checks.ts';
 import { resolveIds, resolveTargets } from '../jobs/targets.ts';
 import { readLanding } from '../landing/reader.ts';
 import { requireSchema } from '../warehouse/build.ts';
@@ -89,7 +89,7 @@ export async function planJobs(
         });
         continue;
       }
-      const query = (sql: string) => runJobSql(database, sqlPlace(job), sql);
+      const query = (sql: string) => runJobSql(database, locateSql(job), sql);
       let targetsLeftOut = 0;
       const leaveOut = (problems: readonly Problem[]) => {
         targetsLeftOut = problems.length;

@@ -1,6 +1,6 @@
 import { UsageError } from '../errors.ts';
 import { canonicalJson, type Job } from '../jobs/job.ts';
-import { type LeaveOut, sqlPlace } from '../jobs/target-checks.ts';
+import { type LeaveOut, locateSql } from '../jobs/target-checks.ts';
 import { resolveIds, resolveTargets } from '../jobs/targets.ts';
 import { findOperation } from '../operations/catalogue.ts';
 import type { Operation } from '../operations/operation.ts';
@@ -92,7 +92,7 @@ function openReader({ session }: RunContext): { query: JobContext['query']; clos
     async query(job, sql) {
       session.closeBuild();
       reader ??= await openForJobSql(session.folder.build, session.databaseOptions);
-      return runJobSql(reader, sqlPlace(job), sql);
+      return runJobSql(reader, locateSql(job), sql);
     },
     close: () => reader?.close(),
   };

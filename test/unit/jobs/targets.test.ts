@@ -202,7 +202,7 @@ describe('targets of SQL', () => {
       'repeat params',
       `${groups}for_each: { sql: x }\n`,
       { groupKey: 'k', groupValue: 'v' },
-      '4: for_each.sql: groupKey stands in params too; leave it out there or in the SELECT',
+      '4: for_each.sql: groupKey is in params too; leave it out there or in the SELECT',
     ],
   ])('refuse columns that %s', async (_, text, row, message) => {
     expect(await refusal(resolveTargets(await job(text), async () => [row]))).toBe(`job.yaml:${message}`);
