@@ -6,7 +6,7 @@ import { carriedBits, carriesGroup, textHash } from './text-hash.ts';
 /**
  * Makes `recognised`: the rows of a slice ($files) that a known text confirms and that are the slice's only rows of their key.
  * Most rows of most nights are such and need nothing else. `seen` handles all other rows: keys with several rows, rows without
- * a slot, final rows, and rows that are not where `place` says or no longer equal what their text made.
+ * a slot, final rows, and rows that are not where `location` says or no longer equal what their text made.
  * Columns: the key, target, slot and seen_at; take_<group>: whether the group is newer than the table's.
  */
 export function recognisedRowsSql(spec: TableSpec, groups: readonly Group[], keyHash: string): string {
@@ -41,7 +41,7 @@ export function recognisedRowsSql(spec: TableSpec, groups: readonly Group[], key
     )
     select ${keys.map((key) => `s.${key}`).join(', ')}, t.target, s.slot, s.seen_at,
       ${takes.join(',\n      ')}
-    from (select single.*, place.target from single join place on place_hash = ${keyHash}) s
+    from (select single.*, location.target from single join location on key_hash = ${keyHash}) s
     join (select rowid as target, changed_slot, ${[...keys, ...rowColumns].join(', ')} from ${spec.name}) t
       on t.target = s.target and ${keys.map((key) => `t.${key} = s.${key}`).join(' and ')}
     where s.slot is not null and t.changed_slot is not null and s.row_hash = ${rowHash}`;

@@ -58,7 +58,7 @@ function findSql(spec: TableSpec, relation: string, group: Group): string {
   return `
     create or replace temp table amended as
     with found as (
-      select t.place as target, max_by(s.copy, (s.page, s.n)) as staged,
+      select t.target, max_by(s.copy, (s.page, s.n)) as staged,
         ${compared.map((_, n) => `any_value(t.value_${n}) as value_${n}`).join(', ')}
       from (
         select ${keys.join(', ')}, ${group.slot} as answer_slot, seen_at as answered_at, page, n,
@@ -68,7 +68,7 @@ function findSql(spec: TableSpec, relation: string, group: Group): string {
         where ${group.carried} and ${keys.map((key) => `${key} is not null`).join(' and ')}
       ) s
       join (
-        select rowid as place, ${keys.join(', ')}, ${group.slot} as answer_slot, ${group.seenAt} as answered_at,
+        select rowid as target, ${keys.join(', ')}, ${group.slot} as answer_slot, ${group.seenAt} as answered_at,
           ${compared.map(({ own }, n) => `${own} as value_${n}`).join(', ')}
         from ${relation}
       ) t
@@ -80,7 +80,7 @@ function findSql(spec: TableSpec, relation: string, group: Group): string {
           or s.is_final and t.answer_slot > s.answer_slot
         )
         and t.answered_at = s.answered_at
-      group by t.place
+      group by t.target
     )
     select target, staged.file_index as file, staged.file_row_number as row, staged.value_0 as hash
     from found

@@ -56,15 +56,15 @@ async function followSlice(
   spec: TableSpec,
   { which, otherwise }: { which: string; otherwise: string },
 ): Promise<void> {
-  const slice = `(select rowid as place, * from ${spec.name} where ${which})`;
+  const slice = `(select rowid as target, * from ${spec.name} where ${which})`;
   await retryWithMoreMemory(database, async () => {
     await database.run(`create or replace temp table shown_key as ${shownSql(spec, slice)}`);
     await database.run(`update ${spec.name} set followed = v.followed
       from (
-        select t.place, if(s.key is null, ${otherwise}, true) as followed
+        select t.target, if(s.key is null, ${otherwise}, true) as followed
         from ${slice} t left join shown_key s on s.key = ${keyText(spec, 't')}
       ) v
-      where ${spec.name}.rowid = v.place and ${spec.name}.followed is distinct from v.followed`);
+      where ${spec.name}.rowid = v.target and ${spec.name}.followed is distinct from v.followed`);
   });
 }
 

@@ -7,7 +7,7 @@ import { type Group, listGroups, stagedHash } from '../warehouse/row-groups.ts';
 import { readTableSpecs, type TableSpec } from '../warehouse/table-spec.ts';
 import { countRows, namesOf, takeSlice } from './slices.ts';
 
-/** Memory to plan for a row that is compared, bytes: its hashes and slots, and the place of its key. */
+/** Memory to plan for a row that is compared, bytes: its hashes and slots, and the hash of its key. */
 const bytesPerRow = 160;
 
 /**
@@ -155,13 +155,13 @@ function compareSql(spec: TableSpec, groups: readonly Group[]): string {
       t.slot_base - greatest(s.slot_base, r.max_slot),
       ${differs.join(',\n      ')}
     from (
-      select task, crawl, filename, file_row_number, seen_at as answered_at, ${keyHash(spec)} as place, ${spec.texts ? 'row_hash, ' : ''}${staged.join(', ')}
+      select task, crawl, filename, file_row_number, seen_at as answered_at, ${keyHash(spec)} as key_hash, ${spec.texts ? 'row_hash, ' : ''}${staged.join(', ')}
       from read_parquet($files, file_row_number = true, filename = true)
     ) s
     join (
       select rowid as crawl_row, task, crawl, job, max_slot, end_reason is not distinct from 'unchanged' as is_unchanged from ready
     ) r using (task, crawl)
-    join (select rowid as target, ${keyHash(spec)} as place, ${known.join(', ')} from ${spec.name}) t using (place)
+    join (select rowid as target, ${keyHash(spec)} as key_hash, ${known.join(', ')} from ${spec.name}) t using (key_hash)
     where older or ${groups.map(({ name }) => `differs_${name}`).join(' or ')}`;
 }
 
@@ -293,13 +293,13 @@ function totalSql(spec: TableSpec, { column, isBlank }: Candidate): string {
     join (
       select s.job, count(*) as total
       from (
-        select distinct r.job, ${keyHash(spec)} as place
+        select distinct r.job, ${keyHash(spec)} as key_hash
         from read_parquet($files)
         join (select task, crawl, job from ready) r using (task, crawl)
       ) s
       join (
-        select ${keyHash(spec)} as place from ${spec.name} t where not (${isBlank(`t.${quoteName(column)}`)})
-      ) t using (place)
+        select ${keyHash(spec)} as key_hash from ${spec.name} t where not (${isBlank(`t.${quoteName(column)}`)})
+      ) t using (key_hash)
       group by s.job
     ) a using (job)
     where f.column_name = ${quoteText(column)} and f.rows > 0`;

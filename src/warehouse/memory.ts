@@ -36,14 +36,14 @@ export const memoryLimits = {
 export const bytesPerSlice = 128e6;
 
 /**
- * … and for each row, by what becomes of it: every row has narrow copies in `seen`, `known` and `verdict`; an inserted one
+ * … and for each row, by what becomes of it: every row has narrow copies in `seen`, `stored` and `verdict`; an inserted one
  * is held until its row group is full; a changed one costs the table's row group its delete marks besides, and its
  * former version is written again. Measured with bench/publish.ts at 256MB, and over 12 million rows at 192MB.
  */
 export const bytesPerRow = { seen: 1000, inserted: 1000, changed: 4000, past: 2000 };
 
-/** Memory to plan for a row whose place is looked up, bytes: two numbers, held twice. */
-export const bytesPerPlace = 100;
+/** Memory to plan for a row whose location is looked up, bytes: two numbers, held twice. */
+export const bytesPerLocation = 100;
 
 /**
  * What DuckDB knows of the row groups and blocks it has read does not count for its memory limit: about a fifteenth of
