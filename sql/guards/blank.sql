@@ -2,7 +2,7 @@
 -- needs: blank_count
 -- A column would become NULL in more rows that live on than a ledger empties: a member was renamed, dropped or retyped.
 -- grain: one row a crawl, table and column
--- Tables `guarded_crawl`: src/publish/apply-guard.ts; `blank_count`: src/publish/guard-counts.ts. `threshold`: warehouse.guards
+-- Tables `guarded_crawl`: src/publish/guards.ts; `blank_count`: src/publish/guard-counts.ts. `threshold`: warehouse.guards
 with found as (
   select scope, b.*
   from blank_count as b

@@ -2,7 +2,7 @@
 -- needs: burnt_row
 -- More rows of a job would be burnt than a ledger burns in a night: what is burnt never lives again.
 -- grain: one row a crawl, and job that brought the rows or missed what a look-up found burnt
--- Tables `guarded_crawl`: src/publish/apply-guard.ts; `burnt_row`: src/publish/guard-counts.ts. `threshold`: warehouse.guards
+-- Tables `guarded_crawl`: src/publish/guards.ts; `burnt_row`: src/publish/guard-counts.ts. `threshold`: warehouse.guards
 -- A job has as many rows as its latest complete crawls brought, and as it misses; or as these bring.
 with found as (
   select if(r.scope = '', '', b.job) as scope, r.whole, r.task, r.crawl, b.job, b.table_name, b.key

@@ -3,7 +3,7 @@
 -- More records of all crawls of a job have something that does not fit than odd records are, or all of them have: a
 -- format that broke is no success.
 -- grain: one row a crawl
--- Tables `guarded_crawl`: src/publish/apply-guard.ts; `cast_error_count`: sql/publish/cast-errors.sql. `threshold`: warehouse.quarantine_limit
+-- Tables `guarded_crawl`: src/publish/guards.ts; `cast_error_count`: sql/publish/cast-errors.sql. `threshold`: warehouse.quarantine_limit
 with whole as (
   select
     r.scope,

@@ -2,7 +2,7 @@
 -- needs: missing_count
 -- No record has a member that every record of its kind has: judges first crawls, which nothing is known of.
 -- grain: one row a crawl, table and column
--- Tables `guarded_crawl`: src/publish/apply-guard.ts; `missing_count`: src/publish/guard-counts.ts. `threshold`: warehouse.guards
+-- Tables `guarded_crawl`: src/publish/guards.ts; `missing_count`: src/publish/guard-counts.ts. `threshold`: warehouse.guards
 with found as (
   select scope, shape, m.*
   from missing_count as m

@@ -3,7 +3,7 @@
 -- Most records of a job are older than what earlier answers brought: the source went back, and newer-wins would freeze
 -- every row until its slots are where they were.
 -- grain: one row a crawl
--- Tables `guarded_crawl`: src/publish/apply-guard.ts; `older_count`: src/publish/guard-counts.ts. `threshold`: warehouse.guards
+-- Tables `guarded_crawl`: src/publish/guards.ts; `older_count`: src/publish/guard-counts.ts. `threshold`: warehouse.guards
 with received as (
   select scope, shape, any_value(whole) as whole, sum(records)::bigint as total
   from guarded_crawl

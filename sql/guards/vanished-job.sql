@@ -3,7 +3,7 @@
 -- More rows would leave over all targets of a job than its lists lose in a night, or all of a small job's. Targets that this
 -- publish does not bring count with what their latest crawls closed: a night may be cut into many by small budgets.
 -- grain: one row a crawl that lost rows, and table
--- Tables `guarded_crawl`: src/publish/apply-guard.ts; `gone_count`, `member_count`: src/publish/absence.ts; meta.closed.
+-- Tables `guarded_crawl`: src/publish/guards.ts; `gone_count`, `member_count`: src/publish/absence.ts; meta.closed.
 -- `threshold`: warehouse.guards
 with own as (
   select

@@ -4,10 +4,10 @@ import { listFiles, type StagedSegment } from '../load/staged-segments.ts';
 import { nothingAccepted } from '../publish/accepted.ts';
 import { amendRows } from '../publish/amend-rows.ts';
 import { appendRows } from '../publish/append-rows.ts';
-import { auditRows } from '../publish/audit.ts';
-import { takeRefused } from '../publish/guards.ts';
+import { makeCrawlTables, makeRequestedIds } from '../publish/crawl-tables.ts';
+import { auditRows, takeRefused } from '../publish/guards.ts';
 import { mergeTable } from '../publish/merge-table.ts';
-import { findCrawls, insertCastErrors, type PublishOptions, publish, readAsked } from '../publish/publish.ts';
+import { insertCastErrors, type PublishOptions, publish } from '../publish/publish.ts';
 import { addCounts, addPublished, nothingPublished, type Published } from '../publish/published.ts';
 import { readSql } from '../sql-text.ts';
 import type { Database } from '../warehouse/database.ts';
@@ -34,7 +34,7 @@ export async function reload(
   options: PublishOptions,
   thinned: ReadonlySet<number> = new Set(),
 ): Promise<Reloaded | null> {
-  const staged = await findCrawls(database, folder, options);
+  const staged = await makeCrawlTables(database, folder, options);
   if (thinned.size > 0 && (await lacksRecords(database, folder, staged, thinned))) return null;
   // Beside those that an audit refused: what one refused before a later crawl was refused, too.
   await database.run(readSql('reload/retry.sql'));
@@ -42,7 +42,7 @@ export async function reload(
     `from crawl_state where state in ('ready', 'refused', 'held', 'replaced') limit 1`,
   );
   await database.run(readSql('reload/ready.sql'));
-  await readAsked(database, folder);
+  await makeRequestedIds(database, folder);
   await auditRows(database, folder, staged, nothingAccepted);
   await database.run(takeRefused);
   const refused = await database.rows<Reloaded['refused'][number]>(readSql('reload/refused.sql'));

@@ -2,14 +2,14 @@ import { appliedRows, makeWithheld } from '../load/staged-segments.ts';
 import { quoteName, readSql } from '../sql-text.ts';
 import { type Database, listColumns } from '../warehouse/database.ts';
 import { retryWithMoreMemory } from '../warehouse/memory.ts';
+import { groupHash, listGroups } from '../warehouse/row-groups.ts';
 import type { TableSpec } from '../warehouse/table-spec.ts';
-import { fillRows } from './fill-rows.ts';
 import { type MergeCounts, noRows } from './merge-table.ts';
 
 /** Files applied at once: bounds the memory of one statement. */
 const filesPerSlice = 8;
 
-/** What publish sets, from the staged row. */
+/** Columns that publish sets, from these of the staged row. */
 const bookkeeping: Readonly<Record<string, string>> = {
   first_seen_slot: 'slot',
   changed_slot: 'slot',
@@ -17,9 +17,9 @@ const bookkeeping: Readonly<Record<string, string>> = {
 };
 
 /**
- * Adds the rows of staging files to an append-only table. Of several with one key, the first seen counts, also where it
- * is in the table already: later ones only fill what it leaves NULL (`fillRows`). Applied again, files change nothing.
- * Crawls that were refused, or that are judged later, bring nothing.
+ * Adds the rows of staging files to an append-only table. Of several with one key, the first seen is stored, in the table or in
+ * the files; later ones only fill what it leaves NULL (`fillRows`). Applied again, files change nothing. Rows of crawls that
+ * were refused, or are published in a later step, are left out.
  */
 export async function appendRows(
   database: Database,
@@ -66,7 +66,7 @@ export function insertNew(spec: TableSpec, columns: readonly string[]): string {
     qualify row_number() over (partition by ${keys.join(', ')} order by seen_at, page, n) = 1`;
 }
 
-/** Rows just added, from row number `end` on, in slots that their feed had covered before. */
+/** Counts the rows just added, from row number `end` on, in slots that their feed had covered before. */
 async function countLate(
   database: Database,
   { name, key, feedSlot }: TableSpec,
@@ -101,4 +101,79 @@ export function addSeveral(spec: TableSpec): string {
       select ${keys} from ${appliedRows} group by ${keys} having count(*) > 1
     ) using (${keys})
     where rowid >= $end`;
+}
+
+/**
+ * Fills what rows of an append-only table leave NULL, or an empty list, with the values of later answers; a value is never
+ * overwritten. Of several answers the first seen is taken, column by column, in whichever slices they come. A filled row's
+ * hash, run and changed slot are set anew; slot and time stay those of its first answer.
+ * Reads `stored_key` (target, keys): the rows of which the slice has more copies.
+ * @param files the slice's staging files
+ * @returns rows filled
+ */
+async function fillRows(database: Database, spec: TableSpec, files: readonly string[]): Promise<number> {
+  if ((await database.rows('from stored_key limit 1')).length === 0) return 0;
+  const [base] = listGroups(spec, await listColumns(database, spec.name));
+  if (base === undefined || base.columns.length === 0) return 0;
+  const { columns } = base;
+  await retryWithMoreMemory(database, () =>
+    database.run(filledSql(spec, columns, groupHash(spec, base)), { files }),
+  );
+  if ((await database.rows('from filled limit 1')).length === 0) return 0;
+  return retryWithMoreMemory(database, () =>
+    database.change(`
+      update ${spec.name} as t
+      set ${columns.map((column) => `${quoteName(column)} = f.${quoteName(column)}`).join(', ')},
+        record_hash = f.record_hash,
+        changed_slot = greatest(t.changed_slot, f.answer.slot),
+        run_id = f.answer.run_id
+      from filled f
+      where t.rowid = f.target`),
+  );
+}
+
+/** Makes `filled`: the rows of `stored_key` that get values, with all columns and the last answer that filled one. */
+function filledSql(spec: TableSpec, columns: readonly string[], hash: string): string {
+  const keys = spec.key.map(quoteName);
+  const stored = (column: string) => quoteName(`stored_${column}`);
+  const staged = (column: string) => quoteName(`staged_${column}`);
+  const fills = (column: string) => `${stored(column)} is null and ${staged(column)} is not null`;
+  const items = (item: (column: string) => string) => columns.map(item).join(',\n        ');
+  return `
+    create or replace temp table filled as
+    with pair as (
+      select
+        a.target,
+        {'seen_at': s.seen_at, 'page': s.page, 'n': s.n, 'slot': s.slot, 'run_id': s.run_id} as answer,
+        ${items((column) => `${nullIfEmpty(`s.${quoteName(column)}`)} as ${staged(column)}`)},
+        ${items((column) => `${nullIfEmpty(`t.${quoteName(column)}`)} as ${stored(column)}`)}
+      from ${appliedRows} s
+      join stored_key a on ${keys.map((key) => `a.${key} = s.${key}`).join(' and ')}
+      join ${spec.name} t on t.rowid = a.target
+    ),
+    found as (
+      select
+        target,
+        list_max([${columns.map((column) => `min(answer) filter (where ${fills(column)})`).join(', ')}]) as answer,
+        ${items((column) => `arg_min(${staged(column)}, answer) filter (where ${fills(column)}) as ${staged(column)}`)}
+      from pair
+      where ${columns.map(fills).join(' or ')}
+      group by target
+    ),
+    merged as (
+      select
+        target,
+        answer,
+        ${keys.map((key) => `t.${key}`).join(', ')},
+        ${items((column) => `coalesce(${staged(column)}, t.${quoteName(column)}) as ${quoteName(column)}`)}
+      from found
+      join ${spec.name} t on t.rowid = target
+    )
+    select *, ${hash} as record_hash
+    from merged`;
+}
+
+/** A column, with an empty list as NULL. */
+function nullIfEmpty(column: string): string {
+  return `case when typeof(${column}) not like '%[]' or ${column}::varchar <> '[]' then ${column} end`;
 }

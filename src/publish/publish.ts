@@ -1,45 +1,39 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
-import { listSegments, longestPageLine, pageFile } from '../landing/segment-files.ts';
 import { reloadInFull } from '../load/load.ts';
-import { listFiles, listStaged, type StagedSegment } from '../load/staged-segments.ts';
+import { listFiles, type StagedSegment } from '../load/staged-segments.ts';
 import { readSql } from '../sql-text.ts';
-import { defaultThresholds, type Thresholds } from '../thresholds.ts';
 import type { Database } from '../warehouse/database.ts';
 import { limitBeside } from '../warehouse/memory.ts';
 import { readTableSpecs } from '../warehouse/table-spec.ts';
 import { type Accepted, joinAccepted, nothingAccepted } from './accepted.ts';
 import { appendRows } from './append-rows.ts';
+import { type CrawlTableOptions, listSegmentsOf, makeCrawlTables, makeRequestedIds } from './crawl-tables.ts';
 import { operationsOf } from './follow-rows.ts';
-import { applyForget, listForgets } from './forget-rows.ts';
-import { judgeCrawls, stillHeld } from './guards.ts';
-import { makeThresholds } from './make-thresholds.ts';
+import { applyForget, type Forget, listForgets } from './forget-rows.ts';
+import { refuseCrawls, stillHeld } from './guards.ts';
 import { mergeTable, noRows } from './merge-table.ts';
 import { addCounts, nothingPublished, type Published, type Quarantined } from './published.ts';
 import { settleAbsent } from './settle-absent.ts';
 
-export interface PublishOptions {
-  run: string;
-  /** Share of a crawl's records that may be quarantined (at least 50) before it is not published. */
-  quarantineLimit: number;
-  /** What a crawl may be wrong by (sql/guards/). */
-  guards?: Thresholds;
-  /** What the guards let pass, by the run that received a crawl, or accepted it later. */
+export interface PublishOptions extends CrawlTableOptions {
+  /** What the guards let pass, by the run that received a crawl or accepted it later. */
   acceptedBy?: ReadonlyMap<string, Partial<Accepted>>;
 }
 
+/** Share of the memory limit that a publish has at least, however large the build is. */
+const publishMemoryShare = 0.75;
+
 /**
- * Applies staging to the tables: complete crawls to merge tables, every new segment to append-only ones. Crawls go in
- * run by run and wave by wave, in the order they finished them, so that what several nights left behind (or a rebuild replays)
- * makes the same history as publishing every night. Killed at any point and run again, it changes nothing twice.
+ * Applies staging to the tables: complete crawls to merge tables, every new segment to append-only ones. Crawls are applied run
+ * by run and wave by wave, in the order in which the runs finished them. So several nights at once, or a rebuild, make the same
+ * history as publishing every night. Killed at any point and run again, it changes nothing twice.
  */
 export async function publish(
   database: Database,
   folder: DataFolder,
   options: PublishOptions,
 ): Promise<Published> {
-  const limit = await limitBeside(folder.build, database.memoryBytes, 0.75);
+  const limit = await limitBeside(folder.build, database.memoryBytes, publishMemoryShare);
   return database.withMemory(limit, () => publishCrawls(database, folder, options));
 }
 
@@ -48,70 +42,89 @@ async function publishCrawls(
   folder: DataFolder,
   options: PublishOptions,
 ): Promise<Published> {
-  const staged = await findCrawls(database, folder, options);
+  const staged = await makeCrawlTables(database, folder, options);
   const files = readTableSpecs().flatMap((spec) => listFiles(folder, spec, staged));
   await database.useThreads([folder.build, ...files]);
   const result = nothingPublished();
-  // A run's look-ups are about what its other crawls missed. Lines of older versions name no wave.
-  const steps = await database.rows<{ run_id: string | null; confirms: boolean; wave: bigint | null }>(
-    `select run_id, job = '_confirm' as confirms, wave from crawl_state where state = 'ready' group by all order by all`,
-  );
-  const forgets = await listForgets(database);
-  // In the order of what was said: what a later run brought stays.
-  const forgetBefore = async (run: string | null) => {
-    for (let next = forgets[0]; next !== undefined && (run === null || next.run < run); next = forgets[0]) {
-      const gone = await applyForget(database, next);
-      for (const [table, rows] of Object.entries(gone)) addCounts(result, table, { ...noRows, gone: rows });
-      forgets.shift();
-    }
-  };
-  // Without a ready crawl there is still what append-only tables have received, and the state of open crawls.
-  for (const step of steps.length === 0 ? [{ run_id: null, confirms: false, wave: null }] : steps) {
-    await forgetBefore(step.run_id);
+  let forgets = await listForgets(database);
+  for (const step of await listSteps(database)) {
+    // In run order, so that rows a later run brought again stay.
+    const [earlier, later] = splitForgets(forgets, step.run_id);
+    await applyForgets(database, earlier, result);
+    forgets = later;
     const accept = joinAccepted(nothingAccepted, options.acceptedBy?.get(step.run_id ?? ''));
     await database.run(readSql('publish/ready.sql'), { ...step, rollback: accept.rollback });
     await publishReady(database, folder, { accept, staged, result });
   }
-  await forgetBefore(null);
-  const [absent] = await database.rows<{ n: bigint }>(
+  await applyForgets(database, forgets, result);
+  const [due] = await database.rows<{ n: bigint }>(
     `select count(*) as n from (${readSql('publish/due.sql')})`,
     { run: options.run, now: Date.now() },
   );
-  result.unasked = Number(absent?.n ?? 0n);
+  result.unasked = Number(due?.n ?? 0n);
   result.refused = await stillHeld(database, result.refused);
   return result;
 }
 
-/** Publishes the crawls in `ready`: data first, each slice its own transaction; then the state of all in one. */
+/** The crawls that are published together: those that one run finished in one wave, its look-ups apart. */
+interface Step extends Record<string, string | boolean | bigint | null> {
+  run_id: string | null;
+  confirms: boolean;
+  wave: bigint | null;
+}
+
+/**
+ * A run's look-ups come after its other crawls, because they are about rows that these missed. Page lines of older versions have no
+ * wave. Without a ready crawl there is one step: for append-only tables, and for the state of open crawls.
+ */
+async function listSteps(database: Database): Promise<readonly Step[]> {
+  const steps = await database.rows<Step>(
+    `select run_id, job = '_confirm' as confirms, wave from crawl_state where state = 'ready' group by all order by all`,
+  );
+  return steps.length === 0 ? [{ run_id: null, confirms: false, wave: null }] : steps;
+}
+
+/** Those of runs before `run`, and the others; of no run, none is before it. */
+function splitForgets(forgets: readonly Forget[], run: string | null): [Forget[], Forget[]] {
+  const isEarlier = (forget: Forget) => run !== null && forget.run < run;
+  return [forgets.filter(isEarlier), forgets.filter((forget) => !isEarlier(forget))];
+}
+
+async function applyForgets(
+  database: Database,
+  forgets: readonly Forget[],
+  result: Published,
+): Promise<void> {
+  for (const forget of forgets) addGone(result, await applyForget(database, forget));
+}
+
+function addGone(result: Published, goneByTable: Readonly<Record<string, number>>): void {
+  for (const [table, gone] of Object.entries(goneByTable)) addCounts(result, table, { ...noRows, gone });
+}
+
+/** Publishes the crawls in `ready`: first the rows, each slice in its own transaction; then the state of all in one. */
 async function publishReady(
   database: Database,
   folder: DataFolder,
-  {
-    accept,
-    staged,
-    result,
-  }: {
-    accept: Accepted;
-    staged: readonly StagedSegment[];
-    result: Published;
-  },
+  { accept, staged, result }: { accept: Accepted; staged: readonly StagedSegment[]; result: Published },
 ): Promise<void> {
-  await readAsked(database, folder);
+  await makeRequestedIds(database, folder);
   await database.run('create or replace temp table offered as select * from ready');
-  const received = await readSegments(database, 'from landed semi join ready using (task, crawl)');
-  const toJudge = staged.filter(({ segment }) => received.has(segment));
-  result.refused = result.refused.concat(await judgeCrawls(database, folder, toJudge, accept));
+  const offeredSegments = await listSegmentsOf(database, 'ready');
+  const offered = staged.filter(({ segment }) => offeredSegments.has(segment));
+  result.refused = result.refused.concat(await refuseCrawls(database, folder, offered, accept));
   result.quarantined = result.quarantined.concat(
     await database.rows<Quarantined>(
       `select job, sum(quarantined)::double as records, max_by(problem, row(quarantined, problem)) as reason
       from offered join cast_error_count using (task, crawl) group by job order by job`,
     ),
   );
-  const ready = await readSegments(database, 'from landed semi join ready using (task, crawl)');
-  const rollsBack = (await database.rows('from ready where rolls_back limit 1')).length > 0;
-  const appended = await readSegments(database, 'from meta.segments');
+  const ready = await listSegmentsOf(database, 'ready');
+  const sourceWentBack = (await database.rows('from ready where rolls_back limit 1')).length > 0;
+  const applied = await listSegmentsOf(database, 'applied');
   const toMerge = staged.filter(({ segment }) => ready.has(segment));
-  const toAppend = staged.filter(({ segment }) => !appended.has(segment) || ready.has(segment));
+  // Append-only tables take each segment once, and again with a crawl that was open, refused or held until now.
+  const toAppend = staged.filter(({ segment }) => !applied.has(segment) || ready.has(segment));
   for (const spec of readTableSpecs()) {
     const counts =
       spec.publish === 'merge'
@@ -120,78 +133,30 @@ async function publishReady(
             spec,
             listFiles(folder, spec, toMerge),
             (unrecognised) => reloadInFull(folder, unrecognised),
-            rollsBack,
+            sourceWentBack,
           )
         : await appendRows(database, spec, listFiles(folder, spec, toAppend));
     addCounts(result, spec.name, counts);
   }
-  const gone = await database.transaction(() =>
-    commitState(database, folder, { staged, received: toJudge, accept }),
-  );
-  for (const [table, rows] of Object.entries(gone)) addCounts(result, table, { ...noRows, gone: rows });
+  const gone = await database.transaction(() => commitState(database, folder, { staged, offered, accept }));
+  addGone(result, gone);
   await database.run('checkpoint');
   const [row] = await database.rows<{ crawls: bigint }>('select count(*) as crawls from ready');
   result.crawls += Number(row?.crawls ?? 0n);
 }
 
-/** Makes `threshold`, `landed` and `crawl_state`; returns the staged segments. Every segment with records must be staged. */
-export async function findCrawls(
-  database: Database,
-  folder: DataFolder,
-  { run, quarantineLimit, guards = defaultThresholds }: PublishOptions,
-): Promise<StagedSegment[]> {
-  await makeThresholds(database, { ...guards, quarantineLimit });
-  await database.run(readSql('publish/macros.sql'));
-  await database.run(readSql('publish/landed.sql'), await pageLines(folder));
-  await database.run(readSql('publish/crawl-states.sql'), { run });
-  const staged = new Set(await listStaged(folder));
-  const shapes = await database.rows<{ segment: bigint; shape: string; records: bigint }>(
-    `select segment, any_value(shape) as shape, coalesce(sum(records), 0)::bigint as records from landed group by segment`,
-  );
-  const unstaged = shapes.filter(({ segment, records }) => records > 0n && !staged.has(Number(segment)));
-  if (unstaged.length > 0)
-    throw new Error(`segment ${unstaged[0]?.segment} is published before it is loaded`);
-  return shapes
-    .filter(({ segment }) => staged.has(Number(segment)))
-    .map(({ segment, shape }) => ({ segment: Number(segment), shape }))
-    .sort((a, b) => a.segment - b.segment);
-}
-
-/** Makes `requested_id`: what the look-ups in `ready` asked for. */
-export async function readAsked(database: Database, folder: DataFolder): Promise<void> {
-  await database.run(readSql('publish/requested-ids.sql'), await pageLines(folder));
-}
-
-/** What SQL that reads the landing log's page lines asks for. */
-async function pageLines(folder: DataFolder): Promise<{ page_files: string[]; longest_page_line: number }> {
-  const files = await listPageFiles(folder);
-  return { page_files: files, longest_page_line: await longestPageLine(files) };
-}
-
-/** DuckDB reads no empty list of files, nor `/dev/null`: an empty log is an empty file. */
-async function listPageFiles(folder: DataFolder): Promise<string[]> {
-  const segments = await listSegments(folder.landing);
-  if (segments.length > 0) return segments.map((segment) => pageFile(folder.landing, segment));
-  const empty = join(folder.temp, 'no-pages.ndjson');
-  await writeFile(empty, '', { mode: 0o600 });
-  return [empty];
-}
-
-/** Segments by number. @param from of what: `from meta.segments where …` */
-export async function readSegments(database: Database, from: string): Promise<ReadonlySet<number>> {
-  const rows = await database.rows<{ segment: bigint }>(`select distinct segment ${from}`);
-  return new Set(rows.map(({ segment }) => Number(segment)));
-}
-
-/** Checkpoints, coverage, rows that left, quarantine and segments, in the caller's transaction. @returns rows that left */
+/**
+ * Writes checkpoints, coverage, quarantine and segments, and closes the rows that left, in the caller's transaction.
+ * @returns rows closed, by table
+ */
 async function commitState(
   database: Database,
   folder: DataFolder,
   {
     staged,
-    received,
+    offered,
     accept,
-  }: { staged: readonly StagedSegment[]; received: readonly StagedSegment[]; accept: Accepted },
+  }: { staged: readonly StagedSegment[]; offered: readonly StagedSegment[]; accept: Accepted },
 ): Promise<Record<string, number>> {
   await database.run(readSql('publish/checkpoints.sql'));
   await database.run(readSql('publish/refusals.sql'));
@@ -199,9 +164,9 @@ async function commitState(
   if (feed !== undefined) await database.run(readSql('publish/coverage.sql'));
   for (const name of ['closed-before', 'closed'])
     await database.run(readSql(`publish/${name}.sql`), { accepted: accept.vanished });
-  await noteParams(database);
+  await recordParams(database);
   const gone = await settleAbsent(database, folder, staged);
-  await quarantineCastErrors(database, folder, received);
+  await quarantineCastErrors(database, folder, offered);
   await database.run(
     `update crawl_state set state = 'published' from ready where ready.task = crawl_state.task and ready.crawl = crawl_state.crawl`,
   );
@@ -209,8 +174,8 @@ async function commitState(
   return gone;
 }
 
-/** Notes what the targets of the ready crawls were asked with, where that is another question than before. */
-async function noteParams(database: Database): Promise<void> {
+/** Records the operation and parameters of the ready crawls' targets, if they differ from the recorded ones. */
+async function recordParams(database: Database): Promise<void> {
   await database.run(readSql('publish/target-params.sql'), { operations: operationsOf() });
   const same = `meta.target_params.job = c.job and meta.target_params.target = c.target`;
   const differs = `(meta.target_params.operation, meta.target_params.params, meta.target_params.ids)
@@ -224,7 +189,10 @@ async function noteParams(database: Database): Promise<void> {
   );
 }
 
-/** What the crawls of a step, refused ones too, found that does not fit, once a target: an incremental crawl sees what others saw again. */
+/**
+ * Quarantines the cast errors of a step's crawls, refused ones included. Each is recorded once per target, because an incremental
+ * crawl receives again what others already quarantined.
+ */
 async function quarantineCastErrors(
   database: Database,
   folder: DataFolder,
@@ -235,7 +203,10 @@ async function quarantineCastErrors(
   await database.run(readSql('publish/first-quarantined.sql'));
 }
 
-/** What the crawls in `ready`, or another table, found that does not fit, after `cast_error_count` of them is made. */
+/**
+ * Adds the cast errors of crawls to `meta.quarantine`. Reads `cast_error_count`.
+ * @param crawls the temporary table of these crawls
+ */
 export async function insertCastErrors(
   database: Database,
   folder: DataFolder,

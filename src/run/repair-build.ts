@@ -5,8 +5,9 @@ import { readRemoved } from '../archive/retention.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { StoppedEarly, UsageError } from '../errors.ts';
 import { listSegments } from '../landing/segment-files.ts';
+import { listSegmentsOf } from '../publish/crawl-tables.ts';
 import { stillHeld } from '../publish/guards.ts';
-import { publish, readSegments } from '../publish/publish.ts';
+import { publish } from '../publish/publish.ts';
 import { openBuild } from '../warehouse/build.ts';
 import { type Database, openDatabase } from '../warehouse/database.ts';
 import { memoryLimits } from '../warehouse/memory.ts';
@@ -18,7 +19,7 @@ import { publishOptions, type RepairContext, type Replayed, type Session } from 
 
 /** Whether a build holds every archived segment; it does not after a replay that was killed. */
 export async function holdsArchive(build: Database, { archive }: DataFolder): Promise<boolean> {
-  const settled = await readSegments(build, 'from meta.segments where settled');
+  const settled = await listSegmentsOf(build, 'settled');
   return (await listArchived(archive)).every((segment) => settled.has(segment));
 }
 
@@ -158,8 +159,8 @@ async function settleArchived(
 
 function readPublishedSegments(context: RepairContext) {
   return useBuild(context, async (build) => ({
-    all: await readSegments(build, 'from meta.segments'),
-    settled: await readSegments(build, 'from meta.segments where settled'),
+    all: await listSegmentsOf(build, 'applied'),
+    settled: await listSegmentsOf(build, 'settled'),
   }));
 }
 

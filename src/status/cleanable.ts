@@ -3,7 +3,7 @@ import { archivedPages, archivedRecords, listArchived, listRecordFiles } from '.
 import { type ArchiveStart, readArchiveStart } from '../archive/archive-start.ts';
 import { readRemoved } from '../archive/retention.ts';
 import { listSegments } from '../landing/segment-files.ts';
-import { readSegments } from '../publish/publish.ts';
+import { listSegmentsOf } from '../publish/crawl-tables.ts';
 import {
   countOldCheckpoints,
   type Expired,
@@ -41,7 +41,7 @@ export interface Kept {
 export async function findCleanable(session: Session): Promise<Cleanable> {
   const { folder } = session;
   const { settled, checkpoints } = await session.withBuild(async (build) => ({
-    settled: await readSegments(build, 'from meta.segments where settled'),
+    settled: await listSegmentsOf(build, 'settled'),
     checkpoints: await countOldCheckpoints(build, session),
   }));
   const expired = await findExpired(session, settled);
