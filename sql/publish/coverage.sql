@@ -1,16 +1,20 @@
--- Slots that each feed has covered, after the pages of the landing log. Runs in one transaction with the other state files.
+-- The slots that each feed has covered, from meta.coverage and the pages of the landing log. Runs in one transaction with the other
+-- state files.
 -- grain: one row an interval of a feed
--- A page covers from above its last record's slot (slots are shared: the next page may go on in it) up to the
--- slot its cursor stood at. A page without a cursor is a head, the first one or one that a crawl began again at: it
--- covers up to its answer's own slot. A page answered by a replica that is behind its cursor covers nothing, nor does one
--- whose slots do not go down, nor the one above it, whose last slot this may show to be wrong. The cursor stays that of
--- the gap they leave. Pages of crawls that were refused cover nothing either.
--- A feed that ends covers down to slot 0, unless that end is doubtful: what an earlier run covered, with records, lies
--- below its last record. Then it covers down to that record, an empty page nothing; nor does the end that another crawl
--- of the feed came to in the same run.
--- Answers of feeds that go by time say no slot: a head covers up to its newest record, other pages what they show.
--- A feed whose parameters changed is another task's, and begins anew.
--- Cursors that were received before the source moved are forgotten; a gap that only they led to is begun at the head.
+--
+-- 1. What is known: `previous`, the intervals of meta.coverage; `page`, each page with the slot it was requested below (high_slot).
+-- 2. What a page covers: from above its last record's slot up to high_slot. Slots are shared, so the next page may begin in the same
+--    one. A page without a cursor is a head, the first page or one at which a crawl began again: it covers up to its answer's slot.
+--    `covers` is false of pages that cover nothing: one from a replica that is behind its cursor; one whose slots do not descend, and
+--    the one above it, whose last slot that may show to be wrong. Nor do pages of refused crawls. The gap keeps its cursor.
+-- 3. Where a feed ends: a feed that ends covers down to slot 0, unless the end is doubtful (`doubtful_end`), because an earlier run
+--    covered slots with records below its last record. Then it covers down to that record, and an empty page nothing. Nor does
+--    another crawl's end count that the same feed reached in the same run.
+-- 4. Gaps and islands: `covered` joins intervals that touch; between them are gaps, each with the cursor that leads into it.
+--
+-- Answers of feeds by time have no slot: a head covers up to its newest record, other pages what they show.
+-- A feed with other parameters is another task's, and begins anew. Cursors that were received before the source moved are dropped;
+-- a gap that only they led to is begun at the head.
 create or replace temp table coverage as
 with rolled_back as (
   select job, target, max(max_slot) as slot
@@ -20,13 +24,13 @@ with rolled_back as (
     job,
     target
 ),
--- What crawls received before the source went back covers up to its slot then, as long as their pages are in the log.
+-- Pages that were received before the source went back cover no more than its slot then, as long as they are in the log.
 went_back as (
   select job, target, crawl, max_slot as slot
   from meta.checkpoints
   where kind = 'feed' and rolls_back
 ),
--- The task that a feed is crawled by now.
+-- The task that crawls a feed now.
 current as (
   select job, target, max_by(task, crawl) as task
   from crawl_state
@@ -35,13 +39,13 @@ current as (
     job,
     target
 ),
-before as (
+previous as (
   select c.*
   from meta.coverage as c
   left join current as n using (job, target)
   where c.task = n.task or n.task is null
 ),
-landed_page as (
+raw_page as (
   select
     job,
     target,
@@ -63,7 +67,7 @@ landed_page as (
       select min(b.slot)
       from went_back as b
       where b.job = landed.job and b.target = landed.target and b.crawl > landed.run
-    ) as most_slot,
+    ) as rolled_back_to,
     case
       when cursor is null then if(by_time, first_time, slot)
       when page = 1 then from_slot
@@ -80,23 +84,23 @@ landed_page as (
 ),
 page as (
   select * replace (if(by_time, high_slot, slot) as slot)
-  from landed_page
+  from raw_page
 ),
--- What an end can be held against: `slot` is the highest of an interval. Pages count from the run after theirs on, so that
--- a replay, which has all of them at once, decides the same.
-earlier as (
+-- The highest slot of each interval that was covered before an end was seen. A page counts only in runs after its own, so that a
+-- replay, which has all pages together, decides the same.
+known_interval as (
   select job, target, high_slot as slot, '' as run
-  from before
+  from previous
   where state = 'covered'
   union all
-  select job, target, least(high_slot, most_slot), run
+  select job, target, least(high_slot, rolled_back_to), run
   from page
   where is_in_order and slot >= high_slot and last_slot <= high_slot
 ),
--- Where a feed is known to have had records: at or below `slot`. What goes by time is covered up to a record.
-filled as (
+-- Slots at or below which a feed had records. A feed by time is covered up to a record.
+nonempty as (
   select job, target, high_slot as slot, '' as run
-  from before
+  from previous
   where state = 'covered' and unit = 'second'
   union all
   select job, target, min_slot as slot, crawl as run
@@ -107,18 +111,18 @@ filled as (
   from page
   where records > 0
 ),
-doubtful as (
+doubtful_end as (
   select task, crawl, page, job, target, run
   from page as p
   where end_reason = 'exhausted'
     and exists (
-      from filled as f
+      from nonempty as f
       where f.job = p.job and f.target = p.target and f.run < p.run
         and (
-          -- A head without a record, of a feed that had some: whatever slot it says.
+          -- A head without a record, of a feed that had some, is doubtful at any slot.
           p.cursor is null and p.records = 0
           or exists (
-            from earlier as e
+            from known_interval as e
             where e.job = p.job and e.target = p.target and e.run < p.run
               and e.slot < coalesce(p.last_slot, p.high_slot)
               and f.slot <= e.slot
@@ -126,68 +130,67 @@ doubtful as (
         )
     )
 ),
-placed as (
+bounded as (
   select
     p.*,
     case
       when end_reason is distinct from 'exhausted' then last_slot + 1
-      when exists (from doubtful as d where d.task = p.task and d.crawl = p.crawl and d.page = p.page) then last_slot + 1
-      when not exists (from doubtful as d where d.job = p.job and d.target = p.target and d.run = p.run) then 0
+      when exists (from doubtful_end as d where d.task = p.task and d.crawl = p.crawl and d.page = p.page) then last_slot + 1
+      when not exists (from doubtful_end as d where d.job = p.job and d.target = p.target and d.run = p.run) then 0
     end as low_slot
   from page as p
 ),
-judged as (
+page_validity as (
   select
     *,
     is_in_order and coalesce(slot >= high_slot and low_slot <= high_slot + 1, false) as covers
-  from placed
+  from bounded
 ),
-followed as (
+with_next as (
   select
     *,
     coalesce(
       lead(covers and cursor is not null) over (partition by task, crawl order by page), false
     ) as is_answered
-  from judged
+  from page_validity
 ),
-told as (
-  select job, target, task, by_time, low_slot, least(high_slot, most_slot) as high_slot, run
-  from followed
-  -- A page that stays within the slot it was asked for in covers none: an island of no slots would split a gap.
-  where covers and low_slot <= least(high_slot, most_slot)
+covering_interval as (
+  select job, target, task, by_time, low_slot, least(high_slot, rolled_back_to) as high_slot, run
+  from with_next
+  -- A page within one slot covers nothing: an empty island would split a gap.
+  where covers and low_slot <= least(high_slot, rolled_back_to)
   union all
-  -- Of a source that went back, what stood above its slot then is to come again.
+  -- What was covered above the slot that the source went back to is to come again.
   select c.job, c.target, c.task, c.unit = 'second', c.low_slot, least(c.high_slot, b.slot) as high_slot, c.run_id
-  from before as c
+  from previous as c
   left join rolled_back as b using (job, target)
   where c.state = 'covered' and c.low_slot <= least(c.high_slot, b.slot)
 ),
--- Each interval once: of two equal ones it would be chance which begins an island, and the other would join the
--- island below.
-covering as (
+-- Each interval once. Of two equal ones either might begin an island, and the other would join the island below.
+distinct_interval as (
   select job, target, any_value(task) as task, any_value(by_time) as by_time, low_slot, high_slot, max(run) as run
-  from told
+  from covering_interval
   group by
     job,
     target,
     low_slot,
     high_slot
 ),
-marked as (
+island_start as (
   select
     *,
     low_slot > max(high_slot) over (
       partition by job, target order by low_slot, high_slot rows between unbounded preceding and 1 preceding
     ) + 1 as begins
-  from covering
+  from distinct_interval
 ),
-numbered as (
+island_member as (
   select
     *,
     sum(if(begins, 1, 0)) over (
       partition by job, target order by low_slot, high_slot rows unbounded preceding
     ) as island
-  from marked
+  from island_start
 ),
 covered as (
   select
@@ -198,15 +201,15 @@ covered as (
     min(low_slot) as low_slot,
     max(high_slot) as high_slot,
     max(run) as run
-  from numbered
+  from island_member
   group by
     job,
     target,
     island
 ),
--- Where something is still to be asked for, and how: after every page whose cursor was not answered.
-cursors as (
-  select job, target, low_slot - 1 as high_slot, max_by(way, (run, page)) as way, max(run) as run
+-- Where a feed can be continued, and by which cursor: after every page whose next page has not landed.
+open_cursor as (
+  select job, target, low_slot - 1 as high_slot, max_by(cursor_state, (run, page)) as cursor_state, max(run) as run
   from (
     select
       job,
@@ -215,10 +218,10 @@ cursors as (
       case
         when run >= coalesce((select max(moved_by) from meta.source), '')
           then {'cursor': next_cursor, 'ends': cursor_group}
-      end as way,
+      end as cursor_state,
       run,
       page
-    from followed
+    from with_next
     where next_cursor is not null and low_slot is not null and not is_answered
     union all
     select
@@ -228,7 +231,7 @@ cursors as (
       if(cursor is null, null, {'cursor': cursor, 'ends': cursor_group}),
       run_id,
       0
-    from before
+    from previous
     where state = 'gap'
   )
   group by
@@ -250,13 +253,13 @@ feed as (
   from page
   union
   select job, target, task, unit
-  from before
+  from previous
 ),
 gap as (
-  -- The cursor that stands nearest above a gap leads into it.
-  select b.job, b.target, b.low_slot, b.high_slot, min_by(c.way, c.high_slot) as way, max(b.run) as run
+  -- The nearest cursor above a gap leads into it.
+  select b.job, b.target, b.low_slot, b.high_slot, min_by(c.cursor_state, c.high_slot) as cursor_state, max(b.run) as run
   from between_islands as b
-  left join cursors as c on c.job = b.job and c.target = b.target and c.high_slot >= b.high_slot
+  left join open_cursor as c on c.job = b.job and c.target = b.target and c.high_slot >= b.high_slot
   where b.low_slot is not null and b.low_slot <= b.high_slot
   group by
     b.job,
@@ -264,17 +267,17 @@ gap as (
     b.low_slot,
     b.high_slot
   union all
-  -- Below everything covered, where a crawl was stopped on its way down.
-  select c.job, c.target, 0, max(c.high_slot), max_by(c.way, c.high_slot), max(c.run)
-  from cursors as c
+  -- Below everything covered, where a crawl was stopped on its cursor_state down.
+  select c.job, c.target, 0, max(c.high_slot), max_by(c.cursor_state, c.high_slot), max(c.run)
+  from open_cursor as c
   where c.high_slot >= 0
     and not exists (
       from covered as k
       where k.job = c.job and k.target = c.target and k.low_slot <= c.high_slot
     )
-    -- Begun at the head, it was found to lie below what the job asks for.
+    -- Not below what the job asks for, as a crawl found that began it at the head.
     and not exists (
-      from followed as f
+      from with_next as f
       where f.job = c.job and f.target = c.target and f.from_slot = c.high_slot and f.end_reason = 'since'
     )
   group by
@@ -300,11 +303,11 @@ select
   g.low_slot,
   g.high_slot,
   'gap',
-  g.way.cursor,
+  g.cursor_state.cursor,
   g.run,
   o.task,
   o.unit,
-  g.way.ends
+  g.cursor_state.ends
 from gap as g
 join feed as o using (job, target);
 
