@@ -35,7 +35,7 @@ create table if not exists meta.runs (
 comment on table meta.runs is 'Every run that crawled or published, finished or not.';
 comment on column meta.runs.run_id is 'Start time and a random part; sorts by time.';
 comment on column meta.runs.verb is 'run, crawl or publish.';
-comment on column meta.runs.jobs is 'Jobs it was asked for.';
+comment on column meta.runs.jobs is 'Jobs that were requested.';
 comment on column meta.runs.started_at is 'When it began.';
 comment on column meta.runs.finished_at is 'When it ended; NULL when it was killed or is still running.';
 comment on column meta.runs.exit_code is 'Exit code; NULL when it was killed or is still running.';
@@ -69,7 +69,7 @@ comment on column meta.checkpoints.target is 'What it ran for: the value, canoni
 comment on column meta.checkpoints.range is 'Which range of ids, `3/8`, where the job splits its targets; empty for the whole target.';
 comment on column meta.checkpoints.kind is 'full, incremental (only down to what was known: says nothing of rows that left) or feed.';
 comment on column meta.checkpoints.last_indexed_slot is 'All data up to this slot is in: the lowest slot of the crawl''s pages. NULL where the source has no slots.';
-comment on column meta.checkpoints.state is 'complete, open (running again goes on) or failed (running again begins anew).';
+comment on column meta.checkpoints.state is 'complete, open (the next run continues it) or failed (the next run begins again).';
 comment on column meta.checkpoints.min_slot is 'Lowest slot of its pages.';
 comment on column meta.checkpoints.max_slot is 'Highest slot of its pages.';
 comment on column meta.checkpoints.pages is 'Pages received.';
@@ -83,7 +83,7 @@ comment on column meta.checkpoints.crawl is 'Run that began the crawl.';
 comment on column meta.checkpoints.reason is 'Why it failed, or how it ended.';
 comment on column meta.checkpoints.first_content is 'Digest of the records of its first page: a later crawl that is at no higher slot has nothing new only when its first page is the same. NULL for batches.';
 comment on column meta.checkpoints.rolls_back is 'Published with `--accept-rollback`: what was in above its slots had to come again.';
-comment on column meta.checkpoints.stale is 'Records whose rows stand at slots further ahead than a replica lags: the rows stay as they are. NULL counts as none.';
+comment on column meta.checkpoints.stale is 'Records whose rows are ahead of them by more slots than a replica lags: the rows stay as they are. NULL counts as none.';
 
 create table if not exists meta.jobs (job varchar not null, file varchar not null, follows boolean not null, is_read boolean not null);
 comment on table meta.jobs is 'The jobs that have a file, as the last run of each saw it.';
@@ -105,10 +105,10 @@ create table if not exists meta.target_params (
   ids varchar[],
   crawl varchar not null
 );
-comment on table meta.target_params is 'What was last asked for each target, former ones too: it says which rows the target should show.';
+comment on table meta.target_params is 'The operation and parameters that each target was last crawled with, former ones too: they say which rows the target should show.';
 comment on column meta.target_params.job is 'Name of the job.';
 comment on column meta.target_params.target is 'What it ran for, as in meta.checkpoints.';
-comment on column meta.target_params.operation is 'Operation asked.';
+comment on column meta.target_params.operation is 'The operation.';
 comment on column meta.target_params.params is 'Parameters of the target, as JSON.';
 comment on column meta.target_params.ids is 'Ids of a batch; NULL for others.';
 comment on column meta.target_params.crawl is 'Run that began the crawl.';
@@ -125,7 +125,7 @@ create table if not exists meta.forgotten (
   forgotten_at timestamptz not null
 );
 comment on table meta.forgotten is 'Jobs and targets whose rows were forgotten.';
-comment on column meta.forgotten.run_id is 'The `forget` that was told to.';
+comment on column meta.forgotten.run_id is 'The run of the `forget`.';
 comment on column meta.forgotten.name is 'The job, or job/target.';
 comment on column meta.forgotten.rows is 'Rows that left the tables.';
 comment on column meta.forgotten.forgotten_at is 'When.';
@@ -148,11 +148,11 @@ comment on column meta.coverage.target is 'What it ran for.';
 comment on column meta.coverage.low_slot is 'First slot of the interval, inclusive; a Unix time in seconds where `unit` is second.';
 comment on column meta.coverage.high_slot is 'Last slot of the interval, inclusive; a Unix time in seconds where `unit` is second.';
 comment on column meta.coverage.state is 'covered or gap.';
-comment on column meta.coverage.cursor is 'Where a gap goes on.';
+comment on column meta.coverage.cursor is 'The cursor that continues into a gap.';
 comment on column meta.coverage.run_id is 'Run that last moved it.';
-comment on column meta.coverage.task is 'Identity of the task: with other parameters, a feed begins anew.';
+comment on column meta.coverage.task is 'Identity of the task: with other parameters, a feed begins again.';
 comment on column meta.coverage.unit is 'What the feed goes by: slot, or second (wallets, whose answers say no slot).';
-comment on column meta.coverage.cursor_group is 'How the page before the cursor ends, where its records stand in groups (transfers of one signature); JSON.';
+comment on column meta.coverage.cursor_group is 'How the page before the cursor ends, if its records come in groups (transfers of one signature); JSON.';
 
 create table if not exists meta.absent (
   table_name varchar not null,
@@ -180,9 +180,9 @@ comment on column meta.absent.task is 'Task of that crawl.';
 comment on column meta.absent.options is 'Display options of that crawl, as JSON: the look-up asks with the same ones. NULL: none.';
 comment on column meta.absent.slot is 'Slot of that crawl: all data up to it was listed. Of an answer under a key, its own; NULL where it says none.';
 comment on column meta.absent.missed_at is 'When that crawl ended.';
-comment on column meta.absent.asked_run is 'Run that last asked about it.';
-comment on column meta.absent.asked_at is 'When that was answered: it is asked about again hours later.';
-comment on column meta.absent.null_run is 'First run that was told there is nothing; NULL once something was found.';
+comment on column meta.absent.asked_run is 'Run that last looked it up.';
+comment on column meta.absent.asked_at is 'When that was answered: it is looked up again hours later.';
+comment on column meta.absent.null_run is 'First run that found nothing under the key; NULL once something was found.';
 comment on column meta.absent.null_at is 'When that answer came: one that comes hours later, and at a later slot, closes the row.';
 comment on column meta.absent.null_slot is 'Slot of that answer, or of the newest one of its shape that its run had seen; NULL where the source has none.';
 
@@ -321,9 +321,9 @@ create table if not exists meta.requests (
   latency_p95_ms double,
   latency_max_ms double
 );
-comment on table meta.requests is 'What each run asked of the API.';
+comment on table meta.requests is 'The requests that each run sent to the API.';
 comment on column meta.requests.run_id is 'The run.';
-comment on column meta.requests.operation is 'Operation asked for.';
+comment on column meta.requests.operation is 'The operation.';
 comment on column meta.requests.pool is 'Rate pool it counts in.';
 comment on column meta.requests.requests is 'Attempts, retries included.';
 comment on column meta.requests.retries is 'Attempts that were not the first.';

@@ -1,5 +1,5 @@
--- The lines of a segment's page file as the archive keeps them: the names of texts, which mostly go up by one, stand for their
--- digests, which nothing makes smaller. The digests stand once, beside the texts.
+-- The lines of a segment's page file as the archive keeps them. Each digest is replaced by the name of its text, because names mostly
+-- go up by one and compress, and digests do not. The archive has each digest once, beside its text.
 -- grain: one row a line
 -- line_md5 shows when the segment is restored that these are what they were (sql/archive/changed-lines.sql).
 -- Tables `page`: sql/archive/pages.sql; `known_digest`, `new_text`: the texts
@@ -22,7 +22,7 @@ record as (
   from page
   where kind = 'page' and digests is not null
 ),
-told as (
+text_names as (
   select
     line_number,
     list(text.segment order by n) as text_segments,
@@ -38,7 +38,7 @@ archived as (
     t.text_segments,
     t.text_numbers
   from page as p
-  left join told as t using (line_number)
+  left join text_names as t using (line_number)
 )
 select *, md5(line || coalesce(text_segments::varchar || text_numbers::varchar, '')) as line_md5
 from archived

@@ -1,10 +1,10 @@
--- Of one archived segment, the records that a reload has to read: those whose text the next crawl of the same task has again
--- stand there, too, where the rows were last confirmed; but not those that came from a replica that was behind: they move no row.
+-- The records of one archived segment that a reload has to read. One whose text the next crawl of the same task has again is left
+-- out, because that crawl confirmed the row later; unless the later one came from a replica that was behind, and moved no row.
 -- grain: one row a text of the segment
 -- $segment: its number. Segments come newest first.
 -- Tables `restored_page`, `restored_text`: sql/archive/; `younger_text` (task, crawl, text_segment, text_number, slot): texts of
 -- younger crawls, with their pages' slots; `needed_record` (segment, text_segment, text_number). The build is attached.
--- A crawl that is not in the tables is read in full, and stands for nothing: it may have to be published.
+-- A crawl that is not in the tables is read in full, because it may have to be published, and replaces no other.
 create or replace temp table segment_crawl as
 with crawl as (
   select distinct task, crawl

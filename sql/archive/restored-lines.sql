@@ -2,7 +2,7 @@
 -- grain: one row a page with digests
 -- Tables: sql/archive/restored-texts.sql, sql/archive/found-texts.sql
 update restored_page
-set line = replace(restored_page.line, '"digests":""', '"digests":"' || told.digests || '"')
+set line = replace(restored_page.line, '"digests":""', '"digests":"' || restored.digests || '"')
 from (
   select
     end_offset,
@@ -10,5 +10,5 @@ from (
   from restored_text as r
   join found_text as f using (text_segment, text_number)
   group by end_offset
-) as told
-where restored_page.end_offset = told.end_offset and restored_page.text_numbers is not null
+) as restored
+where restored_page.end_offset = restored.end_offset and restored_page.text_numbers is not null

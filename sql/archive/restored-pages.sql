@@ -1,8 +1,8 @@
 -- The lines of an archived segment's page file, and what each says of its page's records.
 -- grain: one row a line
 -- $pages: the archived page file
--- kept_…: where the records of a page without digests stand. text_…: the names of the texts that stand for digests, in
--- sql/archive/archived-pages.sql; the digests are put back in sql/archive/restored-lines.sql.
+-- kept_…: where the records of a page without digests are. text_…: the names of texts that replace digests in archived lines
+-- (sql/archive/archived-pages.sql); sql/archive/restored-lines.sql puts the digests back.
 create or replace temp table restored_page as
 with archived as (
   -- Files of older versions name no texts.

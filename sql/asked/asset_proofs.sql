@@ -1,4 +1,4 @@
--- Asset proofs that the ready crawls asked for by asset.
+-- Asset proofs that the ready crawls requested by asset.
 -- grain: one row a page and id
 -- table: asset_proofs
 -- answered in: asset_proofs

@@ -1,4 +1,4 @@
--- Assets that the ready crawls asked for by id.
+-- Assets that the ready crawls requested by id.
 -- grain: one row a page and id
 -- table: assets
 -- answered in: assets

@@ -1,4 +1,4 @@
--- Proofs of compressed accounts that the ready crawls asked for by hash.
+-- Proofs of compressed accounts that the ready crawls requested by hash.
 -- grain: one row a page and hash
 -- table: compressed_account_proofs
 -- answered in: compressed_account_proofs

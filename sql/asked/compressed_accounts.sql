@@ -1,4 +1,4 @@
--- Compressed accounts that the ready crawls asked for, by hash, or by the address they had.
+-- Compressed accounts that the ready crawls requested, by hash or by the address they had.
 -- grain: one row a page and hash
 -- table: compressed_accounts
 -- answered in: compressed_accounts

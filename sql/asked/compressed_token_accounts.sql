@@ -1,4 +1,4 @@
--- Compressed token accounts that the ready crawls asked for by hash: a token account is gone with its account.
+-- Compressed token accounts that the ready crawls requested by hash. A token account leaves with its account.
 -- grain: one row a page and hash
 -- table: compressed_token_accounts
 -- answered in: compressed_accounts

@@ -1,4 +1,4 @@
--- First funds that the ready crawls asked for by wallet.
+-- First funds that the ready crawls requested by wallet.
 -- grain: one row a page and wallet
 -- table: wallet_funding
 -- answered in: wallet_funding

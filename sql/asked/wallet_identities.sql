@@ -1,4 +1,4 @@
--- Identities that the ready crawls asked for by wallet.
+-- Identities that the ready crawls requested by wallet.
 -- grain: one row a page and wallet
 -- table: wallet_identities
 -- answered in: wallet_identities

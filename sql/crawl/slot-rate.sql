@@ -1,4 +1,4 @@
--- How fast the ledger's slots go up, by what earlier runs were told: the median of the steps from run to run, so that
+-- How fast the ledger's slots go up, from the slots of earlier runs: the median of the steps from run to run, so that
 -- one wrong slot does not count. Runs less than an hour apart say little.
 -- grain: one row; NULL where no two runs are that far apart
 with seen as (

@@ -1,5 +1,5 @@
--- The targets that jobs have now and that were crawled to the end, in the words of sql/members/ (`listed`) and sql/asked/ (`ready`
--- and `requested_id`).
+-- The targets that jobs have now and that were crawled to the end, in the tables that sql/members/ (`listed`) and sql/asked/ (`ready`
+-- and `requested_id`) read.
 -- grain: one row a target; of `requested_id`, one a target and id
 -- Table `chosen_target`: job and target of each
 create or replace temp table ready as

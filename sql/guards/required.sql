@@ -1,6 +1,6 @@
 -- guard: blank
 -- needs: missing_count
--- No record has a member that every record of its kind has: judges first crawls, which nothing is known of.
+-- No record has a member that every record of its kind has. So first crawls are checked, too, which no stored row can be compared with.
 -- grain: one row a crawl, table and column
 -- Tables `guarded_crawl`: src/publish/guards.ts; `missing_count`: src/publish/guard-counts.ts. `threshold`: warehouse.guards
 with found as (

@@ -1,7 +1,7 @@
 -- guard: vanished
 -- needs: unknown_count
--- Look-ups know more rows of a job no longer than a ledger forgets, which would close them: it burns assets and keeps them.
--- grain: one row a crawl that asked for rows by key, and job that missed them first
+-- Look-ups would close more rows of a job, because they find nothing, than a ledger ever loses: it burns assets, and keeps them.
+-- grain: one row a crawl that requested rows by key, and job that missed them first
 -- Table `unknown_count`: sql/publish/unknown.sql. `threshold`: warehouse.guards
 select
   task,

@@ -1,6 +1,6 @@
 -- guard: vanished
 -- needs: vanished
--- More rows of a target would leave than its list loses in a night. Rows that can be looked up are asked about instead.
+-- More rows of a target would leave than its list loses in a night. Rows that can be looked up do not count: they are looked up instead.
 -- grain: one row a crawl and table
 -- Tables `gone_count`, `member_count`: src/publish/absence.ts. `threshold`: warehouse.guards
 select

@@ -1,7 +1,7 @@
 -- The records of a segment whose text a row was read from already, each with that row's key.
 -- grain: one row a record
 -- {table}: the table; {key}: its key columns. Tables `received_page`: sql/load/received.sql; `build.texts.{table}`: sql/texts.sql
--- A slot that stands in a text is looked at again, because what is plausible depends on the page (sql/macros.sql).
+-- The slot in a text is checked again, because what is plausible depends on the page (sql/macros.sql).
 create or replace temp table known as
 with received as (
   select

@@ -1,5 +1,5 @@
 -- The records of a segment and their digests, by page.
--- grain: `received_page` one row a page, `received` one row a record; a page is told by its end_offset
+-- grain: `received_page` one row a page, `received` one row a record; its end_offset identifies a page
 -- $pages: the segment's page file; $longest_page_line: bytes of the longest line that may come
 create or replace temp table received_page as
 select

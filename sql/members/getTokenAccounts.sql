@@ -1,7 +1,7 @@
 -- The token accounts of an owner, of a mint, or of both; empty ones only where the list shows them.
 -- grain: one row a listed crawl and token account
 -- table: token_accounts
-with asked as (
+with listed_target as (
   select
     task,
     crawl,
@@ -13,12 +13,12 @@ with asked as (
 ),
 member as (
   select a.task, a.crawl, a.shows_empty, t.*
-  from asked as a
+  from listed_target as a
   join {rows} as t on t.owner = a.owner
   where a.mint is null or t.mint = a.mint
   union all
   select a.task, a.crawl, a.shows_empty, t.*
-  from asked as a
+  from listed_target as a
   join {rows} as t on t.mint = a.mint
   where a.owner is null
 )

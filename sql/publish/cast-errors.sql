@@ -1,12 +1,12 @@
--- How many records of each ready crawl have something that did not fit.
--- grain: one row a crawl with such records; a record that two tables find something in counts once
+-- How many records of each ready crawl have a cast error.
+-- grain: one row a crawl with such records; a record with cast errors in two tables counts once
 -- $files: all staging files
 create or replace temp table cast_error_count as
 select
   task,
   crawl,
   count(distinct (page, n)) as quarantined,
-  -- The commonest, of several the first by name: what does not fit, and why.
+  -- The commonest column and reason; of several, the first by name.
   mode(
     concat_ws(' ', cast_error.column_name, cast_error.reason)
     order by concat_ws(' ', cast_error.column_name, cast_error.reason)

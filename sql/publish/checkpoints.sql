@@ -1,4 +1,4 @@
--- Moves the checkpoints to what is published now. Runs in one transaction with the other state files.
+-- Brings the checkpoints up to what this step publishes. Runs in one transaction with the other state files.
 
 -- A first page that was not newer confirms the task's last complete checkpoint. An incremental task may have none yet,
 -- where it is the full crawl that nothing is newer than: it gets one of its own.
@@ -6,7 +6,7 @@ create or replace temp table new_checkpoint as
 select *
 from ready as r
 where end_reason is distinct from 'unchanged'
-  -- By its checkpoint publish tells that a crawl of a feed is in: each keeps its own.
+  -- Publish knows by its checkpoint that a crawl of a feed is in, so each has its own.
   or is_feed
   or not exists (
     from meta.checkpoints as c
@@ -24,7 +24,7 @@ where not exists (from new_checkpoint as a where a.task = r.task and a.crawl = r
     where c.task = r.task and c.state = 'complete'
   );
 
--- One a task and slot. The crawls of a feed stand beside each other.
+-- One checkpoint a task and slot; a feed has one for each crawl.
 delete from meta.checkpoints
 where state = 'complete'
   and exists (
@@ -70,8 +70,8 @@ left join (
 ) as older using (task, crawl)
 qualify row_number() over (partition by task, min_slot, if(is_feed, crawl, null) order by crawl desc) = 1;
 
--- Of a list whose source went back, all data is in up to its slot then, whatever was in before, in whole or in
--- ranges, in full or of what changed.
+-- A list whose source went back is complete up to the slot it went back to, whatever was complete before: the whole list or
+-- ranges of it, full or incremental.
 update meta.checkpoints set last_indexed_slot = r.slot
 from (
   select job, target, min(min_slot) as slot, max(crawl) as crawl
@@ -87,7 +87,7 @@ where meta.checkpoints.state = 'complete'
   and meta.checkpoints.crawl < r.crawl
   and meta.checkpoints.last_indexed_slot > r.slot;
 
--- What an earlier publish said of crawls that are still in the log.
+-- Reasons and counts of failed crawls that are still in the log, from the publish before.
 create or replace temp table former_failure as
 select task, crawl, reason, quarantined
 from meta.checkpoints
@@ -136,7 +136,7 @@ left join (
 left join cast_error_count as m using (task, crawl)
 left join former_failure using (task, crawl)
 where state in ('open', 'failed', 'refused', 'held')
-  -- A later crawl that is complete has taken its place; the crawls of a feed stand beside each other.
+  -- A later crawl that is complete has taken its place, unless it is a feed's.
   and (is_feed or not exists (
     from meta.checkpoints as c
     where c.job = crawl_state.job and c.target = crawl_state.target and c.range = crawl_state.range_name

@@ -1,5 +1,5 @@
--- Forgets what earlier crawls closed: lists, as a later one of the target is in; look-ups, when it was long ago, or
--- somebody said that it was right.
+-- Deletes the counts of rows that earlier crawls closed: of lists, once a later one of the target is in; of look-ups, after some days,
+-- or once somebody has accepted them.
 -- $accepted: jobs
 delete from meta.closed
 where (not by_look_up and exists (

@@ -1,5 +1,5 @@
--- Notes what the ready crawls close, for the guard `vanished` of later ones. Runs before the rows are closed.
--- $accepted: jobs and targets (job/target) of which it was said that it is right: they count from here on
+-- Records how many rows the ready crawls close, for the guard `vanished` of later ones. Runs before the rows are closed.
+-- $accepted: jobs and targets (job/target) whose closed rows somebody has accepted: they are not counted
 -- Tables `gone_count`: sql/publish/gone-count.sql; `unknown_count`: sql/publish/unknown.sql
 with counted as (
   select

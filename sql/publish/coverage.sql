@@ -15,7 +15,7 @@
 -- Answers of feeds by time have no slot: a head covers up to its newest record, other pages what they show.
 -- A feed with other parameters is another task's, and begins anew. Cursors that were received before the source moved are dropped;
 -- a gap that only they led to is begun at the head.
-create or replace temp table coverage as
+create or replace temp table new_coverage as
 with rolled_back as (
   select job, target, max(max_slot) as slot
   from ready
@@ -317,4 +317,4 @@ insert into meta.coverage (
   job, target, low_slot, high_slot, state, cursor, run_id, task, unit, cursor_group
 )
 select job, target, low_slot, high_slot, state, cursor, run_id, task, unit, cursor_group
-from coverage;
+from new_coverage;

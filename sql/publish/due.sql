@@ -1,5 +1,4 @@
--- Rows that wait for a look-up which can count now: not asked about in this run, nor so shortly before it that an outage
--- would answer the same once more.
+-- Missed rows whose look-up would count now: not looked up in this run, nor so shortly before it that the same outage would answer.
 -- grain: one row a table and key
 -- $run: the run that asks; $now: Unix ms
 select

@@ -1,4 +1,4 @@
--- Notes which crawl found first what the step put into quarantine: this one, unless the target had it before.
+-- Sets the crawl that first found what the step quarantined: this one, unless the target had the entry before.
 -- Table `quarantined_before`: sql/publish/quarantine.sql
 update meta.quarantine set first_crawl = coalesce(
   (

@@ -1,7 +1,7 @@
--- Rows just added to a feed's table whose slots were covered already: they were indexed after the feed was read there.
+-- Rows just added to a feed's table whose slots were already covered: the source indexed them after the feed was read there.
 -- grain: one row
 -- $files: the slice's staging files. $end: number of the first row added. {table}, {keys}, {slot}: the table, its key, and
--- what the feed goes by. Table `landed`: sql/publish/landed.sql
+-- what the feed is ordered by. Table `landed`: sql/publish/landed.sql
 select count(distinct added.rowid) as n
 from {table} as added
 join read_parquet($files) as staged using ({keys})

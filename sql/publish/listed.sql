@@ -1,7 +1,7 @@
--- The ready crawls that also say what a target does not have: complete walks by key, and lists that one answer
--- holds. Page numbers on a moving list miss rows that are there; feeds and incremental crawls end before the rest.
+-- The ready crawls that show all rows of their target: complete crawls by key, and lists that one answer holds. Crawls by page number
+-- miss rows of a list that moves; feeds and incremental crawls end before the rest of the list.
 -- grain: one row a crawl
--- unsure: one of its records, which was quarantined whole, may be any row
+-- unsure: a record of it was quarantined whole and mentions no key, so it may be any row
 -- Table `unreadable` (task, crawl, key): records that were quarantined whole, NULL for those that mention no key.
 create or replace temp table listed as
 with page as (

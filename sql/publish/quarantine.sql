@@ -1,4 +1,4 @@
--- What the targets of the step had in quarantine, and since when.
+-- What the step's targets had in quarantine, and since which crawl.
 create or replace temp table quarantined_before as
 select
   c.job,
@@ -25,8 +25,8 @@ group by
   q.column_name,
   q.reason;
 
--- Takes away the quarantine entries that the ready crawls replace: a full crawl's, all of its task and of the
--- incremental crawls since the last one. Incremental crawls and confirmations only add, for they saw a part.
+-- Deletes the quarantine entries that the ready crawls replace. A full crawl replaces all of its task and of the incremental crawls since
+-- the last one. Incremental crawls and confirmations only add entries, because they see a part of the list.
 delete from meta.quarantine
 where exists (
   from ready as r

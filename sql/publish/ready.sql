@@ -1,10 +1,10 @@
 -- The crawls that one step publishes: those that one run finished in one of its waves.
 -- grain: one row a crawl
--- $run_id, $confirms (whether it is the job _confirm's), $wave: the step; $rollback: jobs and targets (job/target) whose source
--- went back, as somebody said: their slots stand (rolls_back)
+-- $run_id, $confirms (whether it is the job _confirm's), $wave: the step; $rollback: jobs and targets (job/target) of which somebody
+-- has accepted that their source went back to lower slots (rolls_back)
 -- Tables `crawl_state`: sql/publish/crawl-states.sql; meta.checkpoints
--- stand_in_slot: the slot of what an answer said without a slot, in a source that has slots: the least of the crawl's other
--- pages, else the newest that the target was ever crawled at; NULL where the source has none. The checkpoint has it too.
+-- stand_in_slot: the slot of records that came without one: the least of the crawl's other pages, else the newest that the target was
+-- ever crawled at; NULL if the source has no slots. The checkpoint has it, too.
 create or replace temp table ready as
 with step as (
   select *

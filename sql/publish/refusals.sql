@@ -1,4 +1,4 @@
--- Keeps what the guards refused in this step, and notes of what they refused before and somebody accepted that it is in.
+-- Records what the guards refused in this step, and that an earlier refusal was accepted, once its crawl is in.
 -- Runs in one transaction with the other state files.
 -- Tables `refused`: src/publish/guards.ts; `crawl_state`, `ready`: sql/publish/crawl-states.sql
 update meta.refusals set accepted_by = r.run_id

@@ -1,7 +1,8 @@
--- Ids that the ready batch crawls asked for.
+-- The ids that the ready batches requested.
 -- grain: one row an id of a slice
 -- $page_files: page files of the landing log; $longest_page_line: bytes of the longest line that may come
--- A slice that was cut is frozen again with its first part, which is the shortest; the rest have numbers of their own.
+-- A slice that was cut is frozen again with its first part, so its shortest list is the one that was requested; the other parts
+-- have numbers of their own.
 create or replace temp table requested_id as
 with slice as (
   select

@@ -1,7 +1,7 @@
--- What the runs of the request log asked of the API.
+-- The requests of the runs in the request log.
 -- grain: one row a run and operation
--- $requests: data/requests.ndjson; lines that are none, on a damaged disk, are passed over
--- A line is an attempt, or (outcome `sum`) all attempts of a day. Latencies of several days are told by the slowest day's.
+-- $requests: data/requests.ndjson; damaged lines are skipped
+-- A line is an attempt, or (outcome `sum`) all attempts of a day. The latencies of several days are those of the slowest day.
 insert into meta.requests (
   run_id, operation, pool, requests, retries, throttles, failures, credits, saved, bytes, latency_p50_ms,
   latency_p95_ms, latency_max_ms

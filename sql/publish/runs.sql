@@ -1,4 +1,4 @@
--- What the run log says of every run.
+-- The runs of the run log.
 -- grain: one row a run
 -- $runs: the runs as a JSON array
 insert into meta.runs (run_id, verb, jobs, started_at, finished_at, exit_code, stopped_by)

@@ -1,4 +1,4 @@
--- Notes which segments are in the tables, and which of them nothing waits for any more: no page, and nobody's word.
+-- Records which segments are applied to the tables, and which of them are settled: no crawl of theirs is open, ready or held.
 delete from meta.segments
 where segment in (select segment from landed);
 

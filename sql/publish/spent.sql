@@ -1,5 +1,5 @@
--- Compressed accounts that are spent, and nothing opens them again: those that a transaction closed, and those whose
--- address another account has, which was created later. An address has one account at a time.
+-- Compressed accounts that are spent, for ever: those that a transaction closed, and those whose address a later account has. An
+-- address has one account at a time.
 -- grain: one row a hash
 create or replace temp table spent as
 select

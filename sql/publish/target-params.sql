@@ -1,7 +1,7 @@
--- Notes what the ready crawls asked for: which rows their targets should show (sql/members/, sql/asked/).
+-- The operation and parameters of the ready crawls' targets, which say what rows they should show (sql/members/, sql/asked/).
 -- grain: one row a target
--- $operations: those that such a file is of
--- Look-ups of built-in jobs are of no target. A later crawl's stand, in whichever order crawls are published.
+-- $operations: those that have such a file
+-- Look-ups of built-in jobs have no target. Those of the latest crawl are kept, in whichever order crawls are published.
 create or replace temp table crawled_target as
 with batch as (
   select task, crawl, list(distinct id order by id) as ids

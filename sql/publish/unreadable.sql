@@ -1,5 +1,5 @@
--- Records of the ready crawls that were quarantined whole, with every key their text mentions: one of them is its own, and
--- what is in question is not taken for gone. NULL where it mentions none.
+-- Records of the ready crawls that were quarantined whole, with every key that their text mentions. One of these is its own, so none
+-- of them counts as missed. NULL if it mentions none.
 -- grain: one row a record and key
 -- $files: staging files of the table; {key} its key
 create or replace temp table unreadable as

@@ -1,5 +1,5 @@
--- Takes away the quarantine entries of the reloaded crawls, and leaves in `ready` those whose entries count: no later
--- full crawl of the target has replaced them.
+-- Deletes the quarantine entries of the reloaded crawls, and leaves in `ready` the crawls whose entries count: those that no later
+-- full crawl of the target has replaced.
 -- Tables `ready`: sql/reload/ready.sql, less what an audit refused; `cast_error_count`: sql/publish/cast-errors.sql
 create or replace temp table quarantined_before as
 select

@@ -1,4 +1,4 @@
--- Gives what a reload found again the crawl that found it first. What only this reload found is its own crawl's.
+-- Restores the crawl that first found what a reload found again. What only the reload found is its own crawl's.
 -- Table `quarantined_before`: sql/reload/cast-errors.sql
 update meta.quarantine set first_crawl = r.crawl
 from ready as r

@@ -4,7 +4,7 @@
 create or replace temp table ready as
 select
   *,
-  -- As it was published with: the checkpoint has what stood in for a slot (sql/publish/ready.sql).
+  -- The slot that it was published with, from its checkpoint (sql/publish/ready.sql).
   coalesce(
     min_slot,
     (

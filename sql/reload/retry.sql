@@ -1,4 +1,4 @@
--- Forgets that an audit or a guard refused some crawls, so that publish looks at them again.
+-- Deletes refusals of audits and guards, so that publish checks their crawls again.
 -- Table `crawl_state`: sql/publish/crawl-states.sql
 delete from meta.checkpoints
 where state = 'failed'
@@ -14,7 +14,7 @@ where accepted_by is null
     from crawl_state as c
     where c.task = meta.refusals.task and c.crawl = meta.refusals.crawl and c.state in ('held', 'replaced')
   )
-  -- What a right night has replaced stays out.
+  -- A refused crawl that a later complete one has replaced stays out.
   and not exists (
     from meta.checkpoints as c
     where c.job = meta.refusals.job and c.target = meta.refusals.target and c.range = meta.refusals.range

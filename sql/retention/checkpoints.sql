@@ -2,16 +2,16 @@
 -- grain: one row a checkpoint
 -- $before: those that finished before it; of a target that a job has, the newest of a range and kind always stays
 -- $former_before: those of other targets that ended, or began, before it
--- Which targets a job has is known once it was read (meta.jobs); one that is not there has no file. Built-in jobs have none.
-with placed as (
+-- The targets of a job are known once it was read (meta.jobs). A job that is not there has no file; built-in jobs never have one.
+with numbered as (
   select
-    rowid as place,
+    rowid as row_id,
     *,
     row_number() over (partition by job, target, range, kind, state = 'complete' order by crawl desc) as nth
   from meta.checkpoints
 )
-select place, task, crawl
-from placed as p
+select row_id, task, crawl
+from numbered as p
 where (state = 'complete' and nth > 1 and finished_at < $before::timestamptz)
   or (
     coalesce(finished_at, started_at) < $former_before::timestamptz

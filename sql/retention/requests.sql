@@ -1,4 +1,4 @@
--- What runs that began before a moment asked of the API.
+-- The requests of runs that began before a moment.
 -- $before: the moment
 delete from meta.requests
 where run_id in (

@@ -11,7 +11,7 @@
 -- stale: records of the latest crawl that are older than their rows by more than a replica lags
 -- last_full: when its last full crawl ended
 -- last_run: the last run that received something of it, or failed to
--- covered_from, covered_to: a feed's lowest and highest slot that are in; gaps may stand between them. Unix times where
+-- covered_from, covered_to: a feed's lowest and highest slot that are in; there may be gaps between them. Unix times where
 --   covered_unit is second, which says nothing of slots
 create or replace temp table target_status as
 with part as (

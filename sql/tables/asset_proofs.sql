@@ -1,3 +1,4 @@
+-- A header line, then a line a column. CONTRIBUTING.md, "Add a column", explains both.
 -- table: asset_proofs
 -- grain: one row a compressed asset (id)
 -- holds: Merkle proofs of compressed assets, as last seen.

@@ -1,3 +1,4 @@
+-- A header line, then a line a column. CONTRIBUTING.md, "Add a column", explains both.
 -- table: assets
 -- grain: one row an asset (id)
 -- holds: Digital assets: NFTs, compressed NFTs and fungible tokens, as last seen.

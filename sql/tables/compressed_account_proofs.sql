@@ -1,3 +1,4 @@
+-- A header line, then a line a column. CONTRIBUTING.md, "Add a column", explains both.
 -- table: compressed_account_proofs
 -- grain: one row a compressed account (hash)
 -- holds: Merkle proofs that compressed accounts are in their state trees, as last seen.

@@ -1,3 +1,4 @@
+-- A header line, then a line a column. CONTRIBUTING.md, "Add a column", explains both.
 -- table: compressed_accounts
 -- grain: one row a compressed account (hash)
 -- holds: Compressed accounts, as last seen. A change closes an account and opens another, with a new hash.

@@ -1,3 +1,4 @@
+-- A header line, then a line a column. CONTRIBUTING.md, "Add a column", explains both.
 -- table: compressed_token_accounts
 -- grain: one row a compressed token account (hash)
 -- holds: Token data of compressed accounts, as last seen; the account itself is in compressed_accounts.

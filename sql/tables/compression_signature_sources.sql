@@ -1,3 +1,4 @@
+-- A header line, then a line a column. CONTRIBUTING.md, "Add a column", explains both.
 -- table: compression_signature_sources
 -- grain: one row a signature and list it was seen in
 -- holds: Which list each signature was seen in.

@@ -1,3 +1,4 @@
+-- A header line, then a line a column. CONTRIBUTING.md, "Add a column", explains both.
 -- table: compression_transaction_accounts
 -- grain: one row an account that a transaction opened or closed
 -- holds: Compressed accounts that transactions opened and closed, as they were then. A later answer fills what is NULL and overwrites nothing.

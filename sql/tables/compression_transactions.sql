@@ -1,3 +1,4 @@
+-- A header line, then a line a column. CONTRIBUTING.md, "Add a column", explains both.
 -- table: compression_transactions
 -- grain: one row a transaction (signature)
 -- holds: Transactions that used the compression program. A later answer fills what is NULL and overwrites nothing.

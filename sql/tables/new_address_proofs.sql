@@ -1,3 +1,4 @@
+-- A header line, then a line a column. CONTRIBUTING.md, "Add a column", explains both.
 -- table: new_address_proofs
 -- grain: one row an address and tree
 -- holds: Proofs that addresses are free in an address tree, as last seen.

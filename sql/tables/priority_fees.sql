@@ -1,3 +1,4 @@
+-- A header line, then a line a column. CONTRIBUTING.md, "Add a column", explains both.
 -- table: priority_fees
 -- grain: one row an answer (request_key, seen_at): a time series of each question
 -- holds: Priority fees, in micro-lamports a compute unit: a row an answer, rows never change.

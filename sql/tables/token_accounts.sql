@@ -1,3 +1,4 @@
+-- A header line, then a line a column. CONTRIBUTING.md, "Add a column", explains both.
 -- table: token_accounts
 -- grain: one row a token account (address)
 -- holds: Token accounts, as last seen.

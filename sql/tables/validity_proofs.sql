@@ -1,3 +1,4 @@
+-- A header line, then a line a column. CONTRIBUTING.md, "Add a column", explains both.
 -- table: validity_proofs
 -- grain: one row a question (request_key)
 -- holds: Proofs that accounts are valid and new addresses free, as last answered.

@@ -1,3 +1,4 @@
+-- A header line, then a line a column. CONTRIBUTING.md, "Add a column", explains both.
 -- table: wallet_balances
 -- grain: one row a wallet and mint (wallet, mint)
 -- holds: What wallets hold of each token, as last seen. Amounts and values are floats; exact amounts are in token_accounts.

@@ -1,3 +1,4 @@
+-- A header line, then a line a column. CONTRIBUTING.md, "Add a column", explains both.
 -- table: wallet_funding
 -- grain: one row a wallet whose first funds are known (wallet)
 -- holds: Where the first funds of wallets came from, as last seen; a wallet without a row is not known.

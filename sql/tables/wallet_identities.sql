@@ -1,3 +1,4 @@
+-- A header line, then a line a column. CONTRIBUTING.md, "Add a column", explains both.
 -- table: wallet_identities
 -- grain: one row a wallet that somebody is known to own (wallet)
 -- holds: Who wallets are known to belong to, as last seen; a wallet without a row is unknown.

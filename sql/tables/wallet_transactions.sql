@@ -1,3 +1,4 @@
+-- A header line, then a line a column. CONTRIBUTING.md, "Add a column", explains both.
 -- table: wallet_transactions
 -- grain: one row a wallet and transaction (wallet, signature)
 -- holds: Transactions of wallets with the changes of their balances. A later answer fills what is NULL and overwrites nothing.

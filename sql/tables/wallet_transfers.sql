@@ -1,3 +1,4 @@
+-- A header line, then a line a column. CONTRIBUTING.md, "Add a column", explains both.
 -- table: wallet_transfers
 -- grain: one row a transfer (wallet, signature, position)
 -- holds: Transfers in and out of wallets. A later answer fills what is NULL and overwrites nothing.

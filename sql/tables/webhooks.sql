@@ -1,3 +1,4 @@
+-- A header line, then a line a column. CONTRIBUTING.md, "Add a column", explains both.
 -- table: webhooks
 -- grain: one row a webhook (webhook_id)
 -- holds: Webhooks that were enabled or disabled with ledgerlake, as last answered. The value of their authHeader is never kept.

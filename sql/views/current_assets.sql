@@ -1,6 +1,6 @@
 -- view: current_assets
 -- grain: one row an asset that a target which a job has now should show
--- Rows that nothing looks at any more stand in `assets` as they were last seen.
+-- Rows that nothing looks at any more stay in `assets` as they were last seen.
 create or replace view current_assets as
 select *
 from assets

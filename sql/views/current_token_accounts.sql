@@ -1,6 +1,6 @@
 -- view: current_token_accounts
 -- grain: one row a token account that a target which a job has now should show
--- Rows that nothing looks at any more, as those of former owners, stand in `token_accounts` as they were last seen.
+-- Rows that nothing looks at any more, as those of former owners, stay in `token_accounts` as they were last seen.
 create or replace view current_token_accounts as
 select *
 from token_accounts

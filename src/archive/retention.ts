@@ -144,13 +144,13 @@ export async function listOldCheckpoints(
   before: number,
   formerBefore: number,
 ): Promise<bigint[]> {
-  const old = await build.rows<{ place: bigint; task: string; crawl: string }>(
+  const old = await build.rows<{ row_id: bigint; task: string; crawl: string }>(
     readSql('retention/checkpoints.sql'),
     { before: new Date(before).toISOString(), former_before: new Date(formerBefore).toISOString() },
   );
   if (old.length === 0) return [];
   const landed = await readLanding(folder.landing);
-  return old.flatMap((checkpoint) => (landed.has(crawlKey(checkpoint)) ? [] : checkpoint.place));
+  return old.flatMap((checkpoint) => (landed.has(crawlKey(checkpoint)) ? [] : checkpoint.row_id));
 }
 
 export async function removeCheckpoints(build: Database, places: readonly bigint[]): Promise<void> {
