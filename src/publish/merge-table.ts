@@ -14,14 +14,14 @@ export const noRows: MergeCounts = {
 
 /**
  * Applies the ready rows of some staging files to one merge table, slice by slice.
- * @param loadAgain replaces staging files by ones that are read from the whole text of their segments
+ * @param reloadInFull replaces staging files by ones that are read from the whole text of their segments
  * @param sourceWentBack whether crawls of `ready` take rows back to lower slots (`ready.rolls_back`)
  */
 export async function mergeTable(
   database: Database,
   spec: TableSpec,
   files: readonly string[],
-  loadAgain: (files: readonly string[]) => Promise<void>,
+  reloadInFull: (files: readonly string[]) => Promise<void>,
   sourceWentBack = false,
 ): Promise<MergeCounts> {
   const roomBytes = Math.max(1, database.memoryBytes - bytesPerSlice);
@@ -42,7 +42,7 @@ export async function mergeTable(
       continue;
     }
     if (verdict.unrecognised > 0) {
-      await loadAgain(await listUnrecognised(database, sql, files));
+      await reloadInFull(await listUnrecognised(database, sql, files));
       continue;
     }
     const written = writeBytes(spec, verdict);
