@@ -7,7 +7,7 @@ import { listSegments } from '../landing/segment-files.ts';
 import { listStaged, removeStaged } from '../load/staged-segments.ts';
 import { addPublished, nothingPublished, type Published } from '../publish/published.ts';
 import { type Database, openDatabase } from '../warehouse/database.ts';
-import { listRemapped, noteMapping } from '../warehouse/mapping.ts';
+import { listRemapped, recordMapping } from '../warehouse/mapping.ts';
 import { memoryLimits } from '../warehouse/memory.ts';
 import { readTableSpecs } from '../warehouse/table-spec.ts';
 import { forgetTextsSql } from '../warehouse/text-sql.ts';
@@ -85,7 +85,7 @@ async function reloadShapes(session: Context, shapes: ReadonlySet<string>): Prom
     await readWithTexts(session, published),
   );
   await reloadBatches(session, (await readBatches(session)).batches, published, total, needed);
-  await session.withBuild((build) => build.transaction(() => noteMapping(build, shapes)));
+  await session.withBuild((build) => build.transaction(() => recordMapping(build, shapes)));
   return total;
 }
 

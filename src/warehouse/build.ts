@@ -9,22 +9,22 @@ import {
   isMissingTable,
   openDatabase,
 } from './database.ts';
-import { noteNewShapes } from './mapping.ts';
+import { recordNewShapes } from './mapping.ts';
 import { repairSlots, repairTimes } from './repair-slots.ts';
 import { readTableSpecs, type TableSpec, withoutFollowed } from './table-spec.ts';
 
 /**
- * Rows of a row group. Whole ones are compressed and written as rows are inserted, on all threads: an insert holds few
- * of its rows in memory, and its commit writes none of them to the log. Of DuckDB's own 122,880 an insert of a slice
- * has hardly one (docs/adr/0001).
+ * Rows of a row group. Whole groups are compressed and written while rows are inserted, on all threads, so an insert holds few of
+ * its rows in memory and its commit writes none of them to the log. A slice hardly fills one group of DuckDB's default, 122,880
+ * rows (docs/adr/0001).
  */
 export const rowGroupSize = 16_384;
 
-/** Version of the tables in `sql/`. A build of a newer one is refused unchanged. */
+/** Version of the tables in `sql/`. A build of a newer version is refused and left unchanged. */
 export const schemaVersion = 4;
 
 /**
- * Opens the pipeline's own database, made on first use.
+ * Opens the pipeline's database. It is created on first use.
  * @throws UsageError when a newer ledgerlake made it; StoppedEarly when another program has it open; DiskError
  */
 export async function openBuild(
@@ -53,8 +53,8 @@ export async function openBuild(
 }
 
 /**
- * Makes every table, view and macro of the model, and brings an older database forward: first what existing tables
- * need (sql/migrations/<version>.sql), then what is missing. One transaction. @throws UsageError as checkVersion
+ * Creates every table, view and macro of the model in one transaction. An older database is upgraded first
+ * (sql/migrations/<version>.sql). @throws UsageError as checkVersion
  */
 export async function createSchema(database: Database): Promise<void> {
   const version = await checkVersion(database);
@@ -73,7 +73,7 @@ export async function createSchema(database: Database): Promise<void> {
       await repairSlots(database);
       await repairTimes(database);
     }
-    await noteNewShapes(database);
+    await recordNewShapes(database);
     await database.run(
       version === null
         ? 'insert into meta.schema_version values ($version, version())'
@@ -83,7 +83,7 @@ export async function createSchema(database: Database): Promise<void> {
   });
 }
 
-/** What a table has beside it: its history (`past.<table>`, `<table>_history`, macros), or its texts (`texts.<table>`). */
+/** The SQL of what accompanies a table: its history (`past.<table>`, `<table>_history`, macros), or its texts (`texts.<table>`). */
 export function besideSql(file: 'history.sql' | 'texts.sql', spec: TableSpec): string {
   const { name, key, followed } = spec;
   const rows = followed ? `(select * ${withoutFollowed(spec)} from ${name})` : name;
@@ -93,7 +93,7 @@ export function besideSql(file: 'history.sql' | 'texts.sql', spec: TableSpec): s
     .replaceAll('{rows}', rows);
 }
 
-/** Version as readVersion. @throws UsageError when a newer ledgerlake made the database */
+/** Reads the version, as `readVersion`. @throws UsageError when a newer ledgerlake made the database */
 export async function checkVersion(database: Database): Promise<number | null> {
   const version = await readVersion(database);
   if (version === null || version <= schemaVersion) return version;
@@ -103,7 +103,7 @@ export async function checkVersion(database: Database): Promise<number | null> {
   );
 }
 
-/** Refuses a snapshot that is not brought forward yet: only the next publish replaces it. @throws UsageError */
+/** Refuses a snapshot of an older version, which only the next publish replaces. @throws UsageError */
 export async function requireSchema(snapshot: Database): Promise<void> {
   if ((await checkVersion(snapshot)) === schemaVersion) return;
   throw new UsageError(
@@ -120,7 +120,7 @@ export async function readVersion(database: Database): Promise<number | null> {
     );
     return row?.version ?? null;
   } catch (error) {
-    // Asking first which tables there are takes longer than most of what a command asks.
+    // Listing the tables first takes longer than most queries of a command.
     if (isMissingTable(error)) return null;
     throw error;
   }
@@ -169,7 +169,7 @@ export async function checkSource(
   return new Set(bound.keys());
 }
 
-/** Sample data are no ledger that another URL could go on with. */
+/** No hint for sample data, which no other URL can continue. */
 function hintOfMove(transport: string, first: string, origin: string): string {
   const isSample = first === 'sandbox' || origin === 'sandbox';
   return isSample
@@ -177,7 +177,7 @@ function hintOfMove(transport: string, first: string, origin: string): string {
     : ` Check the spelling of LEDGERLAKE_${transport.toUpperCase()}_URL first. Where it is the same ledger at another URL: ledgerlake source move ${origin} --yes.`;
 }
 
-/** A move of the source, by the run that made it. */
+/** A move of the source to another URL. */
 export interface SourceMove {
   transport: string;
   origin: string;
@@ -187,8 +187,8 @@ export interface SourceMove {
 }
 
 /**
- * Binds a folder to where its source moved, and forgets the cursors of gaps, which are the former provider's. Done again,
- * and in a build that is rebuilt, it comes to the same.
+ * Binds a folder to the new URL of its source, and forgets the cursors of gaps, which are the former provider's. Idempotent, also
+ * in a build that is rebuilt.
  */
 export async function moveSource(database: Database, moves: readonly SourceMove[]): Promise<void> {
   for (const { transport, origin, run, at } of moves) {
@@ -216,12 +216,12 @@ export async function readSource(database: Database): Promise<Map<string, string
   return new Map(rows.map(({ transport, origin }) => [transport, origin]));
 }
 
-/** Forgets the source of a folder that nothing was ever published in; the caller knows that nothing has landed. */
+/** Forgets the source of a folder in which nothing was ever published. The caller knows that nothing has landed. */
 export async function unbindEmpty(database: Database): Promise<void> {
   await database.run('delete from meta.source where not exists (from meta.segments)');
 }
 
-/** Renames a file out of the way; returns its new name, or null when there is none. */
+/** Renames a file out of the way. @returns its new name, or null if there is no such file */
 export async function setAside(path: string, now: Date): Promise<string | null> {
   const aside = `${path}.set-aside-${now.toISOString().replaceAll(':', '')}`;
   try {

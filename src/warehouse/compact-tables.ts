@@ -1,27 +1,27 @@
 import { rowGroupSize } from './build.ts';
 import type { Database } from './database.ts';
 
-/** Rows that a table's file holds together: those with `firstRow <= rowid < endRow`, of which `liveRows` are left. */
+/** A row group: the rows with `firstRow <= rowid < endRow`, of which `liveRows` are not deleted. */
 export interface RowGroup {
   firstRow: number;
   endRow: number;
   liveRows: number;
 }
 
-/** A table is compacted when that leaves it with so many row groups fewer. A night adds two or three to a table. */
-const worthwhile = 8;
+/** A table is compacted if that saves so many row groups. A night adds two or three to a table. */
+const minSaved = 8;
 
-/** Row groups that one run fills anew in one table: no single night pays for a year of changes. */
-const mostFilled = 8;
+/** Row groups that one run rewrites in one table, so that no single night pays for a year of changes. */
+const maxRewritten = 8;
 
 /** Rows that DuckDB scans at once. */
 const vectorSize = 2048;
 
 /**
- * Merges the small row groups that many nights leave in the tables of the build, which must have no transaction open.
- * Every publish adds row groups of a few rows, and takes rows out of older ones; DuckDB writes, opens and scans each of
- * them column by column, so CPU time, memory and file would grow with every night (docs/adr/0001). Rows move to the
- * table's end, a row group's worth in one transaction: a kill in between leaves each row where it was or where it is now.
+ * Merges the small row groups that many nights leave in the tables of the build, which must have no open transaction.
+ * Every publish adds row groups of a few rows and deletes rows of older ones. DuckDB writes, opens and scans each group column by
+ * column, so CPU time, memory and file would grow with every night (docs/adr/0001). Rows move to the table's end, as many as fill
+ * a row group in one transaction, so a kill leaves each row either where it was or where it is now.
  * @returns row groups whose rows moved
  */
 export async function compactTables(database: Database): Promise<number> {
@@ -40,28 +40,28 @@ export async function compactTables(database: Database): Promise<number> {
 }
 
 /**
- * The row groups of a table, by a scan of row numbers alone: DuckDB's own list (`pragma_storage_info`) reads what it
- * knows of every column, 310 MB for six million assets. A vector has rows of one row group and stands in one place of
- * it, so a second one in that place begins the next group. Where a group's first or last rows are deleted, its ends are
- * a guess: rows are then counted to a neighbour, and compaction moves a few rows more or fewer.
+ * Lists the row groups of a table by a scan of row numbers alone, because DuckDB's own list (`pragma_storage_info`) reads the
+ * metadata of every column, 310 MB for six million assets. A vector has rows of one row group and one position in it, so a second
+ * vector at that position begins the next group. Where a group's first or last rows are deleted, its ends are a guess: a neighbour
+ * may get some of its rows, and compaction then moves a few rows more or fewer.
  */
 export async function listRowGroups(database: Database, table: string): Promise<RowGroup[]> {
   const groups: RowGroup[] = [];
   await database.onOneThread(async () => {
-    let last = -1;
+    let lastPosition = -1;
     for await (const vector of database.vectors(`select rowid from ${table}`)) {
       const [first, endRow] = [Number(vector.first), Number(vector.last) + 1];
       const group = groups.at(-1) ?? { firstRow: 0, endRow: 0, liveRows: 0 };
-      const place = Math.floor((first - group.firstRow) / vectorSize);
+      const position = Math.floor((first - group.firstRow) / vectorSize);
       const full = Math.floor((first - group.firstRow) / rowGroupSize);
-      if (last < 0 || place === last || full > 0) {
+      if (lastPosition < 0 || position === lastPosition || full > 0) {
         const firstRow = full > 0 ? group.firstRow + full * rowGroupSize : group.endRow;
         groups.push({ firstRow, endRow, liveRows: vector.count });
-        last = Math.floor((first - firstRow) / vectorSize);
+        lastPosition = Math.floor((first - firstRow) / vectorSize);
       } else {
         group.endRow = endRow;
         group.liveRows += vector.count;
-        last = place;
+        lastPosition = position;
       }
     }
   });
@@ -69,8 +69,8 @@ export async function listRowGroups(database: Database, table: string): Promise<
 }
 
 /**
- * Row groups whose rows move into new, full ones: those that are half empty at least, the emptiest first, and none as
- * long as that would save few. In the table's order. Pure.
+ * Chooses the row groups whose rows move into new, full ones: groups that are at least half empty, the emptiest first; none if that
+ * saves fewer than `minSaved`. Pure. @returns them in the table's order
  */
 export function chooseSparse(groups: readonly RowGroup[]): RowGroup[] {
   const sparse = groups
@@ -79,15 +79,15 @@ export function chooseSparse(groups: readonly RowGroup[]): RowGroup[] {
   const chosen: RowGroup[] = [];
   let rows = 0;
   for (const group of sparse) {
-    if (rows + group.liveRows > mostFilled * rowGroupSize) break;
+    if (rows + group.liveRows > maxRewritten * rowGroupSize) break;
     rows += group.liveRows;
     chosen.push(group);
   }
-  if (chosen.length - Math.ceil(rows / rowGroupSize) < worthwhile) return [];
+  if (chosen.length - Math.ceil(rows / rowGroupSize) < minSaved) return [];
   return chosen.sort((a, b) => a.firstRow - b.firstRow);
 }
 
-/** Groups in their order, so many together as fill one row group. */
+/** Splits groups, in their order, into batches that fill one row group each. */
 function takeBatches(groups: readonly RowGroup[]): RowGroup[][] {
   const batches: RowGroup[][] = [];
   let rows = 0;
@@ -112,7 +112,7 @@ async function moveRows(database: Database, table: string, groups: readonly RowG
   });
 }
 
-/** Ranges of row numbers without another group in between: one statement reads each. */
+/** Joins adjacent groups to ranges of row numbers, each of which one statement reads. */
 function joinNeighbours(groups: readonly RowGroup[]): Pick<RowGroup, 'firstRow' | 'endRow'>[] {
   const ranges: { firstRow: number; endRow: number }[] = [];
   for (const { firstRow, endRow } of groups) {

@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 
-/** Bytes of each of the three headers that a DuckDB file begins with, and where its block size stands in them. */
+/** Bytes of each of the three headers that a DuckDB file begins with. */
 const headerBytes = 4096;
 
-/** Bytes read at once: a block at a time, of 64 KiB, takes longer to ask for than to look at. */
+/** Bytes read at once. Reading single blocks of 64 KiB takes longer than checking them. */
 const readBytes = 2 << 20;
 
-/** Bytes that DuckDB lets a block have: powers of two, each of which fits into what is read at once. */
+/** The block sizes that DuckDB allows, bytes: powers of two, of which `readBytes` is a multiple. */
 const blockSizes = [16n, 32n, 64n, 128n, 256n].map((kibibytes) => kibibytes * 1024n);
 
 /**
- * Looks at the checksum of every header and block of a DuckDB file that nobody has open for writing, about a second a GB.
- * DuckDB itself looks only at the blocks it reads; a copy of damage nobody has met would replace a whole snapshot.
- * A free block may hold anything, so a wrong checksum is no proof: let DuckDB read the tables.
+ * Verifies the checksum of every header and block of a DuckDB file that nobody has open for writing, in about a second a GB.
+ * DuckDB itself verifies only the blocks that it reads, so damage that nobody has read yet would be copied over a sound snapshot.
+ * A free block may hold anything, so a wrong checksum is no proof of damage: have DuckDB read the tables (`readTables`).
  *
- * Format: https://duckdb.org/docs/stable/internals/storage; a block is its checksum (8 bytes) and what it is of.
+ * Format: https://duckdb.org/docs/stable/internals/storage; a block is its checksum (8 bytes) and the bytes that it covers.
  * @returns offset of the first that does not match, or null
  */
 export async function findWrongChecksum(path: string): Promise<number | null> {
@@ -32,18 +32,18 @@ export async function findWrongChecksum(path: string): Promise<number | null> {
   }
 }
 
-/** Parts of a database file that lie side by side, each with a checksum of its own. */
+/** Adjacent parts of a database file, each with its own checksum. */
 export interface Blocks {
   offset: number;
-  /** Overwritten by the next but one. */
+  /** Overwritten when the next but one is read. */
   bytes: Buffer;
-  /** Bytes of each. */
+  /** Bytes of each part. */
   size: number;
-  /** False where the file ends within one. */
+  /** Whether the last part is complete: false if the file ends within it. */
   isWhole: boolean;
 }
 
-/** The three headers of a DuckDB file, then its blocks, many at a time; the next ones are read meanwhile. */
+/** Reads the three headers of a DuckDB file, then its blocks, many at a time; the next ones are read ahead. */
 export async function* readBlocks(file: FileHandle): AsyncGenerator<Blocks> {
   const { size: end } = await file.stat();
   const read = async (into: Buffer, offset: number, length: number, size: number): Promise<Blocks> => {
@@ -57,7 +57,7 @@ export async function* readBlocks(file: FileHandle): AsyncGenerator<Blocks> {
   let blocks: Blocks | null = headers;
   for (let offset = 3 * headerBytes; blocks !== null; offset += readBytes) {
     const following: Promise<Blocks> | null = offset < end ? read(next, offset, readBytes, size) : null;
-    // Who stops in between does not wait for it.
+    // A caller that stops early does not wait for it.
     following?.catch(() => undefined);
     yield blocks;
     blocks = await following;
@@ -65,7 +65,7 @@ export async function* readBlocks(file: FileHandle): AsyncGenerator<Blocks> {
   }
 }
 
-/** @returns bytes read: fewer than `length` at the end of the file only. One read may give fewer; the next says why. */
+/** @returns bytes read: fewer than `length` only at the end of the file. A single read may return fewer; the next one shows why. */
 async function readFully(file: FileHandle, into: Buffer, length: number, offset: number): Promise<number> {
   let done = 0;
   while (done < length) {
@@ -77,12 +77,12 @@ async function readFully(file: FileHandle, into: Buffer, length: number, offset:
 }
 
 /**
- * Block size, from either database header: checksum, iteration, meta block, free list, block count, block size. That of a
- * header where a damaged one says what is none.
+ * Reads the block size from the first database header: checksum, iteration, meta block, free list, block count, block size. A damaged
+ * header has an impossible one: then the size of a header is returned.
  */
 function readBlockBytes(headers: Buffer): number {
-  const said = headers.readBigUInt64LE(headerBytes + 5 * 8);
-  return blockSizes.includes(said) ? Number(said) : headerBytes;
+  const size = headers.readBigUInt64LE(headerBytes + 5 * 8);
+  return blockSizes.includes(size) ? Number(size) : headerBytes;
 }
 
 /** DuckDB's factor, 0xbf58476d1ce4e5b9, in parts: JavaScript multiplies 32 bits exactly, not 64. */
@@ -110,10 +110,10 @@ export function isMatching(bytes: Buffer): boolean {
 /** SHA-256 of each header and block of a database file, by its offset. */
 export type BlockDigests = ReadonlyMap<number, string>;
 
-/** Bytes written before they are synced: what the crawl syncs meanwhile would wait for all of them. */
+/** Bytes written before a sync, because syncs of the crawl meanwhile wait for all of them. */
 const syncBytes = 64 << 20;
 
-/** Copies a database file that nobody writes. The copy is durable, its name is not. @throws what `signal` says */
+/** Copies a database file that nobody writes. The copy is durable, its name is not. @throws the signal's abort reason */
 export async function copyBlocks(from: string, to: string, signal: AbortSignal): Promise<BlockDigests> {
   const digests = new Map<number, string>();
   await withBoth(from, to, 'w', async (file, copy) => {
@@ -135,8 +135,8 @@ export async function copyBlocks(from: string, to: string, signal: AbortSignal):
 }
 
 /**
- * Makes the copy of a database file's former state, whose digests are given, equal to the file, which nobody may have
- * open for writing: reads the file and writes what differs.
+ * Updates the copy of a database file's former state, whose digests are given, to the file, which nobody may have open for
+ * writing: reads the file and writes what differs.
  * @returns offset of the first part written whose checksum does not match, or null
  */
 export async function updateCopy(from: string, to: string, former: BlockDigests): Promise<number | null> {
@@ -144,7 +144,7 @@ export async function updateCopy(from: string, to: string, former: BlockDigests)
   await withBoth(from, to, 'r+', async (file, copy) => {
     for await (const { offset, bytes, size, isWhole } of readBlocks(file)) {
       if (!isWhole) wrong ??= offset;
-      // Neighbours are written together.
+      // Adjacent blocks are written together.
       let unwritten = 0;
       for (let at = 0; at < bytes.length; at += size) {
         const block = bytes.subarray(at, at + size);
@@ -178,7 +178,7 @@ async function withBoth(
   }
 }
 
-/** One write may take a part only; the next one says why. @throws ENOSPC, EIO, … */
+/** A single write may write a part only; the next one shows why. @throws ENOSPC, EIO, … */
 async function writeFully(file: FileHandle, bytes: Buffer, offset: number): Promise<void> {
   for (let done = 0; done < bytes.length; ) {
     const { bytesWritten } = await file.write(bytes, done, bytes.length - done, offset + done);

@@ -16,54 +16,58 @@ export async function openForJobSql(path: string, options: DatabaseOptions): Pro
   }
 }
 
-/** Takes the files and the network from an open database, which cannot get them back. */
+/** Takes access to files and the network from an open database, for good. */
 export function confineToTables(database: Database): Promise<void> {
   return database.run('set enable_external_access = false; set lock_configuration = true;');
 }
 
 /**
  * Runs the query of a job: exactly one SELECT, interrupted after 60 s.
- * @param place where it stands, for errors
+ * @param source the file or field that has the query, for errors
  * @throws UsageError as checkJobSql
  */
 export async function runJobSql(
   database: Database,
-  place: string,
+  source: string,
   sql: string,
 ): Promise<Record<string, unknown>[]> {
-  await checkJobSql(database, place, sql);
+  await checkJobSql(database, source, sql);
   const timer = setTimeout(() => database.interrupt(), timeLimitMs);
   try {
     return await database.rows(sql);
   } catch (error) {
-    throw asJobError(place, error);
+    throw asJobError(source, error);
   } finally {
     clearTimeout(timer);
   }
 }
 
 /**
- * Looks at the query of a job without running it: that it is exactly one SELECT, of tables and columns that there are.
- * @param database confined, or the query's files are looked at too
- * @throws UsageError naming the place, with DuckDB's own words
+ * Checks a job's query without running it: that it is exactly one SELECT, of tables and columns that exist.
+ * @param database a confined one; any other lets the query name files
+ * @throws UsageError with the source and DuckDB's message
  */
-export async function checkJobSql(database: Database, place: string, sql: string): Promise<SelectedColumn[]> {
+export async function checkJobSql(
+  database: Database,
+  source: string,
+  sql: string,
+): Promise<SelectedColumn[]> {
   const columns = await database.describeSelect(sql).catch((error) => {
-    throw asJobError(place, error);
+    throw asJobError(source, error);
   });
   if (columns !== null) return columns;
   throw new UsageError(
-    `${place}: expected exactly one SELECT`,
+    `${source}: expected exactly one SELECT`,
     'Write one query that only reads, without parameters ($1).',
   );
 }
 
-function asJobError(place: string, error: unknown): unknown {
+function asJobError(source: string, error: unknown): unknown {
   if (error instanceof LedgerlakeError || !(error instanceof Error)) return error;
   const interrupted = error.message.startsWith('INTERRUPT Error');
-  const [said] = error.message.replace(/^Failed to extract statements: /, '').split('\n');
+  const [message] = error.message.replace(/^Failed to extract statements: /, '').split('\n');
   return new UsageError(
-    `${place}: ${interrupted ? 'took longer than 60 s' : said}`,
+    `${source}: ${interrupted ? 'took longer than 60 s' : message}`,
     interrupted
       ? 'Make the query faster: filter earlier, or select fewer columns.'
       : 'Try it with `ledgerlake sql`; `ledgerlake tables` lists the columns.',

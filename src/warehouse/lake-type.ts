@@ -1,6 +1,6 @@
 /**
- * The type a column has in Parquet, also inside structs and lists. u64 become DECIMAL(20,0), because Spark, Trino and
- * Delta have no unsigned 64-bit; HUGEINT DECIMAL(38,0), because DuckDB writes it as a double; JSON is plain text.
+ * The type of a column in Parquet, also inside structs and lists. UBIGINT becomes DECIMAL(20,0), because Spark, Trino and Delta have no
+ * unsigned 64-bit type; HUGEINT becomes DECIMAL(38,0), because DuckDB writes it as a double; JSON becomes text.
  */
 export function lakeType(type: string): string {
   const replaced: Record<string, string> = {

@@ -5,8 +5,8 @@ import type { Database } from './database.ts';
 import { listShapes } from './table-spec.ts';
 
 /**
- * Shapes whose mapping is another one now than the one that is noted, also those of which nothing is published yet: what
- * waits in staging is the former one's.
+ * Lists shapes whose mapping differs from the recorded one, also those of which nothing is published yet, because rows in staging
+ * were made by the former mapping.
  */
 export async function listRemapped(build: Database): Promise<string[]> {
   const noted = await build.rows<{ shape: string; digest: string }>(
@@ -15,8 +15,8 @@ export async function listRemapped(build: Database): Promise<string[]> {
   return noted.flatMap(({ shape, digest }) => (digest === digestOf(shape) ? [] : shape));
 }
 
-/** Notes, in the caller's transaction, that the rows of shapes are what the mapping in `sql/` makes of them now. */
-export async function noteMapping(build: Database, shapes: Iterable<string>): Promise<void> {
+/** Records, in the caller's transaction, that the rows of shapes were made by the present mapping in `sql/`. */
+export async function recordMapping(build: Database, shapes: Iterable<string>): Promise<void> {
   const noted = [...shapes];
   await build.run('delete from meta.mappings where list_contains($noted, shape)', { noted });
   await build.run('insert into meta.mappings (shape, digest) select unnest($noted), unnest($digests)', {
@@ -25,17 +25,17 @@ export async function noteMapping(build: Database, shapes: Iterable<string>): Pr
   });
 }
 
-/** Notes the mapping of shapes of which nothing is noted yet: of a new build, or one that an older version made. */
-export async function noteNewShapes(build: Database): Promise<void> {
+/** Records the mapping of shapes that have none recorded: in a new build, or one of an older version. */
+export async function recordNewShapes(build: Database): Promise<void> {
   const noted = await build.rows<{ shape: string }>('select shape from meta.mappings');
   const known = new Set(noted.map(({ shape }) => shape));
-  await noteMapping(
+  await recordMapping(
     build,
     listShapes().filter((shape) => !known.has(shape)),
   );
 }
 
-/** SHA-256 of all SQL that makes rows of a shape's records, without comments and white space. A shape that is gone: ''. */
+/** SHA-256 of all SQL that maps a shape's records to rows, without comments and white space; '' for a shape that does not exist any more. */
 function digestOf(shape: string): string {
   if (!listShapes().includes(shape)) return '';
   const hash = createHash('sha256');

@@ -1,25 +1,25 @@
 import { listSql, readSql } from '../sql-text.ts';
 import { readTableSpecs, type TableSpec } from './table-spec.ts';
 
-/** A list operation whose complete crawls tell what its target does not have (`sql/members/<operation>.sql`). */
+/** A list operation whose complete crawls show all rows of their target (`sql/members/<operation>.sql`). */
 export interface MemberList {
   operation: string;
   table: TableSpec;
   /**
-   * The rows that crawls in `listed` should show: (task, crawl, key, slot, seen_at, gone_reason).
-   * @param rows the rows to look at, as SQL of a relation with the table's columns. Default: all
+   * SQL of the rows that crawls in `listed` should show: (task, crawl, key, slot, seen_at, gone_reason).
+   * @param rows a relation with the table's columns to look in. Default: the table
    */
   sql(rows?: string): string;
-  /** The operation that is asked about a row that is missing; null: none can be. */
+  /** The operation that looks up a missing row by its key; null if there is none. */
   lookup: string | null;
 }
 
-/** Rows of a table that crawls asked for by key (`sql/asked/<table>.sql`). */
+/** Rows of a table that crawls requested by key (`sql/asked/<table>.sql`). */
 export interface AskedRows {
   table: TableSpec;
-  /** By ready crawl: (task, crawl, page, key). */
+  /** SQL of the keys by ready crawl: (task, crawl, page, key). */
   sql: string;
-  /** The table that the answers go to. */
+  /** The table that the answers' records go to. */
   answers: TableSpec;
 }
 
@@ -55,7 +55,7 @@ function readTable(file: string, sql: string, word: string): TableSpec {
   return table;
 }
 
-/** One list a table: those of one table are looked up in one way. */
+/** One list for each table, because all lists of a table have the same look-up. */
 export function distinctTables(lists: readonly MemberList[]): MemberList[] {
   return [...new Map(lists.map((list) => [list.table.name, list])).values()];
 }
