@@ -11,7 +11,7 @@ import { publish } from '../publish/publish.ts';
 import { openBuild } from '../warehouse/build.ts';
 import { type Database, openDatabase } from '../warehouse/database.ts';
 import { memoryLimits } from '../warehouse/memory.ts';
-import { beginEmptyBuild, judgeSnapshot, putBack, recoverBuild } from '../warehouse/recover-build.ts';
+import { beginEmptyBuild, examineSnapshot, putBack, recoverBuild } from '../warehouse/recover-build.ts';
 import { startLoading } from './load-stage.ts';
 import { reloadRemapped } from './reload-stage.ts';
 import { readAcceptedBy } from './run-log.ts';
@@ -60,7 +60,7 @@ export async function rebuild(
   if (!fromArchive) {
     // Opening the folder has rebuilt it, because neither build nor snapshot was there.
     if (context.repaired !== null && context.repaired.segments > 0) return context.repaired;
-    if ((await judgeSnapshot(folder, databaseOptions)) !== 'sound')
+    if ((await examineSnapshot(folder, databaseOptions)) !== 'sound')
       throw new UsageError(
         `the snapshot ${folder.snapshot} is missing or damaged, so the build cannot be rebuilt from it`,
         'Rebuild from the archive instead: `ledgerlake rebuild --from-archive`.',

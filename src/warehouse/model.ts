@@ -4,13 +4,13 @@ import { type Database, openDatabase } from './database.ts';
 import { memoryLimits } from './memory.ts';
 import { readTableSpecs } from './table-spec.ts';
 
-/** A table or view as people who query it see it. */
+/** A table or view as users who query it see it. */
 export interface TableDescription {
   /** With its schema unless that is main: `assets`, `meta.checkpoints`. */
   name: string;
   kind: 'table' | 'view';
   describe: string;
-  /** Columns that name a row; empty where nothing does. */
+  /** Columns that identify a row; empty if none do. */
   key: string[];
   columns: { name: string; type: string; describe: string }[];
 }
@@ -25,14 +25,14 @@ interface ColumnRow {
 }
 
 /**
- * The whole model: main tables and views first, then `meta`; not `past`, which the histories show, and `texts`, which only
+ * Describes the whole model: main tables and views first, then `meta`; not `past`, which the histories show, nor `texts`, which only
  * publish and load read.
  */
 export function describeModel(): Promise<TableDescription[]> {
   return withEmptyTables(async (database) => toDescriptions(await readColumns(database)));
 }
 
-/** A database with every table and no rows, which needs no data folder. */
+/** Does `work` with a database of every table and no rows, which needs no data folder. */
 export async function withEmptyTables<T>(work: (database: Database) => Promise<T>): Promise<T> {
   const database = await openDatabase(':memory:', {
     memoryLimit: memoryLimits.emptyTables,
@@ -87,7 +87,7 @@ function toDescriptions(rows: readonly ColumnRow[]): TableDescription[] {
   return [...tables.values()];
 }
 
-/** What a row of a view is, from its file's header. */
+/** The grain of a view, from its file's header. */
 function grainOf(sql: string): string {
   const grain = /^-- grain: (.*)$/m.exec(sql)?.[1] ?? '';
   return grain === '' ? '' : `${grain.charAt(0).toUpperCase()}${grain.slice(1)}.`;

@@ -4,7 +4,7 @@ import { type DataFolder, dataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
 import { exists } from '../landing/segment-files.ts';
 
-/** Refuses to go on without a snapshot. @throws UsageError that says how to make it */
+/** @throws UsageError with how to make a snapshot, if there is none */
 export async function requireSnapshot(path: string): Promise<void> {
   try {
     await access(path);
@@ -22,8 +22,8 @@ export async function requireSnapshot(path: string): Promise<void> {
 }
 
 /**
- * Whether the snapshot is gone, or not there yet, though records were loaded. A first run that was refused, or only crawled,
- * leaves a build without rows. The build itself is not asked: a run that opens it meanwhile would be refused.
+ * Whether there is no snapshot although records were loaded. A first run that was refused, or that only crawled, leaves a build
+ * without rows. The build itself is not opened, because a run that opens it meanwhile would be refused.
  */
 export async function isSnapshotMissing(folder: DataFolder): Promise<boolean> {
   if (await exists(folder.snapshot)) return false;

@@ -16,10 +16,10 @@ export interface AuditFinding {
 }
 
 /**
- * Looks at views and audits: that each is exactly one SELECT, of tables, columns and views that there are. The views can be
- * asked afterwards, through this connection only.
+ * Checks views and audits: that each is exactly one SELECT, of tables, columns and views that exist. The views can be queried
+ * afterwards, through this connection only.
  * @param database confined to its tables (job-sql.ts)
- * @returns the views in an order in which each comes after those that it reads
+ * @returns the views, each after those that it reads
  * @throws UsageError naming the file
  */
 export async function checkOwnSql(
@@ -35,14 +35,14 @@ export async function checkOwnSql(
 }
 
 /**
- * Views in an order in which each comes after those whose names stand in its SQL. DuckDB itself would take the view that a
- * former publish left under the name. Of those that name each other in a circle one comes first, and is refused. Pure.
+ * Orders views so that each comes after those that its SQL names. In another order DuckDB would read the view that a former publish
+ * left under the name. Of views that name each other in a circle, one comes first and is refused. Pure.
  */
 export function orderViews<T extends Pick<UserQuery, 'name' | 'sql'>>(views: readonly T[]): T[] {
   const ordered: T[] = [];
-  const read = new Map(views.map((view) => [view, withoutTexts(view.sql)]));
+  const codeOf = new Map(views.map((view) => [view, withoutTexts(view.sql)]));
   const names = (view: T, other: T) =>
-    view.name !== other.name && new RegExp(`\\b${other.name}\\b`, 'i').test(read.get(view)!);
+    view.name !== other.name && new RegExp(`\\b${other.name}\\b`, 'i').test(codeOf.get(view)!);
   let waiting = [...views];
   while (waiting.length > 0) {
     const free = waiting.filter((view) => !waiting.some((other) => names(view, other)));
@@ -63,7 +63,7 @@ function withoutTexts(sql: string): string {
 
 async function makeView(database: Database, { name, file, sql }: UserQuery, kind: string): Promise<void> {
   await checkJobSql(database, file, sql);
-  // One SELECT it is, so what follows `as` cannot be more than that.
+  // It is one SELECT, so nothing else can follow `as`.
   await database.run(`create or replace ${kind} ${quoteName(name)} as ${sql}`);
 }
 
@@ -86,8 +86,8 @@ function refuseTaken({ name, file }: UserQuery): void {
 const auditView = 'ledgerlake_audit';
 
 /**
- * Runs audits, 60 s at most each.
- * @param database one that `checkOwnSql` has looked at
+ * Runs audits, each for at most 60 s.
+ * @param database the connection that `checkOwnSql` was given
  * @returns those that returned rows
  */
 export async function runAudits(database: Database, audits: readonly UserAudit[]): Promise<AuditFinding[]> {
@@ -107,7 +107,7 @@ export async function runAudits(database: Database, audits: readonly UserAudit[]
   return findings;
 }
 
-/** Views of somebody's own that a build or snapshot has. */
+/** Lists the user's views in a build or snapshot. */
 export async function listOwnViews(database: Database): Promise<string[]> {
   const rows = await database.rows<{ name: string }>(
     `select view_name as name from duckdb_views()
@@ -119,15 +119,15 @@ export async function listOwnViews(database: Database): Promise<string[]> {
 }
 
 /**
- * Puts the views of somebody's own into the build, in place of those that were there.
- * @param ordered as `checkOwnSql` gives them
+ * Replaces the user's views in the build.
+ * @param ordered as `checkOwnSql` returned them
  */
 export async function replaceOwnViews(database: Database, ordered: readonly UserQuery[]): Promise<void> {
   await database.transaction(async () => {
     for (const name of await listOwnViews(database)) await database.run(`drop view ${quoteName(name)}`);
     for (const view of ordered) {
       await database.run(`create view ${quoteName(view.name)} as ${view.sql}`).catch((error: Error) => {
-        // It reads a view that had a file when the last one was published.
+        // It reads a view that the last publish made and that has no file any more.
         throw new UsageError(
           `${view.file}: ${error.message.split('\n')[0]}`,
           'Correct it, or remove it; then run `ledgerlake publish`.',
@@ -139,12 +139,12 @@ export async function replaceOwnViews(database: Database, ordered: readonly User
   });
 }
 
-/** Whether an audit keeps the snapshot as it was. */
+/** Whether a finding keeps the snapshot from being replaced. */
 export function isError({ severity }: Pick<AuditFinding, 'severity'>): boolean {
   return severity === 'error';
 }
 
-/** Audits that keep the snapshot as it was, as the run log has them. */
+/** A finding in one line, as the run log has it. */
 export function describeFinding({ audit, severity, rows, describe, examples }: AuditFinding): string {
   return `audit ${audit} (${severity}): ${rows} ${rows === 1 ? 'row' : 'rows'}: ${describe}; for example ${examples.join(', ')}`;
 }

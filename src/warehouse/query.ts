@@ -10,32 +10,32 @@ import { lakeType } from './lake-type.ts';
 import { requireSnapshot } from './open-snapshot.ts';
 
 export interface QueryOptions {
-  /** DuckDB's bound, for example `256MB`. */
+  /** DuckDB's memory limit, for example `256MB`. */
   memoryLimit: string;
   threads: number;
-  /** Stops the statements that are running and those that come. */
+  /** Stops the running statement and refuses later ones. */
   signal: AbortSignal;
-  /** The one file a query may write: where copyToParquet goes. */
+  /** The one file that may be written, by `copyToParquet`. */
   outputPath?: string;
 }
 
 export interface QueryResult {
-  /** Names made different where several were the same. Empty for a statement that has no rows to give. */
+  /** The columns, with equal names made different. Empty for a statement without rows. */
   columns: { name: string; type: DuckDBType }[];
-  /** The rows, about 2,048 at a time. @throws Error when not all of them could be read */
+  /** Reads the rows, about 2,048 at a time. @throws Error if not all of them could be read */
   rows(): AsyncGenerator<DuckDBValue[][]>;
 }
 
-/** A snapshot opened for somebody's own SQL: it can be read, and nothing else can be reached. */
+/** A snapshot opened for a user's SQL, which can read it and reach nothing else. */
 export interface QuerySession {
-  /** Runs every statement of the text and returns the last one's result. @throws UsageError with what DuckDB says */
+  /** Runs every statement of the text. @returns the result of the last one @throws UsageError with DuckDB's message */
   run(sql: string): Promise<QueryResult>;
   /**
    * Writes one query's rows to the outputPath, with the lake's types (u64 and HUGEINT as decimals).
-   * @returns rows written @throws UsageError with what DuckDB says
+   * @returns rows written @throws UsageError with DuckDB's message
    */
   copyToParquet(sql: string): Promise<number>;
-  /** Ends the statement that is running, if one is. */
+  /** Stops the running statement, if there is one. */
   interrupt(): void;
   close(): void;
 }
@@ -50,7 +50,7 @@ export async function openQuerySession(path: string, options: QueryOptions): Pro
     access_mode: 'READ_ONLY',
     memory_limit: options.memoryLimit,
     threads: String(options.threads),
-    // Who may read the snapshot need not be able to write the data folder. Made only when something spills.
+    // A reader of the snapshot may not be able to write to the data folder. DuckDB makes this folder only when it spills.
     temp_directory: join(tmpdir(), `ledgerlake-sql-${randomBytes(8).toString('hex')}`),
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
@@ -62,13 +62,13 @@ export async function openQuerySession(path: string, options: QueryOptions): Pro
   }
   await connection.run('set enable_external_access = false');
   await connection.run('set lock_configuration = true');
-  const release = interruptOn(options.signal, connection);
+  const stopInterrupting = interruptOn(options.signal, connection);
   return {
     run: (sql) => runAll(connection, sql).catch(refuse),
     copyToParquet: (sql) => copyToParquet(connection, sql, options.outputPath!).catch(refuse),
     interrupt: () => connection.interrupt(),
     close() {
-      release();
+      stopInterrupting();
       connection.closeSync();
       instance.closeSync();
     },
@@ -82,7 +82,7 @@ async function runAll(connection: DuckDBConnection, sql: string): Promise<QueryR
   return describeResult(await (await statements.prepare(statements.count - 1)).run());
 }
 
-/** False for what cannot be a view (SHOW, SET, …) or is wrong: run as it is, it gives its result or its own error. */
+/** @returns false for what cannot be a view (SHOW, SET, …) or is wrong: run without one, it has its result or its own error */
 function createView(connection: DuckDBConnection, sql: string): Promise<boolean> {
   return connection.run(`create or replace temp view ${viewName} as ${sql}`).then(
     () => true,
@@ -91,9 +91,9 @@ function createView(connection: DuckDBConnection, sql: string): Promise<boolean>
 }
 
 /**
- * The rows of the view, through a temporary table that may spill to disk. DuckDB's streaming results are not used
- * on the query itself: with @duckdb/node-api 1.5.5 an error or an interruption in the middle ends them like their
- * last row would, so half an answer would look whole. A table's rows are counted before, and again as they are read.
+ * Reads the rows of the view through a temporary table, which may spill to disk. The query itself is not streamed, because with
+ * @duckdb/node-api 1.5.5 an error or interruption in the middle ends a stream as its last row does, so half an answer would look
+ * whole. The table's rows are counted first, and again as they are read.
  */
 async function readView(connection: DuckDBConnection): Promise<QueryResult> {
   await connection.run(`create or replace temp table ${resultName} as from ${viewName}`);
@@ -128,7 +128,7 @@ async function extractStatements(connection: DuckDBConnection, sql: string) {
   try {
     return await connection.extractStatements(sql);
   } catch (error) {
-    // What the binding says of a text without any statement.
+    // The binding's message for a text without a statement.
     if (!(error instanceof Error) || error.message !== 'Error in native callback') throw error;
     throw new UsageError('the query is empty', 'Try: ledgerlake sql "select count(*) from assets"');
   }
@@ -145,7 +145,7 @@ async function copyToParquet(connection: DuckDBConnection, sql: string, path: st
       'Make it one SELECT; `with … as (…)` names its steps.',
     );
   }
-  // A view, because the text may end in a semicolon or a comment, which no parenthesis could follow.
+  // A view, because the text may end in a semicolon or a comment, after which a parenthesis could not be closed.
   await connection.run(`create temp view ${viewName} as ${sql}`);
   const described = await connection.runAndReadAll(`describe ${viewName}`);
   const columns = described.getRowObjectsJS() as { column_name: string; column_type: string }[];
@@ -161,7 +161,7 @@ async function copyToParquet(connection: DuckDBConnection, sql: string, path: st
   return result.rowsChanged;
 }
 
-/** What to do about an error of DuckDB, by the words it begins with. */
+/** Hints for errors of DuckDB, by the words that they begin with. */
 const hints: readonly [RegExp, string][] = [
   [/^Catalog Error/, '`ledgerlake tables` lists the tables.'],
   [/^Binder Error/, '`ledgerlake tables <table>` lists the columns of a table.'],
@@ -186,11 +186,11 @@ function refuse(error: unknown): never {
   throw asQueryError(error);
 }
 
-/** An error of somebody's query as UsageError with a hint; errors of the disk and our own stay what they are. */
+/** Turns an error of a user's query into a UsageError with a hint; disk errors and our own are returned as they are. */
 export function asQueryError(error: unknown): unknown {
-  const known = asDiskError(error);
-  if (known instanceof LedgerlakeError || !(known instanceof Error)) return known;
-  const message = known.message.replace(/^Failed to extract statements: /, '').trim();
+  const diskError = asDiskError(error);
+  if (diskError instanceof LedgerlakeError || !(diskError instanceof Error)) return diskError;
+  const message = diskError.message.replace(/^Failed to extract statements: /, '').trim();
   const hint = hints.find(([pattern]) => pattern.test(message))?.[1];
   return new UsageError(message, hint ?? '`ledgerlake tables` lists tables and columns.', {
     cause: error,

@@ -7,22 +7,22 @@ import { checkVersion, openBuild, setAside } from './build.ts';
 import { type Database, type DatabaseOptions, isLockConflict, openDatabase } from './database.ts';
 import { findWrongChecksum } from './database-blocks.ts';
 
-/** A build that was made anew; what its base does not hold is replayed into it. */
+/** A build that was recovered; what its base lacks is replayed into it. */
 export interface Recovery {
   /** Why, in words. */
   reason: string;
   base: 'snapshot' | 'nothing';
-  /** Where the damaged files stand now. */
+  /** The new paths of the damaged files. */
   setAside: string[];
 }
 
 type Options = Omit<DatabaseOptions, 'readOnly'>;
 
 /**
- * Makes sure that the build opens. One that is damaged is set aside, with its log; that one, and one that is missing,
- * is rebuilt from the snapshot, or empty where that is damaged too (then that is set aside as well).
- * @param because why a build that opens is to be rebuilt, when it is
- * @returns null when the build is as it was, or there is nothing yet to make one from
+ * Makes sure that the build opens. A damaged one is set aside with its log. A damaged or missing one is replaced by a copy of the
+ * snapshot, or by an empty build if the snapshot is damaged, too, which is then set aside as well.
+ * @param because why a sound build is to be replaced; null if it is not
+ * @returns null if the build was kept, or there is nothing yet to make one from
  * @throws StoppedEarly, UsageError, DiskError as openBuild: a build that is in use or too new is not damaged
  */
 export async function recoverBuild(
@@ -30,26 +30,26 @@ export async function recoverBuild(
   options: Options,
   because: string | null = null,
 ): Promise<Recovery | null> {
-  const there = await exists(folder.build);
-  const found = because ?? (there ? await findDamage(folder, options) : null);
-  if (there && found === null) return null;
+  const isThere = await exists(folder.build);
+  const damage = because ?? (isThere ? await findDamage(folder, options) : null);
+  if (isThere && damage === null) return null;
   // Before anything is moved: a snapshot that is in use or too new stops this here.
-  const snapshot = await judgeSnapshot(folder, options);
+  const snapshot = await examineSnapshot(folder, options);
   const now = new Date();
   const aside = [await setAside(`${folder.build}.wal`, now), await setAside(folder.build, now)];
   if (snapshot === 'damaged')
     aside.push(await setAside(`${folder.snapshot}.wal`, now), await setAside(folder.snapshot, now));
   if (snapshot === 'sound') await copySnapshot(folder);
   await syncDirectory(folder.root);
-  if (!there && snapshot === 'missing') return null;
+  if (!isThere && snapshot === 'missing') return null;
   return {
-    reason: found ?? 'the build is missing',
+    reason: damage ?? 'the build is missing',
     base: snapshot === 'sound' ? 'snapshot' : 'nothing',
     setAside: aside.filter((name) => name !== null),
   };
 }
 
-/** What is damaged of the build, if it is; other reasons not to open are thrown. */
+/** @returns what is damaged in the build, or null. @throws any other reason why it does not open */
 async function findDamage(folder: DataFolder, options: Options): Promise<string | null> {
   try {
     (await openBuild(folder, options)).close();
@@ -64,7 +64,7 @@ async function findDamage(folder: DataFolder, options: Options): Promise<string 
  * Whether a build can be made from the snapshot.
  * @throws StoppedEarly when somebody has it open for writing; UsageError when it is too new
  */
-export async function judgeSnapshot(
+export async function examineSnapshot(
   { snapshot }: DataFolder,
   options: Options,
 ): Promise<'sound' | 'damaged' | 'missing'> {
@@ -86,8 +86,8 @@ export async function judgeSnapshot(
 }
 
 /**
- * Looks at all of a database file that nobody writes: by its checksums, and where one does not match, which may be a
- * free block's, by reading every table.
+ * Verifies a database file that nobody writes: by its checksums, and if one does not match, which may be a free block's, by reading
+ * every table.
  * @throws DamagedFile
  */
 export async function verifyDatabase(path: string, options: Options): Promise<void> {
@@ -123,8 +123,9 @@ async function copySnapshot(folder: DataFolder): Promise<void> {
 }
 
 /**
- * Puts an empty build in the place of the one there is, which is set aside. What no segment can say comes along: the
- * source, the runs, what they asked, the targets that jobs have.
+ * Replaces the build, which is set aside, by an empty one. What no segment has is copied to it: the source, the runs and their
+ * requests, the jobs and their targets.
+ * @returns the paths of the files that were set aside
  */
 export async function beginEmptyBuild(folder: DataFolder, options: Options): Promise<string[]> {
   const draft = `${folder.build}.tmp`;
@@ -145,7 +146,7 @@ export async function beginEmptyBuild(folder: DataFolder, options: Options): Pro
   return aside.filter((name) => name !== null);
 }
 
-/** Puts back, in the place of the build there is, the one that `beginEmptyBuild` set aside. */
+/** Replaces the build by the one that `beginEmptyBuild` set aside. */
 export async function putBack(folder: DataFolder, setAside: readonly string[]): Promise<void> {
   await rm(`${folder.build}.wal`, { force: true });
   for (const name of setAside.toReversed()) await rename(name, name.replace(/\.set-aside-[^/]*$/, ''));

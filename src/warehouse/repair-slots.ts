@@ -3,8 +3,8 @@ import type { Database } from './database.ts';
 import { readTableSpecs, type TableSpec } from './table-spec.ts';
 
 /**
- * Gives the rows and versions that have no slot, in tables whose others have one, the nearest that is known: older versions
- * left them so where an answer said none (sql/migrations/4-slots.sql). Done again, it changes nothing.
+ * Gives rows and versions without a slot, in tables whose other rows have one, the nearest known slot. Older versions left them
+ * without one if the answer had none (sql/migrations/4-slots.sql). Idempotent.
  */
 export async function repairSlots(database: Database): Promise<void> {
   for (const spec of readTableSpecs().filter(({ publish }) => publish === 'merge')) {
@@ -14,20 +14,20 @@ export async function repairSlots(database: Database): Promise<void> {
 }
 
 /**
- * Takes back the times of rows and versions that lie in the future: a clock that was ahead for a night left them, and until then
- * no later answer would count. Done again, it changes nothing.
+ * Sets times of rows and versions that lie in the future to now. A clock that was ahead for a night left them, and until such a time
+ * no later answer would count. Idempotent.
  */
 export async function repairTimes(database: Database): Promise<void> {
   for (const { name, types, publish, history } of readTableSpecs()) {
     if (publish !== 'merge') continue;
     const times = [...types.keys()].filter((column) => /(^|_)(seen|changed)_at$/.test(column));
-    await takeBack(database, name, times);
-    if (history) await takeBack(database, `past.${name}`, [...times, 'valid_to']);
+    await capTimes(database, name, times);
+    if (history) await capTimes(database, `past.${name}`, [...times, 'valid_to']);
   }
 }
 
-async function takeBack(database: Database, table: string, times: readonly string[]): Promise<void> {
-  // The program's own clock, which its answers may have put right; not the database's.
+async function capTimes(database: Database, table: string, times: readonly string[]): Promise<void> {
+  // The program's clock, which answers may have corrected, not the database's.
   await database.run(
     `update ${table} set ${times.map((time) => `${time} = if(${time} > $now::timestamptz, $now::timestamptz, ${time})`).join(', ')}
     where ${times.map((time) => `${time} > $now::timestamptz`).join(' or ')}`,

@@ -1,21 +1,23 @@
 import { quoteName } from '../sql-text.ts';
 import type { TableSpec } from './table-spec.ts';
 
-/** Columns of a row that come from one answer and have one slot; every table has a base group. */
+/** The columns of a row that come from one answer and have one slot. Every table has a base group. */
 export interface Group {
   name: string;
   columns: readonly string[];
-  /** Column names of the group's slot, time and hash in the table, and of its slot in staging. */
+  /** The column of the group's slot, in the table and in staging. */
   slot: string;
+  /** The column of the time of its answer. */
   seenAt: string;
+  /** The column of its hash in the table. */
   hash: string;
-  /** A hash of the volatile columns, as an expression over them; null where it has none. */
+  /** SQL of a hash of its volatile columns; null if it has none. */
   volatileHash: string | null;
-  /** Condition on a staged row. */
+  /** Condition that a staged row has the group. */
   carried: string;
 }
 
-/** Columns that publish sets, and no group of the shape owns. */
+/** Columns that publish sets and that belong to no group. */
 const bookkeeping = [
   'slot',
   'seen_at',
@@ -30,28 +32,28 @@ const bookkeeping = [
 /** The groups of a table, base first. `columns` are the table's, in order. */
 export function listGroups(spec: TableSpec, columns: readonly string[]): Group[] {
   const named = [...spec.groups].map(
-    ([name, own]): Group => ({
+    ([name, columns]): Group => ({
       name,
-      columns: own,
-      volatileHash: volatileHash(spec, own),
+      columns,
+      volatileHash: volatileHash(spec, columns),
       slot: `${name}_slot`,
       seenAt: `${name}_seen_at`,
       hash: `${name}_hash`,
       carried: `carries_${name}`,
     }),
   );
-  const taken = new Set([
+  const otherColumns = new Set([
     ...spec.key,
     ...bookkeeping,
     ...spec.joined.keys(),
     'base_hash',
     ...named.flatMap((group) => [...group.columns, group.slot, group.seenAt, group.hash]),
   ]);
-  const own = columns.filter((column) => !taken.has(column));
+  const baseColumns = columns.filter((column) => !otherColumns.has(column));
   const base: Group = {
     name: 'base',
-    columns: own,
-    volatileHash: volatileHash(spec, own),
+    columns: baseColumns,
+    volatileHash: volatileHash(spec, baseColumns),
     slot: 'slot',
     seenAt: 'seen_at',
     hash: named.length === 0 ? 'record_hash' : 'base_hash',
@@ -60,12 +62,12 @@ export function listGroups(spec: TableSpec, columns: readonly string[]): Group[]
   return [base, ...named];
 }
 
-function volatileHash(spec: TableSpec, own: readonly string[]): string | null {
-  const columns = own.filter((column) => spec.volatile.includes(column));
+function volatileHash(spec: TableSpec, groupColumns: readonly string[]): string | null {
+  const columns = groupColumns.filter((column) => spec.volatile.includes(column));
   return columns.length === 0 ? null : `hash(${columns.map(quoteName).join(', ')})`;
 }
 
-/** A hash of a group's columns, without those that change in place. */
+/** SQL of a hash of a group's columns, without those that change in place. */
 export function groupHash(spec: TableSpec, group: Group): string {
   const terms = group.columns
     .filter((column) => !spec.volatile.includes(column))
@@ -75,8 +77,8 @@ export function groupHash(spec: TableSpec, group: Group): string {
 }
 
 /**
- * What stands for a column in a hash. "" and an empty list say as little as NULL, and which of them a source writes is
- * chance: a row keeps what it had first.
+ * SQL of a column as it is hashed. "" and an empty list are hashed as NULL, because which of them a source writes is chance; a row
+ * keeps what it had first.
  */
 function hashedValue(spec: TableSpec, column: string): string {
   const name = quoteName(column);

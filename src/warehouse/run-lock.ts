@@ -4,12 +4,12 @@ import { asDiskError, isDamaged, StoppedEarly } from '../errors.ts';
 import { type Database, isLockConflict, openDatabase } from './database.ts';
 import { memoryLimits } from './memory.ts';
 
-/** Lock files that this process holds: the system lets a process lock twice, and frees both at the first close. */
+/** Lock files that this process holds. The system lets a process lock a file twice and frees both locks at the first close. */
 const held = new Set<string>();
 
 /**
- * One run at a time in a data folder. The lock is the one DuckDB takes on a file it has open: the system frees it
- * when the process dies, however it dies, so nothing stale is ever left.
+ * Takes the lock that allows one run at a time in a data folder. It is the lock that DuckDB has on an open file, which the system
+ * frees when the process dies, however it dies, so none is ever stale.
  * @throws StoppedEarly when another run holds it; DiskError when the file cannot be made or read
  */
 export async function takeRunLock(path: string, tempDir: string): Promise<{ release(): void }> {
@@ -39,7 +39,7 @@ function inUse(cause?: unknown): StoppedEarly {
   );
 }
 
-/** The file holds nothing: one that a full disk left torn is replaced. */
+/** Opens the lock file, which holds nothing, so one that a full disk left torn is replaced. */
 async function openLockFile(path: string, tempDir: string): Promise<Database> {
   const open = () => openDatabase(path, { memoryLimit: memoryLimits.lock, threads: 1, tempDir });
   try {

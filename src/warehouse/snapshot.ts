@@ -8,31 +8,31 @@ import type { DatabaseOptions } from './database.ts';
 import { type BlockDigests, copyBlocks, updateCopy } from './database-blocks.ts';
 import { readTables, verifyDatabase } from './recover-build.ts';
 
-/** Free room that a copy begun early asks for, in copies. */
-const roomFor = 3;
+/** Free disk space that an early copy needs, in sizes of the snapshot. */
+const freeCopies = 3;
 
-/** Where the next snapshot is made. */
+/** The path at which the next snapshot is made. */
 function draftOf(folder: DataFolder): string {
   return `${folder.snapshot}.tmp`;
 }
 
-/** Removes the next snapshot that a killed run had begun: nobody has looked at what is in it. */
+/** Removes the draft that a killed run left, because nobody has verified it. */
 export async function removeDraft(folder: DataFolder): Promise<void> {
   await rm(draftOf(folder), { force: true });
 }
 
 /**
- * Begins the next snapshot with a copy of the one there is, so that `replaceSnapshot` has to write what changed only: the
- * gigabytes are copied while a run waits for the API. It saves time and nothing else, so it never fails: it is left out
- * where there is no room for another, which the crawl may need.
- * @returns what was copied; null where nothing was, also because the file system can share a file's blocks
+ * Begins the next snapshot with a copy of the present one, so that `replaceSnapshot` writes only what changed: the gigabytes are
+ * copied while a run waits for the API. It only saves time, so it never fails, and nothing is copied if the disk space may be needed
+ * by the crawl.
+ * @returns the digests of the copied blocks; null if nothing was copied, also because the file system can share blocks
  */
 export async function beginSnapshot(folder: DataFolder, signal: AbortSignal): Promise<BlockDigests | null> {
   const draft = draftOf(folder);
   try {
     const { size } = await stat(folder.snapshot);
     const { bavail, bsize } = await statfs(folder.root);
-    if (bavail * bsize < roomFor * size) return null;
+    if (bavail * bsize < freeCopies * size) return null;
     const shares = await copyFile(folder.snapshot, draft, constants.COPYFILE_FICLONE_FORCE).then(
       () => true,
       () => false,
@@ -40,20 +40,20 @@ export async function beginSnapshot(folder: DataFolder, signal: AbortSignal): Pr
     if (!shares) return await copyBlocks(folder.snapshot, draft, signal);
     await removeDraft(folder);
   } catch {
-    // Stopped, or there is no snapshot, or the disk is in trouble: the run will say what of it concerns it.
+    // Stopped, no snapshot yet, or a disk error, which the run meets and reports itself if it matters.
     await removeDraft(folder).catch(() => undefined);
   }
   return null;
 }
 
 /**
- * Replaces the readers' snapshot by a copy of the build, by rename: who has the old one open goes on reading it.
+ * Replaces the readers' snapshot by a copy of the build. It is renamed, so a reader that has the old one open keeps it.
  *
  * The build must be closed: copying an open database file in its own process drops DuckDB's lock, because POSIX
  * locks belong to the process. A `.wal` beside the snapshot was left by somebody who opened it read-write; DuckDB
  * would replay it onto the new snapshot, so it is set aside before the rename, and after it for one that came
  * in between. The copy is verified first, so that a damaged build never takes the place of a whole snapshot.
- * @param begun what `beginSnapshot` copied
+ * @param begun the digests that `beginSnapshot` returned
  * @returns files that were set aside
  * @throws DamagedFile
  */
@@ -78,7 +78,7 @@ export async function replaceSnapshot(
   return [before, after].filter((name) => name !== null);
 }
 
-/** Makes `draft` a verified, durable copy of the build. What it has of the snapshot before was verified then. */
+/** Makes `draft` a verified, durable copy of the build. Blocks that it has from the former snapshot were verified then. */
 async function copyBuild(
   build: string,
   draft: string,
