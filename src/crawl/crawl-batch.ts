@@ -208,8 +208,9 @@ function idsLine(
   last: boolean,
 ): IdsLine {
   const { id, job, target, operation } = task;
-  const of = { task: id, crawl, run, job, target, operation: operation.name, shape: operation.shape };
-  return { kind: 'ids', ...of, page, ids, last };
+  const crawlFields = { task: id, crawl, run, job, target };
+  const { name, shape } = operation;
+  return { kind: 'ids', ...crawlFields, operation: name, shape, page, ids, last };
 }
 
 /**
@@ -230,9 +231,9 @@ export interface EmptySlices {
 export function createEmptySlices(): EmptySlices {
   /** By part: how many parts of its slice are open, and whether one had a record. */
   const doubts = new Map<number, { open: number; found: boolean }>();
-  let areUnknown = false;
+  let idsUnknown = false;
   return {
-    isDoubted: (slice, ids) => ids > 1 && !areUnknown && !doubts.has(slice),
+    isDoubted: (slice, ids) => ids > 1 && !idsUnknown && !doubts.has(slice),
     cut(parts) {
       const doubt = { open: parts.length, found: false };
       for (const part of parts) doubts.set(part, doubt);
@@ -242,7 +243,7 @@ export function createEmptySlices(): EmptySlices {
       if (doubt === undefined) return;
       doubt.open -= 1;
       doubt.found ||= records > 0;
-      areUnknown ||= doubt.open === 0 && !doubt.found;
+      idsUnknown ||= doubt.open === 0 && !doubt.found;
     },
   };
 }

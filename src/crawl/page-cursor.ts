@@ -120,7 +120,7 @@ export function cursorAfterFailure(error: unknown, task: Task, cursor: Requested
   const smaller = requestLess(error, task, cursor);
   if (smaller !== null) return smaller;
   if (showsNoRanges(error, task, cursor)) throw new RangesRefused((error as Error).message);
-  const restarted = isPositionRefused(error, task, cursor.position) ? restart(task, cursor) : null;
+  const restarted = isPositionRefused(error, task, cursor.position) ? restartCursor(task, cursor) : null;
   if (restarted === null) throw error;
   return restarted;
 }
@@ -165,7 +165,7 @@ function requestLess(error: unknown, { operation }: Task, cursor: RequestedCurso
  * The cursor after the API refused the position of the next page: after the last id where the list is in id order,
  * else from the start. Null after as many restarts as brought the crawl no further.
  */
-function restart(task: Task, cursor: RequestedCursor): PageCursor | null {
+function restartCursor(task: Task, cursor: RequestedCursor): PageCursor | null {
   const { position, lastKey, restart } = cursor;
   if (restart.count === maxRestarts) return null;
   const count = restart.count + 1;

@@ -110,16 +110,17 @@ function readFeedPage(
   const byTime = order.by === 'time';
   const readable = records.filter((record) => record.refusal === undefined);
   const ceiling = byTime ? receivedAt.getTime() / 1000 + maxAhead : slotCeiling;
-  const placed = readable.flatMap((record) => readRecord(record, order, ceiling) ?? []);
-  const mayHaveNone = byTime || readable.length === 0;
-  const descends = (placed.length > 0 || mayHaveNone) && isDescending(placed, reached, byTime ? maxRise : 0);
+  const ordered = readable.flatMap((record) => readRecord(record, order, ceiling) ?? []);
+  const needsNoSlot = byTime || readable.length === 0;
+  const descends =
+    (ordered.length > 0 || needsNoSlot) && isDescending(ordered, reached, byTime ? maxRise : 0);
   const above = byTime && reached !== null ? { slot: reached, time: reached } : null;
-  const last = descends ? lowestOf(withoutOutlier(placed), above) : null;
-  const covered = placed.find(
+  const last = descends ? lowestOf(withoutOutlier(ordered), above) : null;
+  const covered = ordered.find(
     ({ slot, time }) => time !== null && coveredSlot !== null && slot <= coveredSlot,
   );
   return {
-    firstTime: byTime && descends ? (lowestOf(placed.slice(0, 1), above)?.time ?? null) : null,
+    firstTime: byTime && descends ? (lowestOf(ordered.slice(0, 1), above)?.time ?? null) : null,
     lastSlot: last?.slot ?? null,
     lastTime: last?.time ?? null,
     descends,

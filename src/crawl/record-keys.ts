@@ -81,13 +81,13 @@ export function readPageGroup(
   const last = records.findLast((record) => groupOf(record, groupBy) !== null);
   // The list may continue inside that group.
   if (first === undefined || last === undefined) return before;
-  const [begins, ends] = [groupOf(first, groupBy), groupOf(last, groupBy) as string];
+  const [beginsWith, endsWith] = [groupOf(first, groupBy), groupOf(last, groupBy) as string];
   const carried =
-    before !== null && before.last === begins ? before.count - countRepeated(before, records) : 0;
-  const lastOther = records.findLastIndex((record) => ![null, ends].includes(groupOf(record, groupBy)));
-  const lastGroup = records.slice(lastOther + 1).filter((record) => groupOf(record, groupBy) === ends);
+    before !== null && before.last === beginsWith ? before.count - countRepeated(before, records) : 0;
+  const lastOther = records.findLastIndex((record) => ![null, endsWith].includes(groupOf(record, groupBy)));
+  const lastGroup = records.slice(lastOther + 1).filter((record) => groupOf(record, groupBy) === endsWith);
   const count = lastGroup.length + (lastOther === -1 ? carried : 0);
-  return { before: carried, last: ends, count, tail: lastGroup.map(markOf) };
+  return { before: carried, last: endsWith, count, tail: lastGroup.map(markOf) };
 }
 
 /**
@@ -97,8 +97,8 @@ export function readPageGroup(
 function countRepeated({ tail = [] }: PageGroup, records: readonly LandingRecord[]): number {
   const marks = records.slice(0, tail.length).map(markOf);
   for (let count = marks.length; count > 0; count -= 1) {
-    const ends = tail.slice(-count);
-    if (ends.every((mark, n) => mark === marks[n])) return count;
+    const candidates = tail.slice(-count);
+    if (candidates.every((mark, n) => mark === marks[n])) return count;
   }
   return 0;
 }

@@ -75,10 +75,10 @@ export function createLiveJobs(): LiveJobs {
     addTasks(starts, wave) {
       for (const [id, task] of groupByTask(starts, wave)) {
         const sums = sumsOf(task.job);
-        const before = tasks.get(id);
+        const former = tasks.get(id);
         tasks.set(id, task);
-        if (before?.wave !== wave) sums.progress.tasks += 1;
-        else forget(sums, before);
+        if (former?.wave !== wave) sums.progress.tasks += 1;
+        else forget(sums, former);
         count(sums, task, 1);
       }
       for (const { task } of starts) sumsOf(task.job).pool = task.operation.pool;
@@ -90,14 +90,14 @@ export function createLiveJobs(): LiveJobs {
     },
     onAttempt({ attempt, credits }, job, now) {
       const { progress, requests } = sumsOf(job);
-      requests.note(now);
+      requests.add(now);
       progress.requests += 1;
       progress.credits += credits;
       if (attempt > 1) progress.retries += 1;
     },
     onPage({ id, job }, records, now) {
       const sums = sumsOf(job);
-      sums.pages.note(now);
+      sums.pages.add(now);
       sums.progress.pages += 1;
       sums.progress.records += records;
       const task = tasks.get(id);
@@ -230,7 +230,7 @@ function shareOf({ progress, received }: JobSums, left: number | null): number {
 
 /** The rate of an event. */
 export interface Pace {
-  note(now: number): void;
+  add(now: number): void;
   /** Events a second over the window. */
   perSecond(now: number): number;
 }
@@ -243,7 +243,7 @@ export function createPace(windowMs = 5000): Pace {
   const counts = new Map<number, number>();
   let first: number | null = null;
   return {
-    note(now) {
+    add(now) {
       first ??= now;
       const step = Math.floor(now / stepMs);
       counts.set(step, (counts.get(step) ?? 0) + 1);

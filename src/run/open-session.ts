@@ -104,8 +104,7 @@ function describeDone({ published, jobs = {} }: Ended): Outcome {
 
 /** Opens a session, which the caller ends. @throws as withSession */
 export async function openSession(options: SessionOptions): Promise<Session> {
-  const { config, folder, log, verb, jobs, jobsDir, accept = nothingAccepted, moved } = options;
-  const { stopOn = stopOnSignals, drainMs = 0 } = options;
+  const { config, folder, log, jobsDir, moved, stopOn = stopOnSignals, drainMs = 0 } = options;
   const ownSql = jobsDir === undefined ? null : await readUserSql(jobsDir);
   await makeDataFolder(folder);
   const lock = await takeRunLock(folder.lock, folder.temp);
@@ -121,11 +120,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       tempDir: folder.temp,
       signal: stop.signal,
     };
-    await removeDraft(folder);
-    const removed = await recoverLanding(folder.landing);
-    if (removed.length > 0)
-      log.info({ files: removed }, 'removed record files without a page file, which a kill left behind');
-    repairRequestLog(folder.requests);
+    await repairFolder(folder, log);
     const now = new Date();
     const run = makeRunId(now, (await readRunLog(folder.runs)).at(-1)?.run ?? null);
     const build = createBuildAccess({ run, config, folder, log, databaseOptions });
@@ -133,24 +128,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     await endMovedCrawls(folder, await readRunLog(folder.runs));
     await build.withBuild((database) => prepareBuild(database, options));
     if (!(await build.withBuild((database) => holdsArchive(database, folder)))) await build.repair();
-    const started_at = now.toISOString();
-    // Before the log: a logged run without a state counts as killed.
-    await writeRunState(folder.runState, {
-      run,
-      started_at,
-      requests: 0,
-      credits: 0,
-      jobs: {},
-      activity: idle,
-    });
-    const accepted = listAccepted(accept);
-    await appendRunLog(folder.runs, {
-      ...{ run, verb, jobs: [...jobs], started_at },
-      ...(jobsDir === undefined ? {} : { jobs_dir: resolve(jobsDir) }),
-      // A rebuilt build accepts what this run accepts.
-      ...(Object.keys(accepted).length === 0 ? {} : { accept: accepted }),
-      ...(moved === undefined ? {} : { moved }),
-    });
+    await recordBegin(run, now, options);
     if (moved !== undefined) {
       const runs = await readRunLog(folder.runs);
       await endMovedCrawls(folder, runs);
@@ -174,6 +152,34 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     release();
     throw error;
   }
+}
+
+/** Repairs what a killed run left, but for the build. */
+async function repairFolder(folder: DataFolder, log: Logger): Promise<void> {
+  await removeDraft(folder);
+  const removed = await recoverLanding(folder.landing);
+  if (removed.length > 0)
+    log.info({ files: removed }, 'removed record files without a page file, which a kill left behind');
+  repairRequestLog(folder.requests);
+}
+
+/** Records the run's begin: its state first, because a logged run without a state counts as killed. */
+async function recordBegin(
+  run: string,
+  now: Date,
+  { folder, verb, jobs, jobsDir, accept = nothingAccepted, moved }: SessionOptions,
+): Promise<void> {
+  const started_at = now.toISOString();
+  const nothingDone = { requests: 0, credits: 0, jobs: {}, activity: idle };
+  await writeRunState(folder.runState, { run, started_at, ...nothingDone });
+  const accepted = listAccepted(accept);
+  await appendRunLog(folder.runs, {
+    ...{ run, verb, jobs: [...jobs], started_at },
+    ...(jobsDir === undefined ? {} : { jobs_dir: resolve(jobsDir) }),
+    // A rebuilt build accepts what this run accepts.
+    ...(Object.keys(accepted).length === 0 ? {} : { accept: accepted }),
+    ...(moved === undefined ? {} : { moved }),
+  });
 }
 
 /** Opens the build of a session once at a time: DuckDB would admit a second connection of this process, and damage it. */

@@ -57,7 +57,7 @@ function overlapOf(
   return { overlap: { seconds, slots: Math.ceil(seconds * perSecond) } };
 }
 
-/** Only the head leads to a gap without a cursor. */
+/** Where the crawl of a gap begins; at the head where the gap has no cursor. */
 function fromGap({ pageSize }: Task, { highSlot, cursor, group }: FeedGap): Pick<PlannedStart, 'from'> {
   const position = { limit: pageSize };
   if (cursor === null) return { from: { slot: highSlot, position } };
@@ -66,7 +66,7 @@ function fromGap({ pageSize }: Task, { highSlot, cursor, group }: FeedGap): Pick
   };
 }
 
-/** How far down a crawl has come; at least where it began, because after a restart at the head its last page is higher. */
+/** The lowest slot that a crawl reached or began at: after a restart at the head its last page is higher. */
 function lowestReach({ reachedSlot, first }: LandedCrawl): number {
   return Math.min(reachedSlot ?? Number.POSITIVE_INFINITY, first?.from_slot ?? Number.POSITIVE_INFINITY);
 }

@@ -7,7 +7,7 @@ import { locateSql } from '../jobs/target-checks.ts';
 import { resolveIds, resolveTargets } from '../jobs/targets.ts';
 import { readLanding } from '../landing/reader.ts';
 import { requireSchema } from '../warehouse/build.ts';
-import { openDatabase } from '../warehouse/database.ts';
+import { type Database, openDatabase } from '../warehouse/database.ts';
 import { openForJobSql, runJobSql } from '../warehouse/job-sql.ts';
 import { readTableSpec } from '../warehouse/table-spec.ts';
 import type { CrawlState, PlannedStart } from './crawl-state.ts';
@@ -77,33 +77,18 @@ export async function planJobs(
     const state = hasSnapshot
       ? await readCrawlState(database, folder, asReset)
       : await readUnpublished(folder);
-    const plans: JobPlan[] = [];
     const rates = await readRates(folder.rates);
+    const context = { config, database, state, rates, mayBeginRound: mayBeginRound && !continuesRefresh };
+    const plans: JobPlan[] = [];
     for (const job of jobs) {
       const needsTables = job.forEach?.kind === 'sql';
-      if (needsTables && !hasSnapshot) {
-        plans.push({
-          ...emptyPlan(job, config, rates),
-          requestsMost: null,
-          waitsFor: job.after[0] ?? 'the first run',
-        });
-        continue;
+      const waitsFor = needsTables && !hasSnapshot ? (job.after[0] ?? 'the first run') : null;
+      if (waitsFor !== null) plans.push({ ...emptyPlan(job, config, rates), requestsMost: null, waitsFor });
+      else {
+        const growsWith = needsTables ? job.after.filter((name) => mayAddRows(plans, name)) : [];
+        const plan = await planJob(job, context);
+        plans.push({ ...plan, growsWith, requestsMost: growsWith.length > 0 ? null : plan.requestsMost });
       }
-      const query = (sql: string) => runJobSql(database, locateSql(job), sql);
-      let targetsLeftOut = 0;
-      const leaveOut = (problems: readonly Problem[]) => {
-        targetsLeftOut = problems.length;
-      };
-      const targets = await resolveTargets(job, query, leaveOut);
-      const ids = await resolveIds(job, query, leaveOut);
-      const starts =
-        mayBeginRound && !continuesRefresh
-          ? planOrBeginRound(job, targets, ids, state, 'plan').starts
-          : planStarts(job, targets, ids, state, 'plan');
-      const plan = sumStarts(job, config, starts, { rates, refuted: state.refuted });
-      const growsWith = needsTables ? job.after.filter((name) => mayAddRows(plans, name)) : [];
-      const requestsMost = growsWith.length > 0 ? null : plan.requestsMost;
-      plans.push({ ...plan, requestsMost, targetsLeftOut, growsWith });
     }
     return plans;
   } finally {
@@ -111,6 +96,30 @@ export async function planJobs(
   }
 }
 
+interface PlanContext {
+  config: Config;
+  database: Database;
+  state: CrawlState;
+  rates: Rates;
+  mayBeginRound: boolean;
+}
+
+async function planJob(job: Job, context: PlanContext): Promise<JobPlan> {
+  const { config, database, state, rates, mayBeginRound } = context;
+  const query = (sql: string) => runJobSql(database, locateSql(job), sql);
+  let targetsLeftOut = 0;
+  const leaveOut = (problems: readonly Problem[]) => {
+    targetsLeftOut = problems.length;
+  };
+  const targets = await resolveTargets(job, query, leaveOut);
+  const ids = await resolveIds(job, query, leaveOut);
+  const starts = mayBeginRound
+    ? planOrBeginRound(job, targets, ids, state, 'plan').starts
+    : planStarts(job, targets, ids, state, 'plan');
+  return { ...sumStarts(job, config, starts, { rates, refuted: state.refuted }), targetsLeftOut };
+}
+
+/** Whether an earlier job of the plan may bring rows that the SQL of later jobs reads. */
 function mayAddRows(plans: readonly JobPlan[], name: string): boolean {
   return plans.some(({ job, tasks, growsWith }) => job === name && (tasks > 0 || growsWith.length > 0));
 }

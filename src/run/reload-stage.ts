@@ -100,23 +100,26 @@ async function reloadBatches(
   for (const batch of batches) {
     const segments = batch.filter((segment) => published.has(segment));
     if (segments.length === 0) continue;
-    const read = async (some?: NeededRecords) => {
-      // Typing needs the memory.
+    const read = async (records?: NeededRecords) => {
+      // Frees the memory that typing needs.
       session.closeBuild();
       const options = { ...databaseOptions, memoryLimit: memoryLimits.loader };
-      const replay = await openReplay(folder, segments, options, some);
-      return session.withBuild((build) => reload(build, replay, publishOptions(session), some?.segments));
+      const replay = await openReplay(folder, segments, options, records);
+      return session.withBuild((build) => reload(build, replay, publishOptions(session), records?.segments));
     };
-    const one = (await read(needed)) ?? ((await read()) as Reloaded);
+    // Null where the needed records alone would not do.
+    const reloaded = (await read(needed)) ?? ((await read()) as Reloaded);
     await closeReplay(folder);
-    addReloaded(total, one, segments.length);
+    addReloaded(total, reloaded, segments.length);
     log.info({ segments: total.segments, of: published.size - total.gone }, 'reloaded');
   }
 }
 
-/** What the former mapping made of texts is nothing to tell them by. */
+/** Forgets the known texts of shapes, because the former mapping read their rows. */
 async function forgetTexts(build: Database, shapes: ReadonlySet<string>): Promise<void> {
-  const specs = readTableSpecs().filter((spec) => spec.texts && spec.shapes.some((one) => shapes.has(one)));
+  const specs = readTableSpecs().filter(
+    (spec) => spec.texts && spec.shapes.some((shape) => shapes.has(shape)),
+  );
   for (const spec of specs) await build.run(forgetTextsSql(spec));
 }
 

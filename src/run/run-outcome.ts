@@ -51,7 +51,7 @@ export function hasFailed({ failed, leftOut, targetsLeftOut }: JobProgress): boo
 }
 
 /**
- * A key that may use none of the operations asked for is refused as a whole.
+ * Refuses a key that may use none of the jobs' operations.
  * @throws KeyRefused
  */
 export function refuseForbidden(jobs: readonly JobProgress[]): void {

@@ -182,7 +182,7 @@ test('log lines are words: no braces, nothing that a terminal obeys', () => {
 
 test('the pace is of the last seconds', () => {
   const pace = createPace();
-  for (let at = 0; at < 20_000; at += 100) pace.note(at);
+  for (let at = 0; at < 20_000; at += 100) pace.add(at);
   expect(pace.perSecond(20_000)).toBeGreaterThan(9);
   expect(pace.perSecond(20_000)).toBeLessThan(11);
   expect(pace.perSecond(60_000)).toBe(0);
