@@ -12,8 +12,11 @@ const alone = [
 export default defineConfig({
   test: {
     globalSetup: ['test/temp-folder.ts', 'test/build-once.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    setupFiles: ['test/fixed-seed.ts'],
+    // They take seconds, and minutes where the machine does something else. One that ran out of time would go on in the
+    // background, beside the tests after it.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     // Two cores: a second worker only steals time from the child processes the tests start.
     maxWorkers: 2,
     sequence: { sequencer: LongFilesFirst },

@@ -5,7 +5,7 @@
 import { parseArgs } from 'node:util';
 import { startSandbox } from '../src/sandbox/server.ts';
 import { listedDifferences } from '../test/e2e/listed-rows.ts';
-import { openWorkplace } from '../test/e2e/night.ts';
+import { openWorkplace } from '../test/support/workplace.ts';
 
 const { values } = parseArgs({ options: { assets: { type: 'string', default: '100000' } } });
 const sandbox = await startSandbox({ assets: Number(values.assets), collections: 1 });

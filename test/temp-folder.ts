@@ -1,5 +1,5 @@
 import { accessSync, chmodSync, constants, mkdtempSync, rmSync, statfsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** Bytes that the folders of all tests take at most, and as much again. */
@@ -26,7 +26,7 @@ function findMemory(): string | null {
   try {
     accessSync(path, constants.W_OK);
     const { bavail, bsize } = statfsSync(path);
-    return bavail * bsize > wantedBytes ? path : null;
+    return Math.min(bavail * bsize, freemem()) > wantedBytes ? path : null;
   } catch {
     return null;
   }

@@ -1,15 +1,12 @@
 import { existsSync } from 'node:fs';
 import { appendFile, chmod, chown, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openDatabase } from '../../src/warehouse/database.ts';
 import { expectFailure, hashFile } from '../chaos/crash/failure.ts';
 import { runProgram } from '../support/program.ts';
 import { environmentOf, makeProject } from '../support/project.ts';
 import { startTiny, writeListJob } from './tiny.ts';
-
-// Whole runs of the program: on a busy machine several of them take longer than the default.
-vi.setConfig({ testTimeout: 180_000 });
 
 test.each(['load', 'publish', 'reload', 'rebuild', 'clean'])(
   '%s without a data folder: 2, and none is made',

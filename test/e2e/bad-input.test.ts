@@ -3,15 +3,12 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readCheckpoints } from '../chaos/crash/content.ts';
 import { expectFailure } from '../chaos/crash/failure.ts';
 import { runProgram } from '../support/program.ts';
 import { environmentOf, makeProject, type Project, writeFiles } from '../support/project.ts';
 import { startTiny, writeListJob } from './tiny.ts';
-
-// Whole runs of the program: on a busy machine several of them take longer than the default.
-vi.setConfig({ testTimeout: 180_000 });
 
 const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 const address = '11111111111111111111111111111111';

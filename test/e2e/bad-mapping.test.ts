@@ -1,13 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { expectFailure } from '../chaos/crash/failure.ts';
 import { runProgram } from '../support/program.ts';
 import { environmentOf } from '../support/project.ts';
 import { makeProgram } from './other-mapping.ts';
 import { startTiny, writeListJob } from './tiny.ts';
-
-// Whole runs of the program: on a busy machine several of them take longer than the default.
-vi.setConfig({ testTimeout: 180_000 });
 
 const table = 'tables/assets.sql';
 const name = '<- content.metadata.name ';

@@ -7,7 +7,7 @@ import { listTargets, type Target } from '../../bench/records.ts';
 import { startServer } from '../../bench/start-server.ts';
 import { bar, isNightly, showFigure } from '../bars.ts';
 
-vi.setConfig({ testTimeout: 60_000 + bar('records') });
+vi.setConfig({ testTimeout: 300_000 + bar('records') });
 
 const records = bar('records');
 const limitMb = 512;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openCannedPlace } from './night.ts';
+import { openScripted } from '../support/workplace.ts';
 
 const files = {
   'ledgerlake.yaml': 'lake: {tables: [assets]}\n',
@@ -23,7 +23,7 @@ test('a row of which only an element of a list changed is changed, in the lake t
   };
   const record = () =>
     `{"id":"Asset11111111111111111111111111111111111111","interface":"V1_NFT","content":{"metadata":{"name":"one","attributes":[${lists.attributes}]}},"creators":[${lists.creators}]}`;
-  const place = await openCannedPlace(
+  const place = await openScripted(
     (_method, { cursor }) =>
       `{"last_indexed_slot":100,"limit":1000,"items":[${cursor ? '' : record()}]${cursor ? '' : ',"cursor":"1"'}}`,
     files,

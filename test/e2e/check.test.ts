@@ -1,14 +1,11 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { expectFailure } from '../chaos/crash/failure.ts';
 import { runProgram, startProgram } from '../support/program.ts';
 import { makeProject, writeFiles } from '../support/project.ts';
 import { type Call, RpcError, type Script, startScriptedApi } from '../support/scripted-api.ts';
-
-// Whole runs of the program: on a busy machine several of them take longer than the default.
-vi.setConfig({ testTimeout: 180_000 });
 
 const collections = [2, 3].map((n) => `CSJMp3LmxCDvjnxJSHGD3vUmzPtJ5nUc7JmBZWQqvr${n}Y`);
 const asset = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openCannedPlace } from './night.ts';
+import { openScripted } from '../support/workplace.ts';
 
 const files = {
   'jobs/list.yaml': `describe: test
@@ -10,7 +10,7 @@ for_each: {owner: {values: [Group11111111111111111111111111111111111111]}}
 
 test('a circle of pages that is longer than the budget of each run is found all the same', async () => {
   const asked: number[] = [];
-  const place = await openCannedPlace((_method, { cursor }) => {
+  const place = await openScripted((_method, { cursor }) => {
     const page = Number(cursor ?? 0);
     asked.push(page);
     const address = 'Account'.padEnd(43, '1') + 'ABCDEF'.charAt(page);

@@ -1,8 +1,7 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { runProgram } from '../support/program.ts';
-import { openWorkplace } from './night.ts';
+import { RawReply, startScriptedApi } from '../support/scripted-api.ts';
+import { openWorkplace } from '../support/workplace.ts';
 
 const ids = Array.from(
   { length: 40 },
@@ -19,23 +18,15 @@ for_each: {ids: {values: [${ids.join(', ')}]}}
 /** An API that answers at most ten ids at once. @returns the ids it answered, one list a request */
 async function startApi(): Promise<{ url: string; answered: string[] }> {
   const answered: string[] = [];
-  const server = createServer(async (request, response) => {
-    // The tests move the clock of the program, and answers would tell the time.
-    response.sendDate = false;
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const { id, params } = JSON.parse(Buffer.concat(chunks).toString()) as {
-      id: string;
-      params: { ids: string[] };
-    };
-    if (params.ids.length > 10) return response.writeHead(413).end('too large');
-    answered.push(...params.ids);
-    const result = params.ids.map((one) => ({ id: one, interface: 'V1_NFT', ownership: { owner: one } }));
-    return response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+  const api = await startScriptedApi({ sendsDate: false });
+  onTestFinished(() => api.close());
+  api.setScript(({ params }) => {
+    const ids = params.ids as string[];
+    if (ids.length > 10) throw new RawReply('too large', 413);
+    answered.push(...ids);
+    return ids.map((id) => ({ id, interface: 'V1_NFT', ownership: { owner: id } }));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, answered };
+  return { url: api.url, answered };
 }
 
 test('a clock that goes back between runs: every id of a batch is answered once', async () => {
@@ -54,4 +45,4 @@ test('a clock that goes back between runs: every id of a batch is answered once'
   expect(await run(0, '--max-requests', '2')).toBe(75);
   expect(await run(0)).toBe(0);
   expect([...api.answered].sort()).toEqual([...ids].sort());
-}, 60_000);
+});

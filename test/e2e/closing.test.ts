@@ -1,7 +1,8 @@
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
-import { compareTables, type Installation, openInstallation } from '../support/nights.ts';
+import { type Installation, openInstallation } from '../support/nights.ts';
 import { runProgram } from '../support/program.ts';
+import { compareTables } from '../support/rows.ts';
 import { type Call, RawReply, RpcError } from '../support/scripted-api.ts';
 import { answerList } from '../support/scripted-list.ts';
 

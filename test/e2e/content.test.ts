@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readRows } from '../support/rows.ts';
 import { at, type Json, parseExact, textOf } from './exact-json.ts';
 import type { Cell } from './expected-rows.ts';
 import { type ExpectedTables, expectTables, isChanged } from './ledger-oracle.ts';
-import { type Night, readRows, startNight } from './night.ts';
+import { type Night, startNight } from './night.ts';
 import { differences, type Row, readBookkeeping, readQuarantine, readTable } from './table-rows.ts';
 
 /** Three nights over one sandbox ledger: the tables hold what the ledger says, and nothing else. */
@@ -13,7 +14,7 @@ describe('three nights', () => {
 
   beforeAll(async () => {
     night = await startNight({ seed: 20, assets: 2000, owners: 150 });
-  }, 120_000);
+  });
   afterAll(() => night.close());
 
   const expectEqualTables = async (tables: ExpectedTables) => {

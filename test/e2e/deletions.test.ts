@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openCannedPlace, type Workplace } from './night.ts';
+import { openScripted, type Workplace } from '../support/workplace.ts';
 
 const key = (name: string) => `${name}${'1'.repeat(43 - name.length)}`;
 const collection = key('Group');
@@ -65,8 +65,8 @@ const lookUp = (...records: { id: string }[]): Answers => ({
 });
 
 /** A place whose runs are a night apart. */
-async function openNightlyPlace(...[answer, files]: Parameters<typeof openCannedPlace>): Promise<Workplace> {
-  const place = await openCannedPlace(answer, files);
+async function openNightly(...[answer, files]: Parameters<typeof openScripted>): Promise<Workplace> {
+  const place = await openScripted(answer, files);
   return {
     ...place,
     run(...jobs) {
@@ -92,7 +92,7 @@ const gone = (place: Workplace, table = 'assets', column = 'id') =>
 
 test('an asset that left its list is looked up: burnt and moved ones stay, one unknown in two runs is gone', async () => {
   const script = createScript();
-  const place = await openNightlyPlace(script.answer, assetJob);
+  const place = await openNightly(script.answer, assetJob);
   script.set(assets(100, asset('Kept'), asset('Burnt'), asset('Moved'), asset('Lost'), asset('Back')));
   await place.mustRun();
   expect(script.asked).not.toContain('getAssetBatch');
@@ -126,11 +126,11 @@ test('an asset that left its list is looked up: burnt and moved ones stay, one u
   await place.mustRun();
   expect(await current(place)).toEqual(['Back', 'Burnt', 'Kept', 'Lost', 'Moved']);
   expect(await place.rows(`select owner from assets_at_slot(115) where id = '${key('Lost')}'`)).toEqual([]);
-}, 120_000);
+});
 
 test('a row that was true at the lowest slot of the crawl that missed it ended after that slot', async () => {
   const script = createScript();
-  const place = await openNightlyPlace(script.answer, assetJob);
+  const place = await openNightly(script.answer, assetJob);
   script.set(assets(100, asset('Kept'), asset('Lost')));
   await place.mustRun();
   for (const slot of [110, 120]) {
@@ -143,7 +143,7 @@ test('a row that was true at the lowest slot of the crawl that missed it ended a
     await place.mustRun();
   }
   expect(await gone(place)).toEqual([{ name: 'Lost', from: '100', to: '101', reason: 'unknown' }]);
-}, 60_000);
+});
 
 test('a look-up asks with the display options of the list that missed the row', async () => {
   const script = createScript();
@@ -151,7 +151,7 @@ test('a look-up asks with the display options of the list that missed the row', 
     'collection}',
     'collection, options: {showUnverifiedCollections: true}}',
   );
-  const place = await openNightlyPlace(script.answer, { 'jobs/list.yaml': list });
+  const place = await openNightly(script.answer, { 'jobs/list.yaml': list });
   script.set(assets(100, asset('Kept'), asset('Missed')));
   await place.mustRun();
   const asked: unknown[] = [];
@@ -167,11 +167,11 @@ test('a look-up asks with the display options of the list that missed the row', 
   expect(asked).toEqual([{ showUnverifiedCollections: true }]);
   expect(await ids(place, 'select collection as name from assets')).toEqual(['Group', 'Group']);
   expect(await gone(place)).toEqual([]);
-}, 60_000);
+});
 
 test('a null that follows an answer is a first null again', async () => {
   const script = createScript();
-  const place = await openNightlyPlace(script.answer, assetJob);
+  const place = await openNightly(script.answer, assetJob);
   script.set(assets(100, asset('Kept'), asset('Winks')));
   await place.mustRun();
   script.set({ ...assets(110, asset('Kept')), ...lookUp() });
@@ -181,11 +181,11 @@ test('a null that follows an answer is a first null again', async () => {
   script.set({ ...assets(130, asset('Kept')), ...lookUp() });
   await place.mustRun();
   expect(await current(place)).toEqual(['Kept', 'Winks']);
-}, 120_000);
+});
 
 test('records that were quarantined, and errors in the place of records, were seen', async () => {
   const script = createScript();
-  const place = await openNightlyPlace(script.answer, assetJob);
+  const place = await openNightly(script.answer, assetJob);
   script.set(assets(100, asset('Kept'), asset('Weird'), asset('Broken'), asset('Lost')));
   await place.mustRun();
   const odd = `"id":"${key('Weird')}"`;
@@ -208,11 +208,11 @@ test('records that were quarantined, and errors in the place of records, were se
   await place.mustRun();
   expect(await ids(place, `select key as name from meta.absent order by 1`)).toEqual(['Broken', 'Weird']);
   expect(await current(place)).toEqual(['Broken', 'Kept', 'Weird']);
-}, 120_000);
+});
 
 test('page numbers miss rows, so a list of several such pages says nothing of what is missing', async () => {
   const script = createScript();
-  const place = await openNightlyPlace(script.answer, {
+  const place = await openNightly(script.answer, {
     'jobs/list.yaml': `${assetJob['jobs/list.yaml']}page_size: 2\n`,
   });
   const numbered = (slot: number, pages: unknown[][]): Answers => ({
@@ -235,11 +235,11 @@ test('page numbers miss rows, so a list of several such pages says nothing of wh
   script.set(numbered(120, [[asset('A'), asset('B')]]));
   await place.mustRun();
   expect(await ids(place, 'select key as name from meta.absent order by 1')).toEqual(['C', 'D']);
-}, 120_000);
+});
 
 test('token accounts that left close at once; too many of them stop the target until that is accepted', async () => {
   const script = createScript();
-  const place = await openNightlyPlace(script.answer, tokenJob);
+  const place = await openNightly(script.answer, tokenJob);
   const letters = 'ABCDEFGHJK';
   const names = [...letters].flatMap((a) => [...letters].map((b) => `T${a}${b}`));
   script.set(tokens(100, ...names.map((name) => account(name))));
@@ -272,11 +272,11 @@ test('token accounts that left close at once; too many of them stop the target u
   const rebuilt = await place.cli('rebuild', '--from-archive');
   expect(rebuilt.code).toBe(0);
   expect(await current(place, 'token_accounts', 'address')).toEqual(accepted);
-}, 120_000);
+});
 
 test('a look-up that a replica from behind answers confirms nothing; a transaction that closed an account does', async () => {
   const script = createScript();
-  const place = await openNightlyPlace(script.answer, {
+  const place = await openNightly(script.answer, {
     'jobs/compressed.yaml': `describe: test
 method: getCompressedTokenAccountsByOwner
 for_each: {owner: {values: [${owner}]}}
@@ -343,4 +343,4 @@ for_each: {signature: {values: [${key('Sig')}${key('Nature')}]}}
       { name: 'Lost', gone_reason: 'unknown' },
       { name: 'Spent', gone_reason: 'spent' },
     ]);
-}, 120_000);
+});

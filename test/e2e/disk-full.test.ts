@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync, statSync, wri
 import { cp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { bar, showFigure } from '../bars.ts';
 import { expectFailure } from '../chaos/crash/failure.ts';
 import { exportOnly } from '../chaos/crash/small-world.ts';
@@ -11,9 +11,6 @@ import { readSeen } from '../chaos/crash/steps.ts';
 import { runProcess } from '../support/program.ts';
 import { environmentOf, type Project } from '../support/project.ts';
 import { startTiny, writeListJob } from './tiny.ts';
-
-// Whole runs of the program: on a busy machine several of them take longer than the default.
-vi.setConfig({ testTimeout: 300_000 });
 
 /** Whether this user may mount a file system of its own; without that right the tests are skipped. */
 function mayMount(): boolean {

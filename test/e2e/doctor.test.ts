@@ -1,14 +1,11 @@
 import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/server.ts';
 import { expectFailure, hashFile } from '../chaos/crash/failure.ts';
 import { runProgram } from '../support/program.ts';
 import { environmentOf, type Project } from '../support/project.ts';
 import { startTiny, writeListJob } from './tiny.ts';
-
-// Whole runs of the program: on a busy machine several of them take longer than the default.
-vi.setConfig({ testTimeout: 180_000 });
 
 /** Of all collections, the empty ones that end them included. */
 const pagesInAll = 19;

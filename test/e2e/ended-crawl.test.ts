@@ -1,7 +1,7 @@
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openCannedPlace, type Workplace } from './night.ts';
+import { openScripted, type Workplace } from '../support/workplace.ts';
 
 const owners = ['Ann', 'Bob'].map((name) => name.padEnd(40, '1'));
 
@@ -14,7 +14,7 @@ for_each: {owner: {values: [${targets.join(', ')}]}}
 /** Two owners with six accounts each, in pages of two; every night has its slot and its amounts. */
 async function openOwners() {
   const ledger = { slot: 1000, asked: [] as string[] };
-  const place = await openCannedPlace(
+  const place = await openScripted(
     (_method, { owner, cursor }) => {
       ledger.asked.push(`${owner}${cursor ?? ''}`);
       const from = cursor === undefined ? 0 : Number(cursor);

@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { bar, showFigure } from '../bars.ts';
 import { readSeed } from '../support/random.ts';
-import { openCannedPlace, readRows } from './night.ts';
+import { readRows } from '../support/rows.ts';
+import { openScripted } from '../support/workplace.ts';
 
 const mint = 'Mint111111111111111111111111111111111111111';
 const owner = 'Ann11111111111111111111111111111111111111111';
@@ -50,7 +51,7 @@ test(`${count} amounts from 0 to 2^64-1 are exact in the table, in Parquet and i
   const kept = edges.filter((edge) => edge >= 0n && edge <= max);
   const drawn = fc.sample(fc.bigInt({ min: 0n, max }), { numRuns: count - kept.length, seed });
   const amounts = [...kept, ...drawn];
-  const place = await openCannedPlace(servePages(amounts.map(String)), jobs);
+  const place = await openScripted(servePages(amounts.map(String)), jobs);
   await place.mustRun();
 
   const expected = amounts.map((amount, n) => ({ address: addressOf(n), amount: String(amount) }));
@@ -102,7 +103,7 @@ test('a whole number is taken however it is written; anything else is NULL and i
     '[5]',
     '{"amount":5}',
   ];
-  const place = await openCannedPlace(servePages([...taken.map(([amount]) => amount), ...refused]), jobs);
+  const place = await openScripted(servePages([...taken.map(([amount]) => amount), ...refused]), jobs);
   await place.mustRun();
   const rows = await place.rows<{ amount: string | null }>(
     'select amount from token_accounts order by address',

@@ -1,14 +1,11 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { expectFailure } from '../chaos/crash/failure.ts';
 import { type Ended, runProgram, type Started, startProgram } from '../support/program.ts';
 import { makeProject, type Project, writeFiles } from '../support/project.ts';
 import { RawReply, RpcError, type Script, startScriptedApi } from '../support/scripted-api.ts';
-
-// Whole runs of the program: on a busy machine several of them take longer than the default.
-vi.setConfig({ testTimeout: 180_000 });
 
 /** A place whose job `list` asks a scripted API for these collections. */
 interface Ending {
@@ -317,9 +314,14 @@ test('rebuild where neither database is there makes them again: 0', async () => 
 
 test('after 69 what was received is published, and the next run goes on', async () => {
   const { answer, run } = await openEnding(2);
-  // The refusal comes when the other list has ended.
+  // The refusal comes when the other list has ended, with its second page, and that was written.
+  let pages = 0;
   answer(async (call) => {
-    if (call.params.groupValue === collections[0]) return list([asset])(call);
+    if (call.params.groupValue === collections[0]) {
+      pages += 1;
+      return list([asset])(call);
+    }
+    while (pages < 2) await sleep(5);
     await sleep(500);
     return new RpcError(-32429, 'max usage reached');
   });

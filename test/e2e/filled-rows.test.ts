@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { openCannedPlace } from './night.ts';
-import { openWalletPlace } from './wallet-place.ts';
+import { openScripted } from '../support/workplace.ts';
 
 const key = (name: string) => `${name}${'1'.repeat(43 - name.length)}`;
 const signature = (name: string) => `${name}${'1'.repeat(88 - name.length)}`;
@@ -35,9 +34,9 @@ test('a later answer fills what a row of an append-only table leaves NULL, and o
     { ...entry, timestamp: 1_800_000_000, fee: 7, balanceChanges: [change] },
     { ...entry, timestamp: null, balanceChanges: [] },
   ];
-  const place = await openWalletPlace((endpoint) => {
-    const data = [(endpoint === 'transfers' ? transfers : histories)[night]];
-    return { data, pagination: { hasMore: false, nextCursor: null } };
+  const place = await openScripted((operation) => {
+    const data = [(operation === 'walletTransfers' ? transfers : histories)[night]];
+    return JSON.stringify({ data, pagination: { hasMore: false, nextCursor: null } });
   }, walletJobs);
   const rows = async () => ({
     transfers: await place.rows('select * exclude (seen_at) from wallet_transfers'),
@@ -94,11 +93,11 @@ test('a later answer fills what a row of an append-only table leaves NULL, and o
   // All four nights at once.
   await place.cli('rebuild', '--from-archive');
   expect(await rows()).toEqual(seen[3]);
-}, 120_000);
+});
 
 test('of several answers of one night, each fills what those before it leave NULL', async () => {
   const [first, later] = [key('Ann'), key('Bob')];
-  const place = await openCannedPlace(
+  const place = await openScripted(
     (_, { address }) =>
       JSON.stringify({
         context: { slot: 200 },
@@ -118,4 +117,4 @@ test('of several answers of one night, each fills what those before it leave NUL
   expect(await place.rows('select block_time from compression_signatures')).toEqual([
     { block_time: '2023-11-14 22:13:20+00' },
   ]);
-}, 60_000);
+});

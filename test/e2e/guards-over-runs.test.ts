@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Accepted } from '../../src/publish/accepted.ts';
-import { compareTables, openInstallation } from '../support/nights.ts';
+import { openInstallation } from '../support/nights.ts';
+import { compareTables } from '../support/rows.ts';
 import type { Call, Script } from '../support/scripted-api.ts';
 import { answerList } from '../support/scripted-list.ts';
 

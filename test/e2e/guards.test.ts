@@ -1,12 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Accepted } from '../../src/publish/accepted.ts';
-import {
-  compareTables,
-  type Installation,
-  type KeptInstallation,
-  openInstallation,
-  type TableRows,
-} from '../support/nights.ts';
+import { type Installation, type KeptInstallation, openInstallation } from '../support/nights.ts';
+import { compareTables, type TableRows } from '../support/rows.ts';
 import type { Call, Script } from '../support/scripted-api.ts';
 import { answerList } from '../support/scripted-list.ts';
 

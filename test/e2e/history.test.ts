@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openCannedPlace, type Workplace } from './night.ts';
+import { openScripted, type Workplace } from '../support/workplace.ts';
 
 const id = 'Asset11111111111111111111111111111111111111';
 const other = 'Asset22222222222222222222222222222222222222';
@@ -62,7 +62,7 @@ const version = (
 
 test('every change makes a version; confirmations, prices, left out content and answers from behind make none', async () => {
   const ledger = createLedger();
-  const place = await openCannedPlace(ledger.answer, jobs);
+  const place = await openScripted(ledger.answer, jobs);
   const night = async (slot: number, owner: string, more: Omit<Said, 'owner'> = {}) => {
     ledger.says(slot, owner, more);
     return (await place.mustRun()).published.tables.assets;
@@ -101,22 +101,22 @@ test('every change makes a version; confirmations, prices, left out content and 
     ['ann'],
   );
   expect(await ownerAt('assets_at_time(now())')).toEqual(['ann']);
-}, 60_000);
+});
 
 test('at the slot of the last change the version is amended', async () => {
   const ledger = createLedger();
-  const place = await openCannedPlace(ledger.answer, { ...jobs, 'jobs/again.yaml': jobs['jobs/list.yaml'] });
+  const place = await openScripted(ledger.answer, { ...jobs, 'jobs/again.yaml': jobs['jobs/list.yaml'] });
   ledger.says(100, 'ann');
   await place.mustRun('list');
   // Another job, so that an equal slot does not end the crawl after its first page.
   ledger.says(100, 'bob');
   expect((await place.mustRun('again')).published.tables.assets).toMatchObject({ changed: 0, amended: 1 });
   expect(await versions(place)).toEqual([version('bob', 100, null, 100)]);
-}, 60_000);
+});
 
 test('nights published together make the history of nights published one by one', async () => {
   const ledger = createLedger();
-  const place = await openCannedPlace(ledger.answer, jobs);
+  const place = await openScripted(ledger.answer, jobs);
   for (const [slot, owner] of [
     [100, 'ann'],
     [110, 'bob'],
@@ -135,13 +135,13 @@ test('nights published together make the history of nights published one by one'
   ]);
   expect(await place.cli('publish')).toMatchObject({ code: 0 });
   expect(await versions(place)).toHaveLength(3);
-}, 60_000);
+});
 
 test('a rebuild from nothing makes the versions between the waves of one night', async () => {
   const [group, id] = ['Group', 'Asset'].map((name) => name.padEnd(40, '1'));
   const record = (owner: string, more: string) =>
     `{"id":"${id}","interface":"V1_NFT",${more},"ownership":{"owner":"${owner.padEnd(40, '1')}"},"grouping":[{"group_key":"collection","group_value":"${group}"}],"burnt":false}`;
-  const place = await openCannedPlace(
+  const place = await openScripted(
     (method, { cursor }) =>
       method === 'getAssetBatch'
         ? `[${record('Bea', '"last_indexed_slot":1010,"content":{"metadata":{"name":"n"}}')}]`

@@ -1,16 +1,14 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
 import { startProgram } from '../support/program.ts';
+import { openWorkplace, type Workplace } from '../support/workplace.ts';
 import { listedDifferences } from './listed-rows.ts';
-import { openWorkplace, type Workplace } from './night.ts';
 import { readQuarantine } from './table-rows.ts';
 
 // Whole nights of the program; the requests are counted where they arrive.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
-
 /** A ledger of one collection, and a place with an incremental job for it. */
 interface Collection {
   sandbox: Sandbox;
@@ -218,7 +216,7 @@ test('a full crawl when it is due, and when the job is another; a new order is n
   const isFull = ({ asked }: { asked: Params[] }) =>
     asked.length > 20 && asked.every(({ page, sortBy }) => page === undefined && sortBy === undefined);
   await collection.writeJob({ fullEvery: '1s' });
-  await sleep(1000);
+  await sleep(1100);
   const due = await collection.night();
   expect(isFull(due), JSON.stringify(due.asked)).toBe(true);
   await expectListed(collection);

@@ -1,9 +1,7 @@
-import { expect, test, vi } from 'vitest';
-import { openCannedPlace, type Workplace } from './night.ts';
+import { expect, test } from 'vitest';
+import { openScripted, type Workplace } from '../support/workplace.ts';
 
 // What counts as known to an incremental crawl: a list whose order of changes the test sets.
-vi.setConfig({ testTimeout: 120_000 });
-
 const collection = 'Group11111111111111111111111111111111111111';
 const ann = 'Ann11111111111111111111111111111111111111111';
 const bob = 'Bob11111111111111111111111111111111111111111';
@@ -32,7 +30,7 @@ interface List {
 }
 
 async function openList(records: string[], pageSize = 10): Promise<List> {
-  const place = await openCannedPlace(
+  const place = await openScripted(
     (_, { page, cursor, sortBy, limit }) => {
       list.asked.push(sortBy === undefined ? 'cursor' : page);
       const from = sortBy === undefined ? Number(cursor ?? 0) : (page - 1) * limit;
@@ -184,7 +182,7 @@ test('targets whose pages come at the same time are told apart; a page of very l
   const lists = new Map(groups.map((group, n) => [group, listOf(n, ann)]));
   const asked: string[] = [];
   let slot = 100;
-  const place = await openCannedPlace(
+  const place = await openScripted(
     (_, { page = 1, groupValue, limit }) => {
       asked.push(`${groups.indexOf(groupValue)}/${page}`);
       const items = lists.get(groupValue)!.slice((page - 1) * limit, page * limit);
@@ -212,7 +210,7 @@ test('rows that another job brought since are not known: they say nothing of tho
   let records = range(0, 50).map((n) => asset(n));
   let slot = 100;
   const asked: number[] = [];
-  const place = await openCannedPlace(
+  const place = await openScripted(
     (method, { page = 1, limit }) => {
       if (method === 'getAssetsByGroup') asked.push(page);
       // The creator made the first ten.

@@ -1,7 +1,7 @@
 import type { Sandbox } from '../../src/sandbox/server.ts';
+import type { Workplace } from '../support/workplace.ts';
 import { expectAsset } from './expected-rows.ts';
 import { hideContent } from './ledger-oracle.ts';
-import type { Workplace } from './night.ts';
 import { differences, type Row, readTable } from './table-rows.ts';
 
 /**

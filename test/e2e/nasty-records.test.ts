@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { openScripted, type Workplace } from '../support/workplace.ts';
 import { type ExpectedRow, expectAsset, expectTokenAccount } from './expected-rows.ts';
-import { openCannedPlace, type Workplace } from './night.ts';
 import { differences, type Row, readTable } from './table-rows.ts';
 
 /**
@@ -95,7 +95,7 @@ describe.each(shapes)(
       );
       const texts = cases.flatMap(({ text }, n) => [ordinary(goodId(n)), text]).concat(large);
       const errors = `[{"id":"${goodId(5000)}","error":"not indexed"}]`;
-      const place = await openCannedPlace(servePage(list, texts, errors), files);
+      const place = await openScripted(servePage(list, texts, errors), files);
       const { published } = await place.mustRun();
       expect(published.refused).toEqual([]);
 
@@ -118,7 +118,7 @@ describe.each(shapes)(
           ? `{"id":"${id}","last_indexed_slot":${slot},"ownership":{"owner":"${owner}"}}`
           : `{"address":"${id}","last_indexed_slot":${slot},"owner":"${owner}"}`;
       let page = { slot: 100, record: record('900000000000000000', goodId(2)) };
-      const place = await openCannedPlace(
+      const place = await openScripted(
         (...request) => servePage(list, [page.record])(...request).replace('100', `${page.slot}`),
         files,
       );
@@ -135,7 +135,7 @@ describe.each(shapes)(
       const bad = Array.from({ length: 51 }, (_, n) => `{"odd":${n}}`);
       const good = Array.from({ length: 60 }, (_, n) => ordinary(goodId(n)));
       let records = good.slice(0, 10);
-      const place = await openCannedPlace(
+      const place = await openScripted(
         (...request) => servePage(list, records)(...request).replace('100', `${100 + records.length}`),
         files,
       );
@@ -173,7 +173,7 @@ describe.each(shapes)(
 test('an answer to another question, none of whose records has a usable key, is refused with a reason', async () => {
   const answer = servePage('token_accounts', ['{"address":"none","mint":"another","amount":1}']);
   const job = `describe: test\nmethod: getTokenAccounts\nfor_each: {mint: {values: [${collection}]}}\n`;
-  const place = await openCannedPlace(answer, { 'jobs/accounts.yaml': job });
+  const place = await openScripted(answer, { 'jobs/accounts.yaml': job });
   const { code, report } = await place.run();
   expect({ code, refused: report.published.refused }).toMatchObject({
     code: 4,

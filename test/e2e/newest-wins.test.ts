@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openCannedPlace, type Workplace } from './night.ts';
+import { openScripted, type Workplace } from '../support/workplace.ts';
 
 const id = 'Asset11111111111111111111111111111111111111';
 const other = 'Asset22222222222222222222222222222222222222';
@@ -70,7 +70,7 @@ const extra = '{"content":{"files":[{"uri":"u","size":7}],"metadata":{"mood":"ca
 
 test('a list that leaves the content out does not wipe what a batch brought', async () => {
   const script = createScript();
-  const place = await openCannedPlace(script.answer, jobs);
+  const place = await openScripted(script.answer, jobs);
   // The three ways to leave it out.
   const leaveOut = [asset(id, ann, '{}'), asset(other, ann), asset(third, ann, 'null')];
   script.list({ slot: 100, items: leaveOut });
@@ -100,7 +100,7 @@ test('a list that leaves the content out does not wipe what a batch brought', as
 
 test('an answer from behind changes nothing, whatever it says', async () => {
   const script = createScript();
-  const place = await openCannedPlace(script.answer, jobs);
+  const place = await openScripted(script.answer, jobs);
   script.list(
     { slot: 200, items: [asset(id, ann, named)] },
     { slot: 200, items: [asset(other, ann, named)] },

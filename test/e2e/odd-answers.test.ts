@@ -1,11 +1,6 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { runProgram } from '../support/program.ts';
-import { makeProject, writeFiles } from '../support/project.ts';
-import { openCannedPlace, readRows } from './night.ts';
-import { CannedError } from './recorder.ts';
+import { expect, test } from 'vitest';
+import { RpcError } from '../support/scripted-api.ts';
+import { openScripted } from '../support/workplace.ts';
 
 const config = { 'ledgerlake.yaml': 'lake: {tables: [webhooks]}\n' };
 const owner = 'Who'.padEnd(40, '1');
@@ -25,7 +20,7 @@ test('a record that cannot be read counts as shown, whichever of the keys in its
   const hook = `"extensions":{"hook":{"address":"${address('Hook')}","name":"\\ud800"}},`;
   let records = ['Ann', 'Bea', 'Cid'].map((name) => account(name));
   let slot = 100;
-  const place = await openCannedPlace(
+  const place = await openScripted(
     (_method, { cursor }) =>
       `{"last_indexed_slot":${slot},"limit":1000,"token_accounts":[${cursor ? '' : records.join(',')}]${cursor ? '' : ',"cursor":"1"'}}`,
     { ...config, 'jobs/tok.yaml': tokenJob },
@@ -42,7 +37,7 @@ test('a record that cannot be read counts as shown, whichever of the keys in its
 
 test('a page of nothing but nulls, with a cursor, does not end its list', async () => {
   const pages = [account('Ann'), 'null,null', account('Bea')];
-  const place = await openCannedPlace(
+  const place = await openScripted(
     (_method, { cursor = '0' }) =>
       `{"last_indexed_slot":100,"limit":1,"token_accounts":[${pages[Number(cursor)] ?? ''}]${Number(cursor) < 3 ? `,"cursor":"${Number(cursor) + 1}"` : ''}}`,
     { ...config, 'jobs/tok.yaml': tokenJob },
@@ -54,11 +49,10 @@ test('a page of nothing but nulls, with a cursor, does not end its list', async 
 test('a batch that the API refuses for one unknown id brings the others', async () => {
   const ids = ['Aa', 'Bb', 'Cc', 'Dd', 'Ee'].map(address);
   const asked: number[] = [];
-  const place = await openCannedPlace(
+  const place = await openScripted(
     (_method, addresses: { address: string; tree: string }[]) => {
       asked.push(addresses.length);
-      if (addresses.some((one) => one.address === ids[2]))
-        throw new CannedError(-32_000, 'Tree Not Found: x');
+      if (addresses.some((one) => one.address === ids[2])) throw new RpcError(-32_000, 'Tree Not Found: x');
       const proof = (one: { address: string; tree: string }) =>
         `{"address":"${one.address}","merkleTree":"${one.tree}","nextIndex":1,"proof":[],"root":"r","rootSeq":1,"lowElementLeafIndex":0,"lowerRangeAddress":"${address('L')}","higherRangeAddress":"${address('H')}"}`;
       return `{"context":{"slot":100},"value":[${addresses.map(proof).join(',')}]}`;
@@ -88,28 +82,20 @@ test('a transfer that cannot be read, or has no signature, costs none of the oth
     [transfer(100), transfer(101, { symbol }), transfer(102)],
     [transfer(1, { signature: '' }), transfer(103, { symbol }), transfer(104)],
   ];
-  const server = createServer((request, response) => {
-    const page = Number(new URL(request.url!, 'http://x').searchParams.get('cursor') ?? '0');
-    const more = page === 0 ? '"hasMore":true,"nextCursor":"1"' : '"hasMore":false';
-    response.setHeader('content-type', 'application/json');
-    response.end(`{"data":[${pages()[page]!.join(',')}],"pagination":{${more}}}`);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const place = await makeProject();
-  await writeFiles(place.jobs, {
-    'transfers.yaml': `describe: test\nmethod: walletTransfers\nfor_each: {wallet: {values: [${wallet}]}}\n`,
-  });
-  const { port } = server.address() as AddressInfo;
-  const env = { LEDGERLAKE_WALLET_URL: `http://127.0.0.1:${port}`, LEDGERLAKE_API_KEY: 'sandbox' };
+  const place = await openScripted(
+    (_operation, { cursor = '0' }) =>
+      `{"data":[${pages()[Number(cursor)]!.join(',')}],"pagination":{${cursor === '0' ? '"hasMore":true,"nextCursor":"1"' : '"hasMore":false'}}}`,
+    {
+      'jobs/transfers.yaml': `describe: test\nmethod: walletTransfers\nfor_each: {wallet: {values: [${wallet}]}}\n`,
+    },
+  );
   const night = async () => {
-    const ended = await runProgram(['run'], { cwd: place.root, env });
+    const ended = await place.cli('run');
     expect(ended.code, ended.stderr).toBe(0);
-    const rows = await readRows<{ said: string }>(
-      join(place.data, 'warehouse.duckdb'),
-      "select position || ': ' || amount_raw as said from wallet_transfers order by position",
+    const rows = await place.rows<{ line: string }>(
+      "select position || ': ' || amount_raw as line from wallet_transfers order by position",
     );
-    return rows.map(({ said }) => said);
+    return rows.map(({ line }) => line);
   };
   expect(await night()).toEqual(['0: 100', '2: 102', '4: 104']);
   symbol = 'T';

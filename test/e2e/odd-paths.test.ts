@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openCannedPlace, readRows } from './night.ts';
+import { readRows } from '../support/rows.ts';
+import { openScripted } from '../support/workplace.ts';
 
 const key = (name: string) => name.padEnd(43, '1');
 const owner = key('Hoard');
@@ -34,7 +35,7 @@ test.each(['[ab]', 'a]b', 'a*c', 'a\\b', 'data [old]'])(
   'a data folder called %s is like any other',
   async (name) => {
     const api = createApi();
-    const place = await openCannedPlace(api.answer, files);
+    const place = await openScripted(api.answer, files);
     // Patterns would lead here.
     for (const dir of ['a', 'abc', name]) {
       const ended = await place.cli('run', '--data-dir', join(place.root, dir));
@@ -62,17 +63,16 @@ test.each(['[ab]', 'a]b', 'a*c', 'a\\b', 'data [old]'])(
     expect(await place.cli('rebuild', '--from-archive', '--data-dir', data)).toMatchObject({ code: 0 });
     expect(await rows()).toEqual(versions);
   },
-  60_000,
 );
 
 test('a data folder or lake that DuckDB cannot read is refused before anything is asked', async () => {
-  const place = await openCannedPlace(() => 'null', files);
+  const place = await openScripted(() => 'null', files);
   for (const name of ['a\\b*', 'a?b'])
     expect(await place.cli('run', '--data-dir', join(place.root, name))).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/^ledgerlake: --data-dir: .*DuckDB/),
     });
   const odd = { ...files, 'ledgerlake.yaml': "lake: {uri: 'b[\\c'}\n" };
-  const lake = await openCannedPlace(() => 'null', odd);
+  const lake = await openScripted(() => 'null', odd);
   expect(await lake.cli('run')).toMatchObject({ code: 2, stderr: expect.stringContaining('lake.uri: ') });
-}, 60_000);
+});

@@ -39,9 +39,7 @@ function leastMajor(range: string): number {
   return Math.min(...majors);
 }
 
-test('the packed program installs into an empty folder with --engine-strict, starts, and is a library', {
-  timeout: 180_000,
-}, (context) => {
+test('the packed program installs into an empty folder with --engine-strict, starts, and is a library', (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'ledgerlake-package-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   // Without its scripts: the build is there, and other tests read it.

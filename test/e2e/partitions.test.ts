@@ -1,12 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
 import { compareContent } from '../chaos/crash/content.ts';
-import { reply, startServer } from '../support/local-server.ts';
-import { openWorkplace, type Workplace } from './night.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+import { reply, startServer } from '../support/http-server.ts';
+import { openWorkplace, type Workplace } from '../support/workplace.ts';
 
 let sandbox: Sandbox;
 /** What a single walk brings: its ledger stands still. */
@@ -115,13 +113,17 @@ describe('a job in ranges of ids', () => {
 /** The sandbox behind a provider that answers in its own way. @param change the parameters it looks at, or its refusal */
 async function startProvider(change: (params: Record<string, unknown>) => Record<string, unknown> | string) {
   const asked: Record<string, unknown>[] = [];
-  const { url } = await startServer(async (seen, response) => {
-    const call = JSON.parse(seen.body) as { params: Record<string, unknown> };
+  const { url } = await startServer(async (request, response) => {
+    const call = JSON.parse(request.body) as { params: Record<string, unknown> };
     asked.push(call.params);
     const params = change(call.params);
     if (typeof params === 'string')
-      return reply(response, 200, { jsonrpc: '2.0', id: seen.id, error: { code: -32602, message: params } });
-    const answer = await fetch(`${sandbox.url}${seen.url}`, {
+      return reply(response, 200, {
+        jsonrpc: '2.0',
+        id: request.id,
+        error: { code: -32602, message: params },
+      });
+    const answer = await fetch(`${sandbox.url}${request.url}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ ...call, params }),

@@ -13,11 +13,11 @@ import {
   removeProject,
   writeFiles,
 } from '../support/project.ts';
-import { readRows } from './night.ts';
+import { readRows } from '../support/rows.ts';
 import { type Change, makeProgram } from './other-mapping.ts';
 import { startTiny, writeListJob } from './tiny.ts';
 
-vi.setConfig({ testTimeout: 400_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 400_000 });
 
 const snapshotOf = ({ data }: Project) => join(data, 'warehouse.duckdb');
 

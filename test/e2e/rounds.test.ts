@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/server.ts';
-import { openWorkplace } from './night.ts';
+import { openWorkplace } from '../support/workplace.ts';
 import { startRecorder } from './recorder.ts';
 
 test('a job that is named is crawled although a stopped run left another one undone, and --full-refresh asks for everything', async () => {

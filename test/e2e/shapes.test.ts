@@ -10,7 +10,7 @@ import { createLandingLog } from '../../src/landing/writer.ts';
 import { createLoader } from '../../src/load/load.ts';
 import { findOperation } from '../../src/operations/catalogue.ts';
 import { openDatabase } from '../../src/warehouse/database.ts';
-import { readRows } from './night.ts';
+import { readRows } from '../support/rows.ts';
 
 /**
  * Answers and the rows they load as: `test/fixtures/shapes/<shape>/<operation>.<what>.in.json` is one answer,

@@ -1,13 +1,10 @@
 import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { expectFailure } from '../chaos/crash/failure.ts';
 import { runProgram } from '../support/program.ts';
 import { makeProject, writeFiles } from '../support/project.ts';
 import { type Call, type Script, type ScriptedApi, startScriptedApi } from '../support/scripted-api.ts';
-
-// Whole runs of the program: on a busy machine several of them take longer than the default.
-vi.setConfig({ testTimeout: 180_000 });
 
 const collections = [2, 3].map((n) => `CSJMp3LmxCDvjnxJSHGD3vUmzPtJ5nUc7JmBZWQqvr${n}Y`);
 const letters = 'abcdefghijkmnopqrstu';

@@ -52,7 +52,7 @@ test('status counts what the job files name, not only what was received', async 
   const unknown = await runProgram(['status', 'latr'], { cwd: place.root, env });
   expect(unknown).toMatchObject({ code: 2, stdout: '' });
   expect(unknown.stderr).toContain('no job is called "latr", did you mean "later"?');
-}, 120_000);
+});
 
 test('every field of run --json and status --json is in the reference, a failure too', async () => {
   const { sandbox, place } = await startTiny();
@@ -72,7 +72,7 @@ test('every field of run --json and status --json is in the reference, a failure
   const refused = await runProgram(['run', 'nope', '--json'], { cwd: place.root, env });
   expect(refused.code).toBe(2);
   expect(JSON.parse(refused.stdout)).toMatchObject({ exitCode: 2, error: { message: expect.any(String) } });
-}, 120_000);
+});
 
 /** What of `--json` is compared: its numbers arrive as numbers. */
 type Told<T> = { [K in keyof T]: T[K] extends bigint | null ? number | null : T[K] };
@@ -135,7 +135,7 @@ for_each: { groupValue: { values: [${values.join(', ')}] } }
   const again = await tell('list');
   expect(again).toMatchObject({ targets: 2, complete: 2, former: 0 });
   expect(again.complete_as_of).toBeLessThan(told.complete_as_of!);
-}, 120_000);
+});
 
 test('targets that SQL does not give any more leave with the next complete round', async () => {
   const { sandbox, place } = await startTiny();
@@ -185,7 +185,7 @@ for_each: { owner: { sql: "${sql}" } }
   await owners(first(0));
   await night('owners');
   expect(await lineOf('owners')).toBe('owners: no targets now, 3 former targets');
-}, 120_000);
+});
 
 test('a job whose file is gone is told as such, after the others', async () => {
   const { sandbox, place } = await startTiny();
@@ -203,7 +203,7 @@ test('a job whose file is gone is told as such, after the others', async () => {
   expect(await tell('list')).toMatchObject({ has_file: true, targets: 3, former: 0 });
   const elsewhere = await run('status', '--json', '--jobs-dir', 'nowhere');
   expect(JSON.parse(elsewhere.stdout).jobs).toMatchObject([{ job: 'list', has_file: null }]);
-}, 120_000);
+});
 
 test('a feed says which slots it covers, and what is open below them', async () => {
   const { sandbox, place } = await startTiny();
@@ -232,7 +232,7 @@ test('a feed says which slots it covers, and what is open below them', async () 
   const whole = await tell('whole');
   expect(whole).toMatchObject({ covered_from: 0, complete_as_of: whole.covered_to });
   expect(await lineOf('whole')).toBe(`whole: 1/1 targets complete, covers slots 0 to ${whole.covered_to}`);
-}, 120_000);
+});
 
 test('a snapshot that is missing is not taken for one without rows', async () => {
   const { sandbox, place } = await startTiny();
@@ -263,7 +263,7 @@ test('a snapshot that is missing is not taken for one without rows', async () =>
   expect(published.code, published.stderr).toBe(0);
   expect(sandbox.requests.length).toBe(asked);
   expect(await lineOf('list')).toBe(before);
-}, 120_000);
+});
 
 test('a first run that published nothing leaves no snapshot that is missing', async () => {
   const { sandbox, place } = await startTiny();
@@ -283,7 +283,7 @@ test('a first run that published nothing leaves no snapshot that is missing', as
     // What only crawled is no snapshot's either.
     expect((await run('crawl', '--max-requests', '1')).code).toBe(75);
   }
-}, 120_000);
+});
 
 test('a reason of several lines stands on one', async () => {
   const { sandbox, place } = await startTiny();
@@ -304,7 +304,7 @@ for_each: { owner: { file: wrong.txt } }
   expect(stdout).toMatch(/\nlast run [^\n]*: exit 2 at [^\n]*txt:1[^\n]*txt:2[^\n]*txt:3[^\n]*\)\n/);
   // A heading, a rule, the run, and below it why it stopped.
   expect((await run('runs')).stdout.trim().split('\n').length).toBe(4);
-}, 120_000);
+});
 
 test('targets that brought no record are told: an address may be misspelt', async () => {
   const { sandbox, place } = await startTiny();
@@ -344,4 +344,4 @@ test('a job of another jobs folder is said to be there; only one whose file is g
   expect(await tell('list')).toMatchObject({ has_file: true, other_jobs_dir: null });
   await rm(join(other, 'latest.yaml'));
   expect(await lineOf('latest')).toContain('no job file: renamed or removed');
-}, 120_000);
+});

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { openDatabase } from '../../src/warehouse/database.ts';
 import { bar, showFigure } from '../bars.ts';
 import { readCounts } from '../chaos/crash/content.ts';
@@ -12,9 +12,6 @@ import { writeJobs } from '../chaos/crash/small-world.ts';
 import { runProcess, runProgram, type Started, startProgram } from '../support/program.ts';
 import { environmentOf, makeProject, writeFiles } from '../support/project.ts';
 import { startTiny, writeListJob } from './tiny.ts';
-
-// Whole runs of the program: on a busy machine several of them take longer than the default.
-vi.setConfig({ testTimeout: 180_000 });
 
 const runLines = async (data: string) =>
   (await readFile(join(data, 'runs.ndjson'), 'utf8')).trimEnd().split('\n');
@@ -105,27 +102,29 @@ test(
     }
     showFigure('stops', { done: stopped, note: `the longest took ${longest} ms` });
   },
-  60_000 + stops * 10_000,
+  300_000 + stops * 10_000,
 );
 
 test(
   'a second SIGTERM ends it at once, with 75',
   async () => {
-    const { sandbox, place } = await startTiny({ latencyMs: 5000 });
+    // Longer than the ten seconds that a run gives what is in flight, after the first signal.
+    const { sandbox, place } = await startTiny({ latencyMs: 30_000 });
     await writeListJob(place, sandbox);
     for (let n = 0; n < Math.ceil(stops / 5); n += 1) {
       const asked = sandbox.requests.length;
       const run = startProgram(['run'], { cwd: place.root, env: environmentOf(sandbox) });
       while (sandbox.requests.length === asked) await sleep(5);
       run.child.kill('SIGTERM');
-      await sleep(100);
+      // Two signals at once may arrive as one.
+      while (!run.stderr().includes('"msg":"stopping"')) await sleep(5);
       const stoppedAt = Date.now();
       run.child.kill('SIGTERM');
       expect((await run.ended).code).toBe(75);
-      expect(Date.now() - stoppedAt).toBeLessThan(1000);
+      expect(Date.now() - stoppedAt).toBeLessThan(5000);
     }
   },
-  60_000 + stops * 5000,
+  300_000 + stops * 5000,
 );
 
 test('SIGTERM while the database is at work for long: 75 within 10 s, and the next run goes on', async () => {
@@ -193,12 +192,16 @@ test(
       const startedAt = Date.now();
       return { ended: await runProcess(args, { cwd: place.root, env }), ms: Date.now() - startedAt };
     };
-    // What it takes on this machine to start the program and say no: the lock may add a second to that at most.
+    // What it takes on this machine to start the program and say no: the lock may add a second to that at most. Other
+    // programs of the machine may take longer ones' time, so the fastest of three counts.
     const { ms: refusalMs } = await timed('run', 'nope');
     const refused = async (verb: string) => {
-      const { ended, ms } = await timed(verb);
-      expect(ms, verb).toBeLessThan(2 * refusalMs + 1000);
-      expectFailure(ended, 75, /another run is using this data folder[\s\S]*Wait until/);
+      for (let attempt = 1; ; attempt += 1) {
+        const { ended, ms } = await timed(verb);
+        expectFailure(ended, 75, /another run is using this data folder[\s\S]*Wait until/);
+        if (ms < 2 * refusalMs + 1000) return;
+        expect(attempt, `${verb} took ${ms} ms`).toBeLessThan(3);
+      }
     };
     const verbs = ['run', 'crawl', 'load', 'publish', 'clean'];
     for (let n = 0; n < seconds; n += 1) await refused(verbs[n % verbs.length]!);
@@ -214,7 +217,7 @@ test(
     expect((await timed('load')).ended.code).toBe(0);
     showFigure('secondRuns', { done: seconds });
   },
-  60_000 + seconds * 10_000,
+  300_000 + seconds * 10_000,
 );
 
 test('the build open in another program: 75, and what to do', async () => {

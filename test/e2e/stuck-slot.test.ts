@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { laterSlot, ledgerAt, listJobs, lists, pageSize, readCase } from '../support/list-ledger.ts';
-import { compareTables, openInstallation } from '../support/nights.ts';
+import { openInstallation } from '../support/nights.ts';
+import { compareTables } from '../support/rows.ts';
 import type { Script } from '../support/scripted-api.ts';
 
 /** Lists whose answers say a slot. */
@@ -43,4 +44,4 @@ test('a slot that is stuck while the content moves: every change comes in; where
   expect(compareTables(before, await place.tables())).toEqual([]);
   // What a rebuild makes knows the first pages, too.
   expect((await place.night(stuckAt(1000, laterSlot))).calls.length).toBe(cases.length * 2);
-}, 120_000);
+});

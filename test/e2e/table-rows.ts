@@ -1,6 +1,6 @@
+import type { Workplace } from '../support/workplace.ts';
 import { canonical, parseExact } from './exact-json.ts';
 import type { Cell } from './expected-rows.ts';
-import type { Workplace } from './night.ts';
 
 export type Row = Record<string, Cell>;
 

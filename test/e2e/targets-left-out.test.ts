@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runProgram } from '../support/program.ts';
 import { environmentOf, writeFiles } from '../support/project.ts';
-import { readRows } from './night.ts';
+import { readRows } from '../support/rows.ts';
 import { startTiny } from './tiny.ts';
 
 test('one line of a target file that is no target: it is left out and named, the others and other jobs go on, 3', async () => {
@@ -47,4 +47,4 @@ test('one line of a target file that is no target: it is left out and named, the
   });
   await writeFiles(place.jobs, { 'list.txt': 'a\nb\n' });
   expect(await runProgram(['run'], { cwd: place.root, env })).toMatchObject({ code: 2 });
-}, 120_000);
+});

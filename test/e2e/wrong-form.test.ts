@@ -10,7 +10,8 @@ import {
   sizes,
   targetOf,
 } from '../support/list-ledger.ts';
-import { compareTables, openInstallation } from '../support/nights.ts';
+import { openInstallation } from '../support/nights.ts';
+import { compareTables } from '../support/rows.ts';
 import { type Call, RawReply, RpcError, type Script } from '../support/scripted-api.ts';
 import { put } from '../support/scripted-list.ts';
 
@@ -114,7 +115,7 @@ test('answers of the wrong form fail their target and change no row; a right nig
   expect(compareTables(expected, await place.tables(confirmed))).toEqual([]);
   expect(await place.rebuild()).toBe(0);
   expect(compareTables(expected, await place.tables(confirmed))).toEqual([]);
-}, 240_000);
+});
 
 /** What the ledger says of ids: records of the lists, null for others. */
 const lookUp: Script = ({ operation, params }) => {
@@ -183,7 +184,7 @@ test('nulls among the records of a list may be any row: nothing leaves, and the 
       'select gone_reason, count(*) as n from wallet_balances_history where gone_reason is not null group by 1',
     ),
   ).toEqual([{ gone_reason: 'zero_or_closed', n: '1' }]);
-}, 240_000);
+});
 
 test('a store that is down for a moment, and knows none of the ids of a batch, closes no living row', async () => {
   const place = await openInstallation(
@@ -216,4 +217,4 @@ test('a store that is down for a moment, and knows none of the ids of a batch, c
     expect(asked.map(({ params }) => params.ids.length)).toEqual([dropped, dropped / 2, dropped / 2]);
     expect(await place.rows('select count(*) as n from assets')).toEqual([{ n: '123' }]);
   }
-}, 120_000);
+});

@@ -62,6 +62,8 @@ interface Message {
 export async function openBrowser(path: string): Promise<Browser> {
   const profile = await mkdtemp(join(tmpdir(), 'ledgerlake-browser-'));
   const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--hide-scrollbars', '--no-first-run'];
+  // Its shared memory would be /dev/shm, which is small in containers and where other tests have their folders.
+  flags.push('--disable-dev-shm-usage');
   const child = spawn(path, [...flags, `--user-data-dir=${profile}`, '--remote-debugging-pipe'], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
   });

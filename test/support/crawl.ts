@@ -11,7 +11,8 @@ import { type LandedCrawl, readLanding } from '../../src/landing/reader.ts';
 import { recoverLanding } from '../../src/landing/recover-landing.ts';
 import { createLandingLog } from '../../src/landing/writer.ts';
 import { findOperation } from '../../src/operations/catalogue.ts';
-import { clientOf, jumpingTime, reply, startServer } from './local-server.ts';
+import { clientOf, jumpingTime } from './api-client.ts';
+import { reply, startServer } from './http-server.ts';
 import { makeLanding } from './pages.ts';
 
 export type Params = Record<string, unknown>;
@@ -44,13 +45,13 @@ export async function newCrawl(
   isKnown: CrawlDeps['isKnown'] = async () => false,
 ): Promise<Crawl> {
   const asked: Params[] = [];
-  const { url } = await startServer((seen, response) => {
-    const { params } = JSON.parse(seen.body) as { params: Params };
+  const { url } = await startServer((request, response) => {
+    const { params } = JSON.parse(request.body) as { params: Params };
     asked.push(params);
     const result = answer(params, asked.length);
     if (result instanceof Error)
       reply(response, 400, { error: { code: -32602, ...result, message: result.message } });
-    else reply(response, 200, { jsonrpc: '2.0', id: seen.id, result });
+    else reply(response, 200, { jsonrpc: '2.0', id: request.id, result });
   });
   const dir = await makeLanding();
   const { client } = clientOf(url);

@@ -2,7 +2,7 @@ import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'n
 import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { runCommandLine } from '../../src/commands/command-line.ts';
-import { aheadBy } from './clock.ts';
+import { inTurn, withClockAhead } from './clock.ts';
 
 const builtProgram = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
@@ -90,8 +90,6 @@ export function runProcess(args: readonly string[], options: ProgramOptions): Pr
   return startProgram(args, options).ended;
 }
 
-let last: Promise<unknown> = Promise.resolve();
-
 /**
  * Runs the program to its end: in this process, which saves the second of CPU that a process takes to start, unless an
  * option needs one. Programs of this process run one after the other, because folder, environment and output are the
@@ -102,9 +100,7 @@ export function runProgram(args: readonly string[], options: ProgramOptions): Pr
   const isForNode = Object.keys(env).some((name) => name.startsWith('NODE_'));
   if (isForNode || [input, program, uid, preload].some((option) => option !== undefined))
     return runProcess(args, options);
-  const ended = last.then(() => runHere(args, options));
-  last = ended.catch(() => undefined);
-  return ended;
+  return inTurn(() => runHere(args, options));
 }
 
 async function runHere(args: readonly string[], { cwd, env = {}, aheadMs }: ProgramOptions): Promise<Ended> {
@@ -115,7 +111,7 @@ async function runHere(args: readonly string[], { cwd, env = {}, aheadMs }: Prog
   process.env = { PATH: before.env.PATH, ...env };
   try {
     const work = () => runCommandLine(args);
-    const code = await (aheadMs === undefined ? work() : aheadBy(aheadMs, work));
+    const code = await (aheadMs === undefined ? work() : withClockAhead(aheadMs, work));
     return { code, signal: null, stdout: stdout.text(), stderr: stderr.text() };
   } finally {
     process.env = before.env;

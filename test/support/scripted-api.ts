@@ -1,6 +1,5 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { listOperations } from '../../src/operations/catalogue.ts';
+import { type HttpRequest, openServer, reply } from './http-server.ts';
 
 /** A request as the script sees it, whichever interface it came by. */
 export interface Call {
@@ -34,6 +33,13 @@ export class RpcError extends Error {
   }
 }
 
+/** What a script throws for parameters that the API does not take. */
+export class InvalidParams extends RpcError {
+  constructor(message: string) {
+    super(-32602, message);
+  }
+}
+
 /**
  * What the API answers: the result as a value, or as the JSON text in which it is to come, where numbers are above
  * 2^53 (`new JsonText(…)`); an RpcError; or a RawReply. JSON-RPC gets its envelope, REST the bare result.
@@ -60,20 +66,20 @@ export interface ScriptedApi {
   close(): Promise<void>;
 }
 
-export async function startScriptedApi(): Promise<ScriptedApi> {
+/** @param sendsDate whether answers tell this process's time: no for programs in processes whose clocks the test moves */
+export async function startScriptedApi({ sendsDate = true } = {}): Promise<ScriptedApi> {
   let script: Script = () => new RpcError(-32601, 'no script');
   let calls: Call[] = [];
   let slowMs = 0;
-  const server = createServer(async (request, response) => {
-    const { id, ...call } = await readCall(request);
+  const { url, close } = await openServer(async (request, response) => {
+    const { id, ...call } = readCall(request);
     calls.push(call);
     const { status, type, body } = toReply(await runScript(script, call), id);
-    response.writeHead(status, { 'content-type': type, date: new Date(Date.now() - slowMs).toUTCString() });
-    response.end(body);
+    const date = { date: new Date(Date.now() - slowMs).toUTCString() };
+    reply(response, status, body, { 'content-type': type, ...(sendsDate && date) });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     get calls() {
       return calls;
     },
@@ -84,7 +90,7 @@ export async function startScriptedApi(): Promise<ScriptedApi> {
       script = next;
       calls = [];
     },
-    close: () => stop(server),
+    close,
   };
 }
 
@@ -113,30 +119,17 @@ function toReply(answer: unknown, id: unknown): RawReply {
   return isRpc ? envelope(`"result":${text}`) : new RawReply(text);
 }
 
-async function readCall(request: IncomingMessage): Promise<Call & { id?: unknown }> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  const text = Buffer.concat(chunks).toString();
-  const url = new URL(request.url ?? '/', 'http://x');
-  if (url.pathname === '/') {
-    const { id, method, params } = JSON.parse(text);
-    return { id, operation: method, params };
-  }
+function readCall(request: HttpRequest): Call & { id?: unknown } {
+  const body = request.body === '' ? {} : JSON.parse(request.body);
+  const url = new URL(request.url, 'http://x');
+  if (url.pathname === '/') return { id: body.id, operation: body.method, params: body.params };
   for (const { name, rest } of listOperations()) {
     if (rest === undefined || rest.method !== request.method) continue;
     const pattern = new RegExp(`^${rest.path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`);
     const match = pattern.exec(decodeURIComponent(url.pathname));
     if (match === null) continue;
     const { 'api-key': _, ...query } = Object.fromEntries(url.searchParams);
-    return {
-      operation: name,
-      params: { ...match.groups, ...query, ...(text === '' ? {} : JSON.parse(text)) },
-    };
+    return { operation: name, params: { ...match.groups, ...query, ...body } };
   }
   throw new Error(`no operation has the path ${request.method} ${url.pathname}`);
-}
-
-function stop(server: Server): Promise<void> {
-  server.closeAllConnections();
-  return new Promise((resolve) => server.close(() => resolve()));
 }

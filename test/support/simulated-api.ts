@@ -3,7 +3,7 @@ import { readApiKey } from '../../src/api/api-key.ts';
 import { type ApiClient, createClient } from '../../src/api/client.ts';
 import type { AttemptEntry, ClientOptions } from '../../src/api/client-state.ts';
 import type { Http, HttpAnswer } from '../../src/api/http.ts';
-import { operation, readJson } from './local-server.ts';
+import { operation, readJson } from './api-client.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
 /** What an API does with a request that arrives now; undefined: a good answer. */

@@ -28,7 +28,7 @@ import { exportOnly, startSmallWorld, writeJobs } from './small-world.ts';
 const seed = readSeed();
 const rounds = bar('damages');
 
-vi.setConfig({ testTimeout: 400_000 + rounds * 10_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 400_000 + rounds * 10_000 });
 
 /** `ledgerlake publish`, in this process. @returns what it logged @throws what it would end with */
 async function publish({ data }: Project): Promise<string> {

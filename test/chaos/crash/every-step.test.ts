@@ -195,5 +195,5 @@ test(
     }
     showFigure('deaths', { done: deaths });
   },
-  120_000 + deaths * 20_000,
+  300_000 + deaths * 20_000,
 );

@@ -246,5 +246,5 @@ test(
     console.log(`kill.test.ts: ${shares.sort().join(', ')}`);
     showFigure('kills', { done: kills, seed, note });
   },
-  60_000 + kills * 8_000,
+  300_000 + kills * 8_000,
 );

@@ -1,11 +1,9 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { writeFiles } from '../../support/project.ts';
 import { openShortList } from './small-world.ts';
 import { traceSteps } from './steps.ts';
 
 // What a power loss leaves depends on the order in which things are written and synced: this is the order.
-vi.setConfig({ testTimeout: 120_000 });
-
 /** What a first and a second night do, step by step, in the words of crash-points.mjs. */
 let firstNight: readonly string[] = [];
 let steps: readonly string[] = [];

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Sandbox } from '../../../src/sandbox/server.ts';
 import { readTableSpecs } from '../../../src/warehouse/table-spec.ts';
 import { bar, showFigure } from '../../bars.ts';
@@ -18,9 +18,6 @@ import { createRandom, readSeed } from '../../support/random.ts';
 import { readCounts } from './content.ts';
 import { startReader } from './reader.ts';
 import { exportOnly, startSmallWorld, writeJobs } from './small-world.ts';
-
-// Whole runs of the program: on a busy machine several of them take longer than the default.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 let sandbox: Sandbox;
 /** What one run has filled: tests copy it. */
@@ -147,7 +144,7 @@ test(
     console.log(`snapshot.test.ts: seed ${seed}: ${note}`);
     showFigure('readerKills', { done: kills, seed, note });
   },
-  120_000 + kills * 10_000,
+  300_000 + kills * 10_000,
 );
 
 /** A program that reads, until it is told to stop, every table of the snapshot, and the lake's token accounts. */

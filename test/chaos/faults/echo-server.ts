@@ -1,6 +1,5 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
+import type { ServerResponse } from 'node:http';
+import { reply, startServer } from '../../support/http-server.ts';
 
 /** How a hostile server gives a key back: writes an answer made of the honest one and the echo. */
 export type EchoFault = (response: ServerResponse, honest: string, echo: string) => void;
@@ -8,44 +7,35 @@ export type EchoFault = (response: ServerResponse, honest: string, echo: string)
 /** Faults that pass: the same request asked again is answered. */
 export const passingFaults: Record<string, EchoFault> = {
   'in a record': (response, honest, echo) =>
-    send(response, 200, honest.replace(/(:\s*\[\s*\{)/, `$1"note":"${echo}",`)),
+    reply(response, 200, honest.replace(/(:\s*\[\s*\{)/, `$1"note":"${echo}",`)),
   'in a name': (response, honest, echo) =>
-    send(response, 200, honest.replace(/(:\s*\[\s*\{)/, `$1"${echo}":1,`)),
+    reply(response, 200, honest.replace(/(:\s*\[\s*\{)/, `$1"${echo}":1,`)),
   'in the envelope': (response, honest, echo) =>
-    send(response, 200, honest.replace('{', `{"note":"${echo}",`)),
+    reply(response, 200, honest.replace('{', `{"note":"${echo}",`)),
   'in the cursor': (response, honest, echo) =>
-    send(response, 200, honest.replace(/"result":\s*\{/, `"result":{"cursor":"${echo}",`)),
+    reply(response, 200, honest.replace(/"result":\s*\{/, `"result":{"cursor":"${echo}",`)),
   'in an error of a 200': (response, _, echo) =>
-    send(response, 200, `{"jsonrpc":"2.0","error":{"code":-32603,"message":"no luck with ${echo}"}}`),
-  'in a 200 that is no JSON': (response, _, echo) => send(response, 200, `no luck with ${echo}`),
-  'in the text of a 500': (response, _, echo) => send(response, 500, `no luck with ${echo}`),
-  'in the JSON of a 500': (response, _, echo) => send(response, 500, `{"error":"no luck with ${echo}"}`),
-  'in the title of a 502': (response, _, echo) => send(response, 502, `<html><title>${echo}</title></html>`),
+    reply(response, 200, `{"jsonrpc":"2.0","error":{"code":-32603,"message":"no luck with ${echo}"}}`),
+  'in a 200 that is no JSON': (response, _, echo) => reply(response, 200, `no luck with ${echo}`),
+  'in the text of a 500': (response, _, echo) => reply(response, 500, `no luck with ${echo}`),
+  'in the JSON of a 500': (response, _, echo) => reply(response, 500, `{"error":"no luck with ${echo}"}`),
+  'in the title of a 502': (response, _, echo) => reply(response, 502, `<html><title>${echo}</title></html>`),
   'in a 429': (response, _, echo) =>
-    send(response, 429, `{"message":"slow down, ${echo}"}`, { 'retry-after': '0' }),
+    reply(response, 429, `{"message":"slow down, ${echo}"}`, { 'retry-after': '0' }),
   'in a redirect': (response, _, echo) =>
-    send(response, 307, '', { location: `http://127.0.0.1:9/?api-key=${echo}` }),
+    reply(response, 307, '', { location: `http://127.0.0.1:9/?api-key=${echo}` }),
   'in headers': (response, honest, echo) =>
-    send(response, 200, honest, { 'x-key': echo, 'retry-after': echo, 'set-cookie': echo }),
+    reply(response, 200, honest, { 'x-key': echo, 'retry-after': echo, 'set-cookie': echo }),
 };
 
 /** Faults that end a request. */
 export const finalFaults: Record<string, EchoFault> = {
-  'in a 401': (response, _, echo) => send(response, 401, `{"error":"the key ${echo} is wrong"}`),
-  'in a 403': (response, _, echo) => send(response, 403, `{"error":"${echo} may not"}`),
+  'in a 401': (response, _, echo) => reply(response, 401, `{"error":"the key ${echo} is wrong"}`),
+  'in a 403': (response, _, echo) => reply(response, 403, `{"error":"${echo} may not"}`),
   'in a 400': (response, _, echo) =>
-    send(response, 400, `{"error":{"code":-32602,"message":"bad: ${echo}"}}`),
-  'behind 60 KB of nothing': (response, _, echo) => send(response, 400, `${' '.repeat(65_520)}${echo}`),
+    reply(response, 400, `{"error":{"code":-32602,"message":"bad: ${echo}"}}`),
+  'behind 60 KB of nothing': (response, _, echo) => reply(response, 400, `${' '.repeat(65_520)}${echo}`),
 };
-
-export function send(
-  response: ServerResponse,
-  status: number,
-  body: string,
-  headers: Record<string, string> = {},
-): void {
-  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
-}
 
 export interface EchoServer {
   url: string;
@@ -66,10 +56,8 @@ export async function startEchoServer(honestUrl: string): Promise<EchoServer> {
     onRequest: () => undefined,
     forget: () => asked.clear(),
   };
-  const server = createServer(async (request, response) => {
-    const body = await readText(request);
+  const server = await startServer(async ({ method, url, headers, body }, response) => {
     started.onRequest();
-    const { method = '', url = '', headers } = request;
     const name = `${method} ${url} ${body.replace(/"id":"[^"]*"/, '')}`;
     const answer = await fetch(`${honestUrl}${url}`, {
       method,
@@ -79,20 +67,9 @@ export async function startEchoServer(honestUrl: string): Promise<EchoServer> {
     const honest = await answer.text();
     const next = asked.has(name) ? undefined : started.pending.shift();
     asked.add(name);
-    if (next === undefined) send(response, answer.status, honest);
+    if (next === undefined) reply(response, answer.status, honest);
     else next.fault(response, honest, next.echo);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  started.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  started.url = server.url;
   return started;
-}
-
-async function readText(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString();
 }

@@ -19,6 +19,8 @@ export interface Fault {
   once: readonly number[];
   /** It goes on for a while after the request it strikes: where that has one attempt left, it may take that too. */
   lasts?: true;
+  /** Only a deadline ends it: the run has a short one. */
+  timesOut?: true;
   act(moment: Moment): Act | Promise<Act>;
 }
 
@@ -61,9 +63,10 @@ export const faults: readonly Fault[] = [
   {
     name: 'drip',
     once: [0],
+    timesOut: true,
     act: () => ({ bytes: answerBytes(200, '', { 'content-length': '1000000' }), after: 'drip' }),
   },
-  { name: 'stall', once: [0], act: () => ({ bytes: '', after: 'hang' }) },
+  { name: 'stall', once: [0], timesOut: true, act: () => ({ bytes: '', after: 'hang' }) },
   refusal('401', [77], 401, { code: -32401, message: 'invalid api key' }),
   refusal('403', [3], 403, { code: -32403, message: 'not in your plan' }),
   refusal('408', [0], 408, { code: -32000, message: 'request timeout' }),

@@ -2,7 +2,7 @@ import { existsSync, lstatSync, readdirSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openDatabase } from '../../../src/warehouse/database.ts';
 import { startTiny, writeListJob } from '../../e2e/tiny.ts';
 import { readText } from '../../support/documents.ts';
@@ -11,9 +11,6 @@ import { environmentOf, makeProject, type Project, writeFiles } from '../../supp
 import { readCheckpoints } from '../crash/content.ts';
 import { expectFailure } from '../crash/failure.ts';
 import { hostileArguments, hostileNames } from './hostile-names.ts';
-
-// Whole runs of the program: on a busy machine several of them take longer than the default.
-vi.setConfig({ testTimeout: 300_000 });
 
 /** What would be obeyed by a terminal, line ends left out. */
 const controls = /[\p{Cc}\p{Bidi_Control}]/u;

@@ -1,18 +1,16 @@
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
+import { startServer } from '../../support/http-server.ts';
 import { echoesOf } from '../../support/key-echoes.ts';
 import { runProcess } from '../../support/program.ts';
 import { makeProject, type Project, writeFiles } from '../../support/project.ts';
 import { expectFailure } from '../crash/failure.ts';
 
 /** What a server may send to do harm, against the program as users run it. */
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const MB = 1024 * 1024;
 
@@ -26,20 +24,11 @@ async function startHostile(
   answer: (asked: Asked, response: ServerResponse) => void | Promise<void>,
 ): Promise<{ url: string; asked: Asked[] }> {
   const asked: Asked[] = [];
-  const server = createServer(async (request: IncomingMessage, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    asked.push(JSON.parse(Buffer.concat(chunks).toString() || '{}') as Asked);
-    response.on('error', () => {});
+  const { url } = await startServer(async ({ body }, response) => {
+    asked.push(JSON.parse(body || '{}') as Asked);
     await answer(asked.at(-1)!, response);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+  return { url, asked };
 }
 
 /** Writes the peak of the resident memory to stderr as the program ends, in kilobytes. */

@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { canary, clientOf, errorOf, operation, readJson } from '../../support/api-client.ts';
+import { startServer } from '../../support/http-server.ts';
 import { echoesOf } from '../../support/key-echoes.ts';
-import { canary, clientOf, errorOf, operation, readJson, startServer } from '../../support/local-server.ts';
 import { startProgram } from '../../support/program.ts';
 import { makeProject, type Project } from '../../support/project.ts';
 import { startSmallWorld, writeJobs } from '../crash/small-world.ts';
@@ -15,9 +16,6 @@ import {
   startEchoServer,
 } from './echo-server.ts';
 import { scanFolder, scanText } from './scan.ts';
-
-// Whole runs of the program: on a busy machine several of them take longer than the default.
-vi.setConfig({ testTimeout: 300_000 });
 
 const echoes = echoesOf(canary);
 /** Everything that must not be found; without what also depends on the bytes behind a key. */

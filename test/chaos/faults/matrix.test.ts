@@ -72,5 +72,5 @@ test(
     expect(wrong.join('\n'), `seed ${seed}`).toBe('');
     showFigure('cells', { done: count, seed, note: note.join(', ') });
   },
-  60_000 + count * 8_000,
+  300_000 + count * 8_000,
 );

@@ -176,5 +176,5 @@ test(
     console.log(`mutations.test.ts: seed ${seed}: ${note}`);
     showFigure('mutants', { done: totals.mutants, seed, note });
   },
-  60_000 + count * 50,
+  300_000 + count * 50,
 );

@@ -1,7 +1,7 @@
 import { createDraw, type Draw, drawAddress } from '../../support/random.ts';
+import { InvalidParams } from '../../support/scripted-api.ts';
 import { type AssetTruth, createAssetTruth, type Version } from './asset-truth.ts';
 import { createCursors } from './cursors.ts';
-import { Refused } from './refused.ts';
 import { createReplicas } from './replicas.ts';
 
 /** How an API lets its lists be walked. `numbers`: by page number only, no cursor is given and one sent is ignored. */
@@ -47,7 +47,7 @@ export interface AssetList extends Pick<AssetTruth, 'ids' | 'has' | 'stateAt' | 
   readonly content: boolean;
   /** Whether cursors are refused before the walk is over. */
   readonly expires: boolean;
-  /** One answer to getAssetsByGroup. @throws Refused */
+  /** One answer to getAssetsByGroup. @throws InvalidParams */
   page(params: ListParams): ListAnswer;
   /** One answer to getAssetBatch: a record's text, or `null`, for each of its ids. */
   lookUp(ids: readonly string[]): string[];
@@ -166,7 +166,7 @@ function withoutCursor({ limit, page = 1 }: ListParams): Start {
   return { above: '', below: '~', ascending: false, recent: false, page, limit };
 }
 
-/** @throws Refused */
+/** @throws InvalidParams */
 function readStart(
   { limit, page, cursor, before, after, sortBy }: ListParams,
   { bounds }: Habits,
@@ -176,10 +176,10 @@ function readStart(
   const recent = sortBy !== undefined && sortBy.sortBy !== 'id';
   const whole = { above: '', below: '~', ascending, recent, limit };
   if (page !== undefined) return { ...whole, page };
-  if (recent) throw new Refused('only pages are sorted so');
+  if (recent) throw new InvalidParams('only pages are sorted so');
   if (cursor !== undefined) return { ...whole, [ascending ? 'above' : 'below']: readCursor(cursor) };
   if ((before === undefined && after === undefined) || bounds === 'ignored') return whole;
-  if (bounds === 'refused') throw new Refused('unknown field `before`, expected `cursor`');
+  if (bounds === 'refused') throw new InvalidParams('unknown field `before`, expected `cursor`');
   return { ...whole, above: after ?? '', below: before ?? '~', bounded: true };
 }
 

@@ -1,5 +1,5 @@
 import type { Draw } from '../../support/random.ts';
-import { Refused } from './refused.ts';
+import { InvalidParams } from '../../support/scripted-api.ts';
 import type { Replicas } from './replicas.ts';
 
 /** The cursors of one ledger: where its API keeps them, and for how long. */
@@ -7,7 +7,7 @@ export interface Cursors {
   /** Whether any is refused before its walk is over. */
   readonly expire: boolean;
   write(place: string): string;
-  /** @throws Refused */
+  /** @throws InvalidParams */
   read(cursor: string): string;
   /** A night has passed. */
   sleep(): void;
@@ -32,7 +32,7 @@ export function createCursors(draw: Draw, replicas: Replicas): Cursors {
     read(cursor) {
       const isOld = life === 'a night' && issued.get(cursor) !== night;
       const isForgotten = life === 'chance' && !replicas.isCalm() && draw.chance(0.1);
-      if (expire && (isOld || isForgotten)) throw new Refused('Invalid cursor');
+      if (expire && (isOld || isForgotten)) throw new InvalidParams('Invalid cursor');
       return opaque ? Buffer.from(cursor, 'base64url').toString() : cursor;
     },
     sleep() {

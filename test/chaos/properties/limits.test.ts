@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { HttpFailure } from '../../../src/api/http-body.ts';
 import { maxAttempts } from '../../../src/api/retry.ts';
-import { operation, readJson } from '../../support/local-server.ts';
+import { operation, readJson } from '../../support/api-client.ts';
 import { createRandom, readSeed } from '../../support/random.ts';
 import { keepAsking, type Simulated, simulateApi, strictBucket } from '../../support/simulated-api.ts';
 import { startVirtualClock, type VirtualClock } from '../../support/virtual-clock.ts';

@@ -95,7 +95,7 @@ test('a provider that has page numbers only is seen to miss records that were th
   }
   console.log(`moving-ledger.test.ts: page numbers missed stable records of ${missed.size} lists in 60`);
   expect(missed.size).toBeGreaterThan(0);
-}, 240_000);
+});
 
 /** Whether the row was in its list throughout the crawl: one that was not may be missing. */
 function isPromised({ lists }: MovingPlace, { checkpoints }: Tables, { id }: AssetRow): boolean {
@@ -164,4 +164,4 @@ test('the oracle notices one wrong row', async () => {
   };
   for (const [what, change] of Object.entries(planted))
     expect(checkNight(place, { ...tables, ...change }, tables), what).not.toEqual([]);
-}, 240_000);
+});

@@ -1,8 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createDraw, type Draw } from '../../support/random.ts';
+import { type Call, JsonText, RawReply, startScriptedApi } from '../../support/scripted-api.ts';
 import type { AssetList, ListParams } from './asset-list.ts';
-import { Refused } from './refused.ts';
 import type { FeedParams, SignatureFeed } from './signature-feed.ts';
 
 /** An answer with records. */
@@ -28,12 +26,6 @@ export interface MovingServer {
   close(): Promise<void>;
 }
 
-interface Call {
-  id: unknown;
-  method: string;
-  params: Record<string, unknown>;
-}
-
 export interface World {
   lists: readonly AssetList[];
   feeds: readonly SignatureFeed[];
@@ -47,60 +39,41 @@ export async function startMovingServer(world: World, seed: number, faults: numb
   let count = 0;
   let isCalm = false;
   let onRequest: (count: number) => void = () => {};
-  const server = createServer(async (request, response) => {
-    // The tests move the clock of the program, and answers would tell the time.
-    response.sendDate = false;
-    const call = await readCall(request);
+  const api = await startScriptedApi({ sendsDate: false });
+  api.setScript((call) => {
     count += 1;
     onRequest(count);
-    if (!isCalm && draw.chance(faults)) return fail(draw, response);
-    const id = JSON.stringify(call.id);
-    try {
-      const { result, ...of } = answer(world, call);
-      answered.push({ night, ...of });
-      send(response, 200, `{"jsonrpc":"2.0","id":${id},"result":${result}}`);
-    } catch (error) {
-      if (!(error instanceof Refused)) throw error;
-      const refusal = { code: -32602, message: error.message };
-      send(response, 200, `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify(refusal)}}`);
-    }
+    if (!isCalm && draw.chance(faults)) return drawFault(draw);
+    const { result, ...of } = answer(world, call);
+    answered.push({ night, ...of });
+    return new JsonText(result);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const ledgers = [...world.lists, ...world.feeds];
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: api.url,
     answered,
-    beginNight(told) {
+    beginNight(listener) {
       night += 1;
       count = 0;
-      onRequest = told;
+      onRequest = listener;
       for (const ledger of ledgers) ledger.sleep();
     },
     calm() {
       isCalm = true;
       for (const ledger of ledgers) ledger.calm();
     },
-    close() {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(() => resolve()));
-    },
+    close: api.close,
   };
 }
 
-async function readCall(request: IncomingMessage): Promise<Call> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return JSON.parse(Buffer.concat(chunks).toString()) as Call;
-}
-
-/** @throws Refused */
-function answer(world: World, { method, params }: Call): Answer {
+/** @throws InvalidParams */
+function answer(world: World, { operation, params }: Call): Answer {
   const asked = JSON.stringify(params);
-  if (method === 'getAssetBatch') {
+  if (operation === 'getAssetBatch') {
     const result = lookUp(world, new Set(params.ids as string[]));
     return { result, list: null, asked, behind: false };
   }
-  if (method === 'getAssetsByGroup') {
+  if (operation === 'getAssetsByGroup') {
     const list = world.lists.find(({ collection }) => collection === params.groupValue)!;
     const { text, behind } = list.page(params as unknown as ListParams);
     return { result: text, list, asked, behind };
@@ -118,12 +91,7 @@ function lookUp({ lists }: World, asked: ReadonlySet<string>): string {
   return `[${texts}]`;
 }
 
-function fail(draw: Draw, response: ServerResponse): void {
-  if (draw.chance(0.1)) send(response, 429, '{"error":{"code":-32429,"message":"Too many requests"}}');
-  else send(response, draw.pick([500, 502, 503]), '<html><title>Bad gateway</title></html>');
-}
-
-function send(response: ServerResponse, status: number, body: string): void {
-  response.writeHead(status, { 'content-type': status === 200 ? 'application/json' : 'text/html' });
-  response.end(body);
+function drawFault(draw: Draw): RawReply {
+  if (draw.chance(0.1)) return new RawReply('{"error":{"code":-32429,"message":"Too many requests"}}', 429);
+  return new RawReply('<html><title>Bad gateway</title></html>', draw.pick([500, 502, 503]), 'text/html');
 }

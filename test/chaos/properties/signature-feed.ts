@@ -18,7 +18,7 @@ export interface SignatureFeed {
   readonly address: string;
   /** Everything there is, in feed order. */
   all(): readonly Signature[];
-  /** One answer to getCompressionSignaturesForAddress, as the text of its `result`. @throws Refused */
+  /** One answer to getCompressionSignaturesForAddress, as the text of its `result`. @throws InvalidParams */
   page(params: FeedParams): string;
   sleep(): void;
   calm(): void;

@@ -1,5 +1,5 @@
 import type { Draw } from '../../support/random.ts';
-import { Refused } from '../properties/refused.ts';
+import { InvalidParams } from '../../support/scripted-api.ts';
 import type { Asset, LedgerState, Signature, TokenAccount } from './ledger.ts';
 
 /** How an API answers, the same throughout its life. */
@@ -37,7 +37,7 @@ export interface Source {
   night: number;
 }
 
-/** The text of the `result` of a request, as of a state of the ledger. @throws Refused */
+/** The text of the `result` of a request, as of a state of the ledger. @throws InvalidParams */
 export function answer(method: string, params: Params, source: Source): string {
   switch (method) {
     case 'getTokenAccounts':
@@ -49,7 +49,7 @@ export function answer(method: string, params: Params, source: Source): string {
     case 'getCompressionSignaturesForAddress':
       return listSignatures(params, source);
     default:
-      throw new Refused(`no method ${method}`);
+      throw new InvalidParams(`no method ${method}`);
   }
 }
 
@@ -77,7 +77,7 @@ interface Listed {
   text: string;
 }
 
-/** Ids descend unless they are asked for otherwise; the newest change is first where that is asked for. @throws Refused */
+/** Ids descend unless they are asked for otherwise; the newest change is first where that is asked for. @throws InvalidParams */
 function page(member: string, listed: readonly Listed[], params: Params, source: Source): string {
   const { slot } = source.state;
   const { mostRecords, lastCursor } = source.manner;
@@ -92,12 +92,12 @@ function page(member: string, listed: readonly Listed[], params: Params, source:
   return `{"last_indexed_slot":${slot},"total":${items.length},"limit":${limit},"${member}":[${texts}]${next}}`;
 }
 
-/** What of a list lies behind the cursor and within the bounds, in order. @throws Refused */
+/** What of a list lies behind the cursor and within the bounds, in order. @throws InvalidParams */
 function selectListed(listed: readonly Listed[], params: Params, source: Source): Listed[] {
   const { bounds } = source.manner;
   const { cursor, after, before, sortBy } = params;
   if (bounds === 'refused' && (after ?? before) !== undefined)
-    throw new Refused('unknown field `before`, expected `cursor`');
+    throw new InvalidParams('unknown field `before`, expected `cursor`');
   const ascending = sortBy?.sortBy === 'id' && sortBy.sortDirection === 'asc';
   const recent = sortBy !== undefined && sortBy.sortBy !== 'id';
   const upwards = (a: Listed, b: Listed) => (a.id < b.id ? -1 : 1);
@@ -113,10 +113,10 @@ function writeCursor(place: string, { night }: Source): string {
   return Buffer.from(`${night} ${place}`).toString('hex');
 }
 
-/** @throws Refused */
+/** @throws InvalidParams */
 function readCursor(cursor: string, { night, manner }: Source): string {
   const [from, place] = Buffer.from(cursor, 'hex').toString().split(' ');
-  if (manner.cursors === 'one night' && from !== String(night)) throw new Refused('Invalid cursor');
+  if (manner.cursors === 'one night' && from !== String(night)) throw new InvalidParams('Invalid cursor');
   return place!;
 }
 

@@ -1,7 +1,5 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createDraw, type Draw } from '../../support/random.ts';
-import { Refused } from '../properties/refused.ts';
+import { JsonText, RawReply, startScriptedApi } from '../../support/scripted-api.ts';
 import type { Ledger } from './ledger.ts';
 import { answer, type Manner, type Params } from './ledger-answers.ts';
 
@@ -47,36 +45,25 @@ export async function startLedgerServer(ledger: Ledger, manner: Manner, seed: nu
   let weather = calm;
   let requests = 0;
   let night = 0;
-  const server = createServer(async (request, response) => {
-    // The tests move the clock of the program, and answers would tell the time.
-    response.sendDate = false;
-    const { id, method, params } = await readCall(request);
+  const api = await startScriptedApi({ sendsDate: false });
+  api.setScript(({ operation, params }) => {
     requests += 1;
-    if (draw.chance(weather.fails)) return void response.writeHead(503).end('busy');
+    if (draw.chance(weather.fails)) return new RawReply('busy', 503, 'text/plain');
     if (draw.chance(weather.moves)) ledger.change(draw, draw.between(1, 2));
     const state = drawState(draw, ledger, weather);
-    try {
-      const result = answer(method, params, { state, manner, night });
-      answered.push({ method, params, behind: state.slot < ledger.now().slot });
-      send(response, id, `"result":${result}`);
-    } catch (error) {
-      if (!(error instanceof Refused)) throw error;
-      send(response, id, `"error":${JSON.stringify({ code: -32602, message: error.message })}`);
-    }
+    const result = answer(operation, params, { state, manner, night });
+    answered.push({ method: operation, params, behind: state.slot < ledger.now().slot });
+    return new JsonText(result);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: api.url,
     answered,
     requests: () => requests,
     beginNight(now) {
       weather = now;
       night += 1;
     },
-    close() {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(() => resolve()));
-    },
+    close: api.close,
   };
 }
 
@@ -85,15 +72,4 @@ function drawState(draw: Draw, ledger: Ledger, { lags }: Weather) {
   const newest = ledger.now();
   if (!draw.chance(lags)) return newest;
   return ledger.at(newest.slot - draw.pick([1, 3, 40]));
-}
-
-async function readCall(request: IncomingMessage): Promise<{ id: unknown; method: string; params: Params }> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return JSON.parse(Buffer.concat(chunks).toString());
-}
-
-function send(response: ServerResponse, id: unknown, said: string): void {
-  response.writeHead(200, { 'content-type': 'application/json' });
-  response.end(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},${said}}`);
 }

@@ -1,7 +1,7 @@
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readRows } from '../../e2e/night.ts';
 import { createDraw } from '../../support/random.ts';
+import { readRows } from '../../support/rows.ts';
 import { compareEverything } from '../crash/content.ts';
 import { checkEnd } from './check-tables.ts';
 import type { CommandEnded, Installation } from './installation.ts';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { readRows } from '../../e2e/night.ts';
 import { createDraw } from '../../support/random.ts';
+import { readRows } from '../../support/rows.ts';
 import { checkAlways, checkProgress } from './check-tables.ts';
 import { type CommandEnded, type Installation, openInstallation } from './installation.ts';
 import { firstSettings, type JobSettings, lakeTables } from './job-settings.ts';

@@ -1,14 +1,8 @@
 import { expect, test } from 'vitest';
 import { KeyRefused } from '../../../src/errors.ts';
+import { clientOf, operation, readJson } from '../../support/api-client.ts';
+import { reply, replyResult, startServer } from '../../support/http-server.ts';
 import { ledgerAt, listJobs } from '../../support/list-ledger.ts';
-import {
-  clientOf,
-  operation,
-  readJson,
-  reply,
-  replyResult,
-  startServer,
-} from '../../support/local-server.ts';
 import { openInstallation } from '../../support/nights.ts';
 import { RawReply } from '../../support/scripted-api.ts';
 
@@ -21,7 +15,7 @@ const fee = operation({ name: 'getPriorityFeeEstimate', pool: 'fee' });
 const fifty = Array.from({ length: 50 }, (_, n) => n);
 
 test('a wrong key costs one request of each interface, however many wait', async () => {
-  const { url, seen } = await startServer((_, response) =>
+  const { url, requests } = await startServer((_, response) =>
     reply(response, 401, { error: 'invalid api key' }),
   );
   const { client } = clientOf(url);
@@ -32,10 +26,10 @@ test('a wrong key costs one request of each interface, however many wait', async
   );
   const ended = await Promise.allSettled(sent);
   expect(ended.every((one) => one.status === 'rejected' && one.reason instanceof KeyRefused)).toBe(true);
-  expect(seen.map(({ url }) => url.includes('/v1/wallet')).sort()).toEqual([false, true]);
+  expect(requests.map(({ url }) => url.includes('/v1/wallet')).sort()).toEqual([false, true]);
   // What comes later knows it, too.
   await expect(client.send(das, {}, readJson)).rejects.toBeInstanceOf(KeyRefused);
-  expect(seen.length).toBe(2);
+  expect(requests.length).toBe(2);
 });
 
 test.each([
@@ -45,7 +39,7 @@ test.each([
 ])('the others go as soon as the first one has %s', async (_, status) => {
   let inFlight = 0;
   const together: number[] = [];
-  const { url, seen } = await startServer(async (request, response) => {
+  const { url, requests } = await startServer(async (request, response) => {
     inFlight += 1;
     together.push(inFlight);
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -57,7 +51,7 @@ test.each([
   const { client } = clientOf(url);
   const ended = await Promise.allSettled(fifty.map(() => client.send(das, {}, readJson)));
   expect(ended.filter((one) => one.status === 'rejected').length).toBe(status === 400 ? 1 : 0);
-  expect(seen.length).toBe(status === 503 ? 51 : 50);
+  expect(requests.length).toBe(status === 503 ? 51 : 50);
   expect(together.slice(0, 2), 'alone, then together').toEqual([1, 1]);
   expect(Math.max(...together)).toBeGreaterThan(2);
 });
@@ -86,4 +80,4 @@ test('a run with a wrong key ends with 77 after one request of each interface', 
   expect(code).toBe(77);
   expect(calls.length).toBeLessThanOrEqual(2);
   expect((await place.night(ledgerAt(1000))).code).toBe(0);
-}, 60_000);
+});

@@ -12,23 +12,15 @@ import {
 } from '../../../src/api/api-key.ts';
 import { createClient } from '../../../src/api/client.ts';
 import { scanFolder } from '../../chaos/faults/scan.ts';
+import { canary, errorOf, operation, readJson } from '../../support/api-client.ts';
+import { type HttpRequest, reply, replyResult, startServer } from '../../support/http-server.ts';
 import { echoesOf } from '../../support/key-echoes.ts';
-import {
-  canary,
-  errorOf,
-  operation,
-  readJson,
-  reply,
-  replyResult,
-  type Seen,
-  startServer,
-} from '../../support/local-server.ts';
 import { runProgram } from '../../support/program.ts';
 
 const encoded = encodeURIComponent(canary);
 
 /** What the server sees of a JSON-RPC request at `/base`, by `api.auth`. */
-const modes: Record<string, (seen: Seen) => string | undefined> = {
+const modes: Record<string, (request: HttpRequest) => string | undefined> = {
   query: ({ url }) => (url === `/base/?api-key=${encoded}` ? canary : url),
   'query:token': ({ url }) => (url === `/base/?token=${encoded}` ? canary : url),
   'header:X-Token': ({ url, headers }) => (url === '/base/' ? String(headers['x-token']) : url),
@@ -79,11 +71,11 @@ test.each([
 describe.each(Object.entries(modes))('the key as %s', (mode, keyOf) => {
   test('is where the provider wants it, and in no error and no log line whatever the answer repeats', async () => {
     const answers = Object.values(echoesOf(canary));
-    const { url, seen } = await startServer((one, response) => {
+    const { url, requests } = await startServer((one, response) => {
       // Pages that repeat the key, or the whole URL of the request; then an error that does.
-      const echo = answers[seen.length % answers.length]!;
+      const echo = answers[requests.length % answers.length]!;
       const text = `${echo} of ${one.url}`;
-      if (seen.length <= 4) return replyResult(response, one, { items: [{ id: text }] });
+      if (requests.length <= 4) return replyResult(response, one, { items: [{ id: text }] });
       return reply(response, 400, { error: { code: -32602, message: text } });
     });
     const attempts: unknown[] = [];
@@ -93,8 +85,8 @@ describe.each(Object.entries(modes))('the key as %s', (mode, keyOf) => {
       const said = inspect([error, attempts, client], { depth: 9, showHidden: true });
       for (const text of listSecrets()) expect(said).not.toContain(text);
     }
-    expect(seen.length).toBeGreaterThan(answers.length);
-    for (const one of seen) expect(keyOf(one)).toBe(canary);
+    expect(requests.length).toBeGreaterThan(answers.length);
+    for (const one of requests) expect(keyOf(one)).toBe(canary);
     await client.close();
   });
 
@@ -110,7 +102,7 @@ describe.each(Object.entries(modes))('the key as %s', (mode, keyOf) => {
         expect(inspect(error, { depth: 9, showHidden: true })).not.toContain(text);
       await client.close();
     }
-    expect(elsewhere.seen).toEqual([]);
+    expect(elsewhere.requests).toEqual([]);
   });
 
   // Whole runs, for those that are new on the wire.
@@ -118,13 +110,15 @@ describe.each(Object.entries(modes))('the key as %s', (mode, keyOf) => {
     'comes from .env beside the config; a run prints and keeps it nowhere',
     async () => {
       const page = { context: { slot: 5 }, value: { items: [], cursor: null } };
-      const { url, seen } = await startServer((one, response) => {
+      const { url, requests } = await startServer((one, response) => {
         const echo = `${canary} at ${one.url}`;
-        if (seen.length === 1) return reply(response, 500, echo);
+        if (requests.length === 1) return reply(response, 500, echo);
         // A page that repeats the key is refused, and asked for again.
-        if (seen.length === 2)
+        if (requests.length === 2)
           return replyResult(response, one, { ...page, value: { items: [{ signature: echo }] } });
-        return seen.length === 3 ? replyResult(response, one, page) : reply(response, 401, { error: echo });
+        return requests.length === 3
+          ? replyResult(response, one, page)
+          : reply(response, 401, { error: echo });
       });
       writeFileSync(
         join(folder, 'ledgerlake.yaml'),
@@ -140,8 +134,8 @@ describe.each(Object.entries(modes))('the key as %s', (mode, keyOf) => {
       for (const args of [['run'], ['call', 'getLatestCompressionSignatures'], ['status', '--json']])
         said.push(await runProgram([...args, '--log-level', 'debug'], { cwd: folder }));
       expect(said.map(({ code }) => code)).toEqual([0, 77, 0]);
-      expect(seen.map(keyOf)).toEqual(seen.map(() => canary));
-      expect(seen).toHaveLength(4);
+      expect(requests.map(keyOf)).toEqual(requests.map(() => canary));
+      expect(requests).toHaveLength(4);
       for (const { stdout, stderr } of said)
         for (const text of listSecrets()) expect(stdout + stderr).not.toContain(text);
       rmSync(join(folder, '.env'));

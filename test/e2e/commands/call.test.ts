@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { reply, startServer } from '../../support/local-server.ts';
+import { reply, startServer } from '../../support/http-server.ts';
 import { runProgram, startProgram } from '../../support/program.ts';
 
 let root: string;
@@ -16,13 +16,16 @@ const group = JSON.stringify({ groupKey: 'collection', groupValue: 'g', limit: 2
 
 test('the result is printed byte for byte, and the request is what was asked', async () => {
   const result = '{ "items":[ {"supply":18446744073709551615, "x":1.50,\n "u":"\\u00e9"}]\t,"cursor":null}';
-  const { url, seen } = await startServer((request, response) =>
+  const { url, requests } = await startServer((request, response) =>
     reply(response, 200, `{"jsonrpc":"2.0", "result": ${result} ,"id":"${request.id}"}`),
   );
   const env = { LEDGERLAKE_RPC_URL: url, LEDGERLAKE_API_KEY: 'canary-key-17' };
   const { code, stdout, stderr } = await runProgram(['call', 'getAssetsByGroup', group], { cwd: root, env });
   expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: `${result}\n`, stderr: '' });
-  expect(JSON.parse(seen[0]!.body)).toMatchObject({ method: 'getAssetsByGroup', params: JSON.parse(group) });
+  expect(JSON.parse(requests[0]!.body)).toMatchObject({
+    method: 'getAssetsByGroup',
+    params: JSON.parse(group),
+  });
   expect(await readdir(root)).toEqual([]);
 });
 
@@ -70,7 +73,7 @@ test('without a URL the sandbox answers, says so, and leaves no file', async () 
 });
 
 test('every problem of the parameters is told before anything is sent', async () => {
-  const { url, seen } = await startServer((_, response) => reply(response, 500, {}));
+  const { url, requests } = await startServer((_, response) => reply(response, 500, {}));
   const env = { LEDGERLAKE_RPC_URL: url, LEDGERLAKE_API_KEY: 'canary-key-17' };
   const call = async (...args: string[]) => {
     const { code, stdout, stderr } = await runProgram(['call', ...args], { cwd: root, env });
@@ -85,7 +88,7 @@ test('every problem of the parameters is told before anything is sent', async ()
   expect(await call('getAssetByGroup')).toContain('did you mean "getAssetsByGroup"?');
   expect(await call('getAssetsByGroup', '{"groupKey":')).toContain('are not JSON');
   expect(await call('getAssetsByGroup', '[]')).toContain('not a JSON object');
-  expect(seen).toEqual([]);
+  expect(requests).toEqual([]);
 });
 
 test('a sandbox of its own serves the pipeline until it is told to stop', async () => {

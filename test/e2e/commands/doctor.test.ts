@@ -2,8 +2,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { canary } from '../../support/api-client.ts';
+import { type Respond, reply, replyResult, startServer } from '../../support/http-server.ts';
 import { echoesOf } from '../../support/key-echoes.ts';
-import { canary, type Respond, reply, replyResult, startServer } from '../../support/local-server.ts';
 import { runProgram } from '../../support/program.ts';
 
 let folder: string;
@@ -21,28 +22,28 @@ const fast = ['das', 'compression', 'proof', 'fee', 'wallet'].map((pool) => `${p
 
 /** `doctor` against a server that answers so. */
 async function doctorAt(respond: Respond, args: string[] = [], config = '') {
-  const { url, seen } = await startServer(respond);
+  const { url, requests } = await startServer(respond);
   writeFileSync(join(folder, 'ledgerlake.yaml'), `api:\n  limits: { ${fast.join(', ')} }\n${config}`);
   const env = { LEDGERLAKE_RPC_URL: url, LEDGERLAKE_WALLET_URL: url, LEDGERLAKE_API_KEY: canary };
   const ended = await runProgram(['doctor', ...args], { cwd: folder, env });
   for (const echo of Object.values(echoesOf(canary))) expect(ended.stdout + ended.stderr).not.toContain(echo);
-  return { ...ended, seen, url };
+  return { ...ended, requests, url };
 }
 
-const healthy: Respond = (seen, response) => {
+const healthy: Respond = (request, response) => {
   const headers = {
     'x-ratelimit-limit': '50',
     'ratelimit-remaining': `49 of ${canary}`,
     date: new Date().toUTCString(),
   };
-  if (seen.method === 'GET') return reply(response, 404, { error: 'Not found', code: 404 }, headers);
-  return reply(response, 200, { jsonrpc: '2.0', id: seen.id, result: null }, headers);
+  if (request.method === 'GET') return reply(response, 404, { error: 'Not found', code: 404 }, headers);
+  return reply(response, 200, { jsonrpc: '2.0', id: request.id, result: null }, headers);
 };
 
 test('one request an interface: what the provider answered, how fast, by which clock, and its limits', async () => {
-  const { code, stdout, stderr, seen, url } = await doctorAt(healthy);
+  const { code, stdout, stderr, requests, url } = await doctorAt(healthy);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(seen.map(({ method, body }) => [method, body && JSON.parse(body).method])).toEqual([
+  expect(requests.map(({ method, body }) => [method, body && JSON.parse(body).method])).toEqual([
     ['POST', 'getAsset'],
     ['GET', ''],
   ]);
@@ -64,9 +65,9 @@ test('one request an interface: what the provider answered, how fast, by which c
 });
 
 test('--offline asks nothing', async () => {
-  const { code, seen } = await doctorAt(healthy, ['--offline']);
+  const { code, requests } = await doctorAt(healthy, ['--offline']);
   expect(code).toBe(0);
-  expect(seen).toEqual([]);
+  expect(requests).toEqual([]);
 });
 
 test('a key that is refused: 77, where it is from and how it was sent', async () => {
@@ -81,7 +82,7 @@ test('a key that is refused: 77, where it is from and how it was sent', async ()
 
 test('with the key in the path, a path that is not there is a wrong key first of all', async () => {
   const { code, stdout } = await doctorAt(
-    (seen, response) => reply(response, 404, `nothing at ${seen.url}`),
+    (request, response) => reply(response, 404, `nothing at ${request.url}`),
     [],
     '  auth: { rpc: path }\n',
   );
@@ -102,10 +103,10 @@ test.each<[string, Respond, number, string]>([
   ['a throttle', (_, response) => reply(response, 429, 'slow down'), 0, 'asked too often: slow down'],
   [
     'a method that is not there',
-    (seen, response) =>
+    (request, response) =>
       reply(response, 200, {
         jsonrpc: '2.0',
-        id: seen.id,
+        id: request.id,
         error: { code: -32601, message: 'Method not found' },
       }),
     0,
@@ -127,7 +128,7 @@ test('nobody there, a clock that is wrong, and a budget that does not last', asy
   expect(ended.stdout).toContain('  curl -I http://127.0.0.1:9\n');
   const date = new Date(Date.now() - 3_600_000).toUTCString();
   const late = await doctorAt(
-    (seen, response) => reply(response, 200, { jsonrpc: '2.0', id: seen.id, result: null }, { date }),
+    (request, response) => reply(response, 200, { jsonrpc: '2.0', id: request.id, result: null }, { date }),
     [],
     '  monthly_credits: 5\n',
   );
@@ -153,7 +154,7 @@ test('jobs with a mistake, and none at all', async () => {
 
 test('--methods: the credits first, then each method once, and what came of it', async () => {
   mkdirSync(join(folder, 'data'));
-  const { code, stdout, stderr, seen } = await doctorAt(
+  const { code, stdout, stderr, requests } = await doctorAt(
     (one, response) => {
       const method = one.body === '' ? '' : JSON.parse(one.body).method;
       const refuse = (status: number, code: number, message: string) =>
@@ -170,7 +171,7 @@ test('--methods: the credits first, then each method once, and what came of it',
   );
   expect(code).toBe(0);
   expect(stderr).toBe('ledgerlake: 23 methods are asked once, which costs 851 credits\n');
-  expect(seen).toHaveLength(23);
+  expect(requests).toHaveLength(23);
   const rowOf = (name: string) => stdout.split('\n').find((line) => line.startsWith(`${name} `)) ?? '';
   expect(rowOf('getAssetsByGroup')).toMatch(/ yes /);
   expect(rowOf('getAsset')).toMatch(/ yes, nothing under this id /);

@@ -2,9 +2,9 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Explanation } from '../../../src/status/explanation.ts';
-import { type CliPlace, openCliPlace } from '../../support/cli-place.ts';
 import { JsonText, type Script } from '../../support/scripted-api.ts';
 import { answerList } from '../../support/scripted-list.ts';
+import { openScriptable, type ScriptedWorkplace } from '../../support/workplace.ts';
 
 const key = (name: string) => name.padEnd(43, '1');
 const [ann, bea, cat, owner, mint] = ['Ann', 'Bea', 'Cat', 'Who', 'Mint'].map(key) as [
@@ -34,8 +34,8 @@ const accounts =
           `{"last_indexed_slot":${slot},"total":${records.length},"limit":1000,"token_accounts":[${call.params.cursor === undefined ? records : ''}]${call.params.cursor === undefined ? ',"cursor":"c1"' : ''}}`,
         );
 
-async function explain(place: CliPlace, ...args: string[]): Promise<Explanation> {
-  const { code, stdout, stderr } = await place.cli(['explain', ...args, '--json']);
+async function explain(place: ScriptedWorkplace, ...args: string[]): Promise<Explanation> {
+  const { code, stdout, stderr } = await place.cli('explain', ...args, '--json');
   expect(code, stderr).toBe(0);
   return JSON.parse(stdout) as Explanation;
 }
@@ -43,7 +43,7 @@ async function explain(place: CliPlace, ...args: string[]): Promise<Explanation>
 const most = '18446744073709551615';
 
 test('a row is led back to the answers that made it, with their own text, and to its former versions', async () => {
-  const place = await openCliPlace({ 'jobs/tokens.yaml': tokens, 'jobs/balances.yaml': balances });
+  const place = await openScriptable({ 'jobs/tokens.yaml': tokens, 'jobs/balances.yaml': balances });
   const nights = [
     [account(ann, '1'), account(bea, '5')],
     [account(ann, most), account(bea, '5')],
@@ -51,7 +51,7 @@ test('a row is led back to the answers that made it, with their own text, and to
   ];
   for (const [n, records] of nights.entries()) {
     place.answer(accounts((n + 1) * 1000, ...records));
-    expect(await place.cli(['run'])).toMatchObject({ code: 0 });
+    expect(await place.nextDay('run')).toMatchObject({ code: 0 });
   }
   const runs = await place.rows<{ run_id: string }>('select run_id from meta.runs order by 1');
   const [, second, third] = runs.map(({ run_id }) => run_id);
@@ -78,7 +78,7 @@ test('a row is led back to the answers that made it, with their own text, and to
     account(ann, most),
     account(ann, '1'),
   ]);
-  const { stdout } = await place.cli(['explain', 'token_accounts', ann]);
+  const { stdout } = await place.cli('explain', 'token_accounts', ann);
   expect(stdout).toContain(`amount 1 → ${most}`);
   expect(stdout).toContain(account(ann, most));
 
@@ -89,9 +89,9 @@ test('a row is led back to the answers that made it, with their own text, and to
 
   // Two nights without it.
   place.answer(accounts(4000, account(ann, most), account(bea, '5')));
-  await place.cli(['run']);
+  await place.nextDay('run');
   place.answer(accounts(5000, account(ann, most), account(bea, '5')));
-  await place.cli(['run']);
+  await place.nextDay('run');
   const gone = await explain(place, 'token_accounts', cat);
   expect(gone).toMatchObject({ state: 'gone', versions: [{ gone_reason: 'zero_or_closed' }] });
   expect(gone.reasons.join(' ')).toContain('hides zero balances');
@@ -105,7 +105,7 @@ test('a row is led back to the answers that made it, with their own text, and to
 });
 
 test('mistakes are told: an unknown table or key, part of a key that several rows have', async () => {
-  const place = await openCliPlace({ 'jobs/tokens.yaml': tokens, 'jobs/balances.yaml': balances });
+  const place = await openScriptable({ 'jobs/tokens.yaml': tokens, 'jobs/balances.yaml': balances });
   place.answer((call) =>
     call.operation === 'walletBalances'
       ? answerList(
@@ -115,9 +115,9 @@ test('mistakes are told: an unknown table or key, part of a key that several row
         )
       : accounts(1000, account(ann, '1'))(call),
   );
-  await place.cli(['run']);
+  await place.nextDay('run');
   const said = async (...args: string[]) => {
-    const { code, stderr } = await place.cli(['explain', ...args]);
+    const { code, stderr } = await place.cli('explain', ...args);
     expect(code).toBe(2);
     return stderr;
   };

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { reply, startServer } from '../../support/local-server.ts';
+import { reply, startServer } from '../../support/http-server.ts';
 import { runProgram } from '../../support/program.ts';
 
 const id = '6f1f3a52-0d1b-4c8e-8a57-0d2f4b6c8e77';

@@ -9,9 +9,7 @@ import { listBlocks, root } from '../../support/documents.ts';
 const copied = ['Makefile', 'package.json', 'package-lock.json', 'dist', 'jobs', 'scripts', 'sql', 'src'];
 
 /** Every other command of the documents runs in this process: transcripts.test.ts. */
-test('the first two commands of the README, as they stand there, in a copy', {
-  timeout: 240_000,
-}, async () => {
+test('the first two commands of the README, as they stand there, in a copy', async () => {
   const [demo, query] = listBlocks('README.md', 'sh');
   expect([demo, query]).toEqual(['make demo\n', expect.stringMatching(/^npx ledgerlake sql /)]);
   const copy = await copyRepository();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { startSandbox } from '../../../src/sandbox/server.ts';
 import { root } from '../../support/documents.ts';
-import { openWorkplace, type Workplace } from '../night.ts';
+import { openWorkplace, type Workplace } from '../../support/workplace.ts';
 
 const folder = join(root, 'docs/examples/sql');
 const queries = readdirSync(folder).filter((name) => name.endsWith('.sql'));
@@ -42,7 +42,7 @@ beforeAll(async () => {
   }
   await sandbox.close();
   return () => place.remove();
-}, 120_000);
+});
 
 test.each(queries)('%s gives rows', async (name) => {
   const sql = readFileSync(join(folder, name), 'utf8');

@@ -49,5 +49,4 @@ test.each([
     }
     expect(await listSegments(folder.landing)).toEqual(landed);
   },
-  60_000,
 );

@@ -1,9 +1,8 @@
-import { describe, expect, test, vi } from 'vitest';
-import { compareTables, type Installation, openInstallation } from '../../support/nights.ts';
+import { describe, expect, test } from 'vitest';
+import { type Installation, openInstallation } from '../../support/nights.ts';
+import { compareTables } from '../../support/rows.ts';
 import type { Call, Script } from '../../support/scripted-api.ts';
 import { answerList } from '../../support/scripted-list.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const jobs = (more = '') => ({
   'jobs/feed.yaml': `describe: test\nmethod: getLatestCompressionSignatures\npage_size: 50\nsince: { slot: 1000 }\n${more}`,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { compareTables, openInstallation } from '../../support/nights.ts';
+import { openInstallation } from '../../support/nights.ts';
+import { compareTables } from '../../support/rows.ts';
 import { type Call, RawReply, RpcError } from '../../support/scripted-api.ts';
 import { answerList } from '../../support/scripted-list.ts';
 

@@ -1,11 +1,9 @@
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { type Installation, openInstallation } from '../../support/nights.ts';
 import type { Call, Script } from '../../support/scripted-api.ts';
 import { answerList } from '../../support/scripted-list.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const key = (name: string) => name.padEnd(43, '1');
 const [mint, owner] = [key('Mint'), key('Who')];

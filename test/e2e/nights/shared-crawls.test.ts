@@ -1,10 +1,9 @@
-import { expect, test, vi } from 'vitest';
-import { compareTables, openInstallation } from '../../support/nights.ts';
+import { expect, test } from 'vitest';
+import { openInstallation } from '../../support/nights.ts';
+import { compareTables } from '../../support/rows.ts';
 import { type Call, RpcError, type Script } from '../../support/scripted-api.ts';
 import { answerList } from '../../support/scripted-list.ts';
 import { answerWallets, type WalletLedger, walletKey } from '../../support/wallet-ledger.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const [ann, bob] = [walletKey('Ann'), walletKey('Bob')];
 const accounts = (owners: readonly string[], more = '') =>

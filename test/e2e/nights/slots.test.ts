@@ -1,9 +1,8 @@
-import { describe, expect, test, vi } from 'vitest';
-import { compareTables, type Installation, openInstallation } from '../../support/nights.ts';
+import { describe, expect, test } from 'vitest';
+import { type Installation, openInstallation } from '../../support/nights.ts';
+import { compareTables } from '../../support/rows.ts';
 import type { Call, Script } from '../../support/scripted-api.ts';
 import { answerList } from '../../support/scripted-list.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const key = (name: string) => name.padEnd(43, '1');
 const jobs = {

@@ -1,9 +1,7 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { openInstallation } from '../../support/nights.ts';
 import type { Call } from '../../support/scripted-api.ts';
 import { answerList } from '../../support/scripted-list.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const key = (name: string) => name.padEnd(43, '1');
 const jobs = {

@@ -1,5 +1,6 @@
-import { describe, expect, test, vi } from 'vitest';
-import { compareTables, type Installation, openInstallation } from '../../support/nights.ts';
+import { describe, expect, test } from 'vitest';
+import { type Installation, openInstallation } from '../../support/nights.ts';
+import { compareTables } from '../../support/rows.ts';
 import { type Call, RawReply, type Script } from '../../support/scripted-api.ts';
 import {
   answerWallets,
@@ -9,8 +10,6 @@ import {
   type WalletLedger,
   walletKey,
 } from '../../support/wallet-ledger.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const [who, other, nobody] = [walletKey('Who'), walletKey('Uther'), walletKey('Nobody')];
 const pageSize = 5;

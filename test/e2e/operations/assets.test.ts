@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Truth } from '../../../src/sandbox/world-truth.ts';
 import { leadsToRoot } from '../../support/merkle.ts';
+import { openScripted } from '../../support/workplace.ts';
 import { at, parseExact } from '../exact-json.ts';
 import { type ExpectedRow, expectAsset } from '../expected-rows.ts';
-import { openCannedPlace } from '../night.ts';
 import { differences, type Row, readQuarantine, readTable } from '../table-rows.ts';
 import { countOddRows, every, freshAddress, openLedger, printed, readFacts, values } from './ledger.ts';
 
@@ -82,7 +82,7 @@ test('an inscription that is gone is gone, but only when it was asked for', asyn
     `describe: test\nmethod: getAsset\nparams: {id: ${id}, options: {showInscription: ${show}}}\n`;
   const answer = () =>
     `{"last_indexed_slot":${slot},"interface":"V1_NFT","id":"${id}","burnt":false${inscription}}`;
-  const place = await openCannedPlace(answer, { 'jobs/asset.yaml': job(true) });
+  const place = await openScripted(answer, { 'jobs/asset.yaml': job(true) });
   const file = join(place.root, 'jobs/asset.yaml');
   const stored = () => place.rows('select inscription, inscription_slot from assets');
   await place.mustRun();
@@ -149,7 +149,7 @@ describe('getAssetProofBatch', () => {
     const [asked, other] = ['asked', 'other'].map(freshAddress);
     const answer = () => `{"${other}":{"last_indexed_slot":7,"proof":[]}}`;
     const job = `describe: test\nmethod: getAssetProofBatch\nfor_each: {ids: {values: [${asked}]}}\n`;
-    const place = await openCannedPlace(answer, { 'jobs/proofs.yaml': job });
+    const place = await openScripted(answer, { 'jobs/proofs.yaml': job });
     const { code, report } = await place.run();
     expect({ code, refused: report.published.refused }).toMatchObject({
       code: 4,

@@ -54,4 +54,4 @@ test('the example jobs are valid beside the shipped ones, run, and bring what th
   const added = [...truth.compressionTransactions()].length - transactions.length;
   const next = await night.mustRun('compression-signatures', 'compression-transactions');
   expect(next.jobs['compression-transactions']?.tasks).toBe(added);
-}, 120_000);
+});

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { openSandboxWorkplace } from '../../support/workplace.ts';
 import { bookkeeping } from './ledger.ts';
-import { openPlace } from './place.ts';
 
 type Columns = Record<string, unknown>;
 
 describe('getPriorityFeeEstimate', () => {
   test('rows: a series, one an answer, every level', async () => {
-    const one = await openPlace({ seed: 33 });
+    const one = await openSandboxWorkplace({ seed: 33 });
     const fees = one.sandbox.world.truth();
     const [first, second] = [...fees.owners()] as [string, string];
     const options = '{ includeAllPriorityFeeLevels: true }';
@@ -50,7 +50,7 @@ describe('getPriorityFeeEstimate', () => {
       );
       const high = `{"accountKeys":["${second}"],"options":{"priorityLevel":"High"}}`;
       expected.push(row([second], high, [fees.priorityFees([second]).high]));
-      await one.run();
+      await one.mustRun();
     }
     const rows = await one.rows<Columns>('from priority_fees order by run_id, estimate is not null');
     const own = rows.map((columns) =>

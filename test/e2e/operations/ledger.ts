@@ -5,8 +5,8 @@ import type { CompressedAccountTruth } from '../../../src/sandbox/truth-compress
 import type { WorldOptions } from '../../../src/sandbox/world.ts';
 import type { Truth } from '../../../src/sandbox/world-truth.ts';
 import { type Ended, runProgram } from '../../support/program.ts';
+import { openWorkplace, type Workplace } from '../../support/workplace.ts';
 import { at, canonical, parseExact, textOf } from '../exact-json.ts';
-import { openWorkplace, type Workplace } from '../night.ts';
 import { startRecorder } from '../recorder.ts';
 import type { Row } from '../table-rows.ts';
 

@@ -5,7 +5,7 @@ import { listOperations } from '../../../src/operations/catalogue.ts';
 import type { Operation } from '../../../src/operations/operation.ts';
 import type { Truth } from '../../../src/sandbox/world-truth.ts';
 import { readTableSpecs } from '../../../src/warehouse/table-spec.ts';
-import { makePlace, type Place } from './place.ts';
+import { makeSandboxWorkplace, type SandboxWorkplace } from '../../support/workplace.ts';
 
 /** Every operation of the interface documents, and what of it is really there: each cell is found out, none is listed. */
 interface Cells {
@@ -32,17 +32,17 @@ const documented = [
 ].flatMap((line) => line.split(' '));
 
 const root = new URL('../../..', import.meta.url).pathname;
-let place: Place;
+let place: SandboxWorkplace;
 let calls: Map<string, Record<string, unknown>>;
 
 beforeAll(async () => {
-  place = await makePlace({ seed: 51, assets: 500, owners: 40 });
+  place = await makeSandboxWorkplace({ seed: 51, assets: 500, owners: 40 });
   calls = chooseParams(place);
-}, 60_000);
+});
 afterAll(() => place.remove());
 
 /** Parameters of each operation for which the ledger has an answer. */
-function chooseParams({ sandbox }: Place): Map<string, Record<string, unknown>> {
+function chooseParams({ sandbox }: SandboxWorkplace): Map<string, Record<string, unknown>> {
   const truth = sandbox.world.truth();
   const assets = [...truth.assets()].filter(({ burnt, record }) => !burnt && /"interface"/.test(record));
   const asset = assets.find(({ id }) => truth.assetProof(id) !== null)!.id;
@@ -121,7 +121,7 @@ function groupApart(operations: readonly Operation[]): Operation[][] {
 
 /** One job an operation, in one place: what fills a table was brought by that operation. @returns those that did */
 async function tryJobs(operations: readonly Operation[]): Promise<string[]> {
-  const one = await makePlace({ seed: 51, assets: 500, owners: 40 });
+  const one = await makeSandboxWorkplace({ seed: 51, assets: 500, owners: 40 });
   try {
     for (const operation of operations) {
       const { webhookID } = calls.get(operation.name) as { webhookID?: string };
@@ -129,7 +129,7 @@ async function tryJobs(operations: readonly Operation[]): Promise<string[]> {
       if (operation.transport === 'webhook') await one.cli('webhook', 'enable', webhookID!);
       else await one.write({ [`jobs/${jobName(operation)}.yaml`]: jobOf(operation) });
     }
-    const { jobs } = await one.run();
+    const { jobs } = await one.mustRun();
     const filled: string[] = [];
     for (const operation of operations) {
       const { name, table, transport } = operation;
@@ -169,7 +169,7 @@ function columnsOf(id: unknown): string {
 }
 
 /** Tests that compare whole rows with the sandbox's truth, and the operations they name. */
-const truthTests = ['test/operations', 'test/e2e'].flatMap((folder) =>
+const truthTests = ['test/e2e/operations', 'test/e2e'].flatMap((folder) =>
   readdirSync(join(root, folder))
     .filter((file) => file.endsWith('.test.ts') && file !== 'matrix.test.ts')
     .map((file) => readFileSync(join(root, folder, file), 'utf8'))
@@ -236,4 +236,4 @@ test('every operation is callable, brings rows that equal the truth, is served, 
     Object.entries(cells).flatMap(([cell, is]) => (is ? [] : `${name}: ${cell}`)),
   );
   expect(missing).toEqual([]);
-}, 300_000);
+});

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { historyTypes } from '../../../src/operations/rest-operations.ts';
 import type { WalletTransactionTruth } from '../../../src/sandbox/truth-wallets.ts';
-import { makePlace, type Place } from './place.ts';
+import { makeSandboxWorkplace, type SandboxWorkplace } from '../../support/workplace.ts';
 
 /** `ledgerlake call` prints what the ledger says, byte for byte: the expected text is put together from the truth. */
-let place: Place;
+let place: SandboxWorkplace;
 let wallet: string;
 /** A wallet whose transfers and history are many. */
 let busy: string;
 let transactions: WalletTransactionTruth[];
 
 beforeAll(async () => {
-  place = await makePlace({ seed: 31 });
+  place = await makeSandboxWorkplace({ seed: 31 });
   const truth = place.sandbox.world.truth();
   const owners = [...truth.owners()];
   busy = owners.reduce((most, one) =>
@@ -19,7 +19,7 @@ beforeAll(async () => {
   );
   wallet = owners.find((one) => truth.walletIdentity(one) !== null && truth.walletFunding(one) !== null)!;
   transactions = truth.walletTransactions(busy);
-}, 60_000);
+});
 afterAll(() => place.remove());
 
 async function call(operation: string, params: Record<string, unknown>): Promise<string> {

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Truth } from '../../../src/sandbox/world-truth.ts';
+import { makeSandboxWorkplace, type SandboxWorkplace } from '../../support/workplace.ts';
 import { differences, type Row } from '../table-rows.ts';
 import { bookkeeping } from './ledger.ts';
-import { makePlace, type Place } from './place.ts';
 
 /** Jobs crawl the wallet interface; every column of every row is compared with the ledger's truth. */
-let place: Place;
+let place: SandboxWorkplace;
 let truth: Truth;
 let wallets: string[];
-let report: Awaited<ReturnType<Place['run']>>;
+let report: Awaited<ReturnType<SandboxWorkplace['mustRun']>>;
 
 const forEach = (method: string, param: string, more = '') =>
   `describe: test\nmethod: ${method}\nfor_each: { ${param}: { file: wallets.txt } }\n${more}`;
 
 beforeAll(async () => {
-  place = await makePlace({ seed: 32 });
+  place = await makeSandboxWorkplace({ seed: 32 });
   truth = place.sandbox.world.truth();
   wallets = [...truth.owners(), ...truth.outsiders()];
   await place.write({
@@ -30,8 +30,8 @@ beforeAll(async () => {
     'jobs/transfers.yaml': forEach('walletTransfers', 'wallet', 'page_size: 3\n'),
     'jobs/funding.yaml': forEach('walletFundedBy', 'wallet'),
   });
-  report = await place.run();
-}, 120_000);
+  report = await place.mustRun();
+});
 afterAll(() => place.remove());
 
 type Columns = Record<string, unknown>;
@@ -40,7 +40,7 @@ async function expectRows(
   table: string,
   key: string[],
   expected: readonly Columns[],
-  at: Place = place,
+  at: SandboxWorkplace = place,
 ): Promise<void> {
   const rows = await at.rows<Columns>(`from ${table}`);
   const byKey = (all: readonly Columns[]) =>
@@ -196,7 +196,7 @@ describe('walletFundedBy', () => {
 
 test('nothing was quarantined, and a second run over the quiet ledger changes no row', async () => {
   expect(await place.rows('from meta.quarantine')).toEqual([]);
-  const again = await place.run();
+  const again = await place.mustRun();
   for (const [table, counts] of Object.entries(again.published.tables)) {
     if (!table.startsWith('wallet_')) continue;
     expect({ table, ...counts }).toMatchObject({ inserted: 0, changed: 0, amended: 0, stale: 0 });
@@ -205,13 +205,13 @@ test('nothing was quarantined, and a second run over the quiet ledger changes no
 
 describe('walletIdentity', () => {
   test('rows: those that are known; an unknown wallet is a finished target without one', async () => {
-    const one = await makePlace({ seed: 32 }, {});
+    const one = await makeSandboxWorkplace({ seed: 32 }, {});
     try {
       await one.write({
         'jobs/wallets.txt': wallets.join('\n'),
         'jobs/who.yaml': forEach('walletIdentity', 'wallet'),
       });
-      const { jobs } = await one.run();
+      const { jobs } = await one.mustRun();
       const expected = wallets.flatMap(identityRow);
       expect(jobs.who).toMatchObject({ done: wallets.length, failed: 0, records: expected.length });
       await expectRows('wallet_identities', ['wallet'], expected, one);

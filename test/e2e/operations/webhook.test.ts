@@ -1,10 +1,9 @@
 import { mkdir, readdir, rename } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { startServer } from '../../support/http-server.ts';
 import { startProgram } from '../../support/program.ts';
-import { openPlace, type Place } from './place.ts';
+import { openSandboxWorkplace, type SandboxWorkplace } from '../../support/workplace.ts';
 
 const secret = 'Bearer canary-3f1d/"quoted"-ünïcode';
 const watched = '6f1f3a52-0d1b-4c8e-8a57-0d2f4b6c8e77';
@@ -12,31 +11,22 @@ const watched = '6f1f3a52-0d1b-4c8e-8a57-0d2f4b6c8e77';
 /** A receiver on loopback that answers as it is told, and the authorization values it was sent. */
 async function startReceiver() {
   const state = { status: 200, authorizations: [] as (string | undefined)[], bodies: [] as string[] };
-  const server = createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk) => {
-      body += chunk;
-    });
-    request.on('end', () => {
-      state.authorizations.push(request.headers.authorization);
-      state.bodies.push(body);
-      response.writeHead(state.status).end();
-    });
+  const { url } = await startServer(({ headers, body }, response) => {
+    state.authorizations.push(headers.authorization);
+    state.bodies.push(body);
+    response.writeHead(state.status).end();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
-  return { ...state, state, url: `http://127.0.0.1:${port}/hook` };
+  return { ...state, state, url: `${url}/hook` };
 }
 
 async function openWatched(authHeader = 'Bearer canary-3f1d'): Promise<{
-  place: Place;
+  place: SandboxWorkplace;
   receiver: Awaited<ReturnType<typeof startReceiver>>;
 }> {
   const receiver = await startReceiver();
-  const probe = await openPlace({ seed: 41 });
+  const probe = await openSandboxWorkplace({ seed: 41 });
   const accountAddresses = [...probe.sandbox.world.truth().owners()];
-  const place = await openPlace({
+  const place = await openSandboxWorkplace({
     seed: 41,
     webhooks: [{ webhookID: watched, webhookURL: receiver.url, accountAddresses, authHeader }],
   });
@@ -44,14 +34,14 @@ async function openWatched(authHeader = 'Bearer canary-3f1d'): Promise<{
 }
 
 /** Moves the ledger, and waits for what is delivered. */
-async function tick({ sandbox }: Place, n = 1): Promise<number> {
+async function tick({ sandbox }: SandboxWorkplace, n = 1): Promise<number> {
   const before = sandbox.webhooks.deliveries.length;
   sandbox.tick(n);
   await sandbox.webhooks.settled();
   return sandbox.webhooks.deliveries.length - before;
 }
 
-async function webhook(place: Place, action: string, id = watched) {
+async function webhook(place: SandboxWorkplace, action: string, id = watched) {
   const { code, stdout, stderr } = await place.cli('webhook', action, id, '--json');
   if (code !== 0) throw new Error(`exit ${code}: ${stderr}`);
   return JSON.parse(stdout) as Record<string, unknown>;
@@ -96,7 +86,7 @@ describe('setWebhookActive', () => {
     await place.write({
       'jobs/none.yaml': 'describe: t\nmethod: getLatestCompressionSignatures\nsince: {pages: 1}\n',
     });
-    const { published } = await place.run();
+    const { published } = await place.mustRun();
     expect(published.tables.webhooks).toMatchObject({ seen: 4, inserted: 2, changed: 2 });
     const records = place.sandbox.webhooks.records();
     const rows = await place.rows(
@@ -121,7 +111,7 @@ describe('setWebhookActive', () => {
     expect(rows).toEqual(expected);
     // A later change is a change of the row.
     await webhook(place, 'enable');
-    expect((await place.run()).published.tables.webhooks).toMatchObject({ seen: 1, changed: 1 });
+    expect((await place.mustRun()).published.tables.webhooks).toMatchObject({ seen: 1, changed: 1 });
     expect(await place.rows(`select active from webhooks where webhook_id = '${watched}'`)).toEqual([
       { active: true },
     ]);
@@ -143,13 +133,13 @@ describe('setWebhookActive', () => {
     const changes = Array.from({ length: 3 }, (_, n) => webhook(place, n % 2 === 0 ? 'disable' : 'enable'));
     expect((await run.ended).code).toBe(0);
     await Promise.all(changes);
-    await place.run();
+    await place.mustRun();
     expect(await place.rows('select count(*)::integer as n from webhooks')).toEqual([{ n: 1 }]);
     expect(await readdir(join(place.data, 'incoming'))).toEqual([]);
   });
 
   test('an id that is no UUIDv4 is refused before anything is sent or written, exit 2', async () => {
-    const place = await openPlace({ seed: 41 });
+    const place = await openSandboxWorkplace({ seed: 41 });
     for (const id of ['', '..', 'x', '3f0c9a52-6d1b-1c8e-9a57-0d2f4b6c8e11', `${watched}/`]) {
       const { code, stdout, stderr } = await place.cli('webhook', 'enable', id);
       expect({ id, code, stdout }).toEqual({ id, code: 2, stdout: '' });
@@ -161,7 +151,7 @@ describe('setWebhookActive', () => {
   });
 
   test('an unknown id is a failure that says so; nothing is kept', async () => {
-    const place = await openPlace({ seed: 41 });
+    const place = await openSandboxWorkplace({ seed: 41 });
     const { code, stdout, stderr } = await place.cli('webhook', 'enable', watched);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain('Webhook not found');
@@ -173,8 +163,8 @@ describe('setWebhookActive', () => {
     await place.write({
       'jobs/none.yaml': 'describe: t\nmethod: getLatestCompressionSignatures\nsince: {pages: 1}\n',
     });
-    await place.run();
-    const other = await openPlace({ seed: 41 });
+    await place.mustRun();
+    const other = await openSandboxWorkplace({ seed: 41 });
     await mkdir(other.data);
     await rename(join(place.data, 'warehouse.duckdb'), join(other.data, 'warehouse.duckdb'));
     const { code, stderr } = await other.cli('webhook', 'enable', watched);
@@ -200,7 +190,7 @@ describe('setWebhookActive', () => {
     await place.cli('export');
     await place.cli('sql', 'from webhooks', '--format', 'json');
     expect(await place.rows('select has_auth_header from webhooks')).toEqual([{ has_auth_header: true }]);
-    const texts = [await place.everyFile(), ...place.said].join('\n');
+    const texts = await place.everyText();
     expect(texts).toContain(watched);
     for (const spelling of [
       'canary-3f1d',

@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openShortList } from '../../chaos/crash/small-world.ts';
+import { reply, startServer } from '../../support/http-server.ts';
 import { runProgram } from '../../support/program.ts';
 import { writeFiles } from '../../support/project.ts';
 
@@ -12,22 +11,14 @@ interface Received {
   body: string;
 }
 
-/** A server that keeps what it is sent, and answers with a status. */
+/** A server that answers every request with a status. */
 async function startReceiver(status = 200): Promise<{ url: string; received: Received[] }> {
   const received: Received[] = [];
-  const server = createServer((request, response) => {
-    let body = '';
-    request.setEncoding('utf8').on('data', (text) => {
-      body += text;
-    });
-    request.on('end', () => {
-      received.push({ path: request.url ?? '', body });
-      response.writeHead(status, { 'content-type': 'application/json' }).end('{}');
-    });
+  const { url } = await startServer(({ url: path, body }, response) => {
+    received.push({ path, body });
+    reply(response, status, {});
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, received };
+  return { url, received };
 }
 
 test('a run tells metrics, webhook, command and traces how it ended, without the key', async () => {

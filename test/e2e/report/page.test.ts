@@ -155,5 +155,4 @@ test.skipIf(browserPath === null)(
       }
     }
   },
-  60_000,
 );

@@ -5,8 +5,8 @@ import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readApiKey, withoutKey } from '../../../src/api/api-key.ts';
 import { UsageError } from '../../../src/errors.ts';
+import { canary } from '../../support/api-client.ts';
 import { echoesOf } from '../../support/key-echoes.ts';
-import { canary } from '../../support/local-server.ts';
 
 let folder: string;
 beforeAll(() => {

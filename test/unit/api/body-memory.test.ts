@@ -4,7 +4,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { readApiKey } from '../../../src/api/api-key.ts';
 import { createHttp } from '../../../src/api/http.ts';
 import { createBodyMemory } from '../../../src/api/http-body.ts';
-import { canary, startServer } from '../../support/local-server.ts';
+import { canary } from '../../support/api-client.ts';
+import { startServer } from '../../support/http-server.ts';
 
 /** Bodies that enter a room one after the other, and what each was told. */
 function enterAll(maxBytes: number, count: number) {

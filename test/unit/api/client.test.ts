@@ -5,38 +5,29 @@ import { ApiError, ApiStopped } from '../../../src/api/api-errors.ts';
 import { realTiming } from '../../../src/api/timing.ts';
 import { KeyRefused, StoppedEarly } from '../../../src/errors.ts';
 import type { Pool } from '../../../src/operations/operation.ts';
-import {
-  canary,
-  clientOf,
-  errorOf,
-  jumpingTime,
-  operation,
-  readJson,
-  reply,
-  replyResult,
-  startServer,
-} from '../../support/local-server.ts';
+import { canary, clientOf, errorOf, jumpingTime, operation, readJson } from '../../support/api-client.ts';
+import { reply, replyResult, startServer } from '../../support/http-server.ts';
 
 describe('a good answer', () => {
   test('JSON-RPC: the wire request, the page, the accounting', async () => {
-    const { url, seen } = await startServer((request, response) =>
+    const { url, requests } = await startServer((request, response) =>
       replyResult(response, request, { id: 'a' }),
     );
     const { client, attempts } = clientOf(url);
     const answer = await client.send(operation(), { id: 'a' }, readJson);
     expect(answer).toEqual({
-      page: { envelope: { jsonrpc: '2.0', id: seen[0]!.id, result: { id: 'a' } } },
+      page: { envelope: { jsonrpc: '2.0', id: requests[0]!.id, result: { id: 'a' } } },
       receivedAt: new Date('2026-01-01T00:00:00Z'),
       attempts: 1,
     });
-    expect(seen[0]!.url).toBe(`/?api-key=${encodeURIComponent(canary)}`);
-    expect(JSON.parse(seen[0]!.body)).toEqual({
+    expect(requests[0]!.url).toBe(`/?api-key=${encodeURIComponent(canary)}`);
+    expect(JSON.parse(requests[0]!.body)).toEqual({
       jsonrpc: '2.0',
-      id: seen[0]!.id,
+      id: requests[0]!.id,
       method: 'getAsset',
       params: { id: 'a' },
     });
-    expect(seen[0]!.headers).toMatchObject({
+    expect(requests[0]!.headers).toMatchObject({
       'accept-encoding': 'gzip',
       'content-type': 'application/json',
       'user-agent': 'ledgerlake-test',
@@ -69,7 +60,7 @@ describe('a good answer', () => {
   });
 
   test('every attempt has its own id, and names are changed at the wire', async () => {
-    const { url, seen } = await startServer((request, response, nth) =>
+    const { url, requests } = await startServer((request, response, nth) =>
       nth === 1 ? reply(response, 500, '') : replyResult(response, request),
     );
     const { client } = clientOf(url, { paramNames: { getTokenAccounts: { mint: 'mintAddress' } } });
@@ -79,8 +70,8 @@ describe('a good answer', () => {
       readJson,
     );
     expect(answer.attempts).toBe(2);
-    expect(seen[0]!.id).not.toBe(seen[1]!.id);
-    expect(JSON.parse(seen[1]!.body).params).toEqual({ mintAddress: 'm', limit: 10 });
+    expect(requests[0]!.id).not.toBe(requests[1]!.id);
+    expect(JSON.parse(requests[1]!.body).params).toEqual({ mintAddress: 'm', limit: 10 });
   });
 });
 
@@ -90,13 +81,13 @@ async function always(status: number, body: unknown, headers: Record<string, str
 }
 
 /** The error of one request to a server, how often it was asked, and how long the client waited between. */
-async function failureOf(server: { url: string; seen: unknown[] }, asked = operation()) {
+async function failureOf(server: { url: string; requests: readonly unknown[] }, asked = operation()) {
   const time = jumpingTime();
   const { client, attempts } = clientOf(server.url, {}, time);
   const error = await errorOf(client.send(asked, { wallet: 'w' }, readJson));
   return {
     error,
-    asked: server.seen.length,
+    asked: server.requests.length,
     outcomes: attempts.map((entry) => entry.outcome),
     slept: time.slept,
   };
@@ -200,7 +191,7 @@ describe('answers that are asked for again', () => {
   });
 
   test('where less can be asked for, a request that is too slow ends when its caller says so', async () => {
-    const { url, seen } = await startServer(() => {});
+    const { url, requests } = await startServer(() => {});
     const { client } = clientOf(url, { timeoutMs: 40 });
     let limit = 1000;
     const asked: boolean[] = [];
@@ -213,13 +204,13 @@ describe('answers that are asked for again', () => {
     expect(error).toMatchObject({ name: 'ApiError', kind: 'slow', attempts: 2 });
     expect(asked).toEqual([false, false]);
     expect(
-      seen.map(({ body }) => JSON.parse(body).params.limit),
+      requests.map(({ body }) => JSON.parse(body).params.limit),
       'each attempt asks anew',
     ).toEqual([999, 998]);
   });
 
   test('a probe that asks for less instead is followed by another; the API is not down', async () => {
-    const { url, seen } = await startServer((request, response, nth) =>
+    const { url, requests } = await startServer((request, response, nth) =>
       nth <= 21 ? reply(response, nth <= 20 ? 500 : 504, '') : replyResult(response, request),
     );
     const { client } = clientOf(url);
@@ -228,7 +219,7 @@ describe('answers that are asked for again', () => {
     const tooMuch = await errorOf(client.send(operation(), {}, readJson, { givesUp }));
     expect(tooMuch).toMatchObject({ name: 'ApiError', kind: 'slow', attempts: 1 });
     expect((await client.send(operation(), {}, readJson)).attempts).toBe(1);
-    expect(seen).toHaveLength(22);
+    expect(requests).toHaveLength(22);
   });
 
   test('one bad answer costs one retry', async () => {
@@ -264,7 +255,7 @@ describe('answers that are asked for again', () => {
   });
 
   test('nobody listens: 69', async () => {
-    const { error, outcomes } = await failureOf({ url: 'http://127.0.0.1:1', seen: [] });
+    const { error, outcomes } = await failureOf({ url: 'http://127.0.0.1:1', requests: [] });
     expect(error).toMatchObject({ reason: 'unreachable', exitCode: 69 });
     expect(outcomes).toEqual(Array(4).fill('unreachable'));
   });
@@ -335,19 +326,19 @@ describe('down, or one bad page?', () => {
     expect(errors).toEqual([...Array(5).fill('ApiError'), ...Array(3).fill('ApiStopped')]);
     expect(Math.floor((time.now() - openedAt) / 1000)).toBe(30);
     // 5 × 4 attempts (retries are within the budget of 10 % + 20), and the probe.
-    expect(server.seen).toHaveLength(21);
+    expect(server.requests).toHaveLength(21);
     await errorOf(client.send(operation({ pool: 'proof' }), {}, readJson));
-    expect(server.seen.length, 'another pool has its own breaker').toBeGreaterThan(21);
+    expect(server.requests.length, 'another pool has its own breaker').toBeGreaterThan(21);
   });
 
   test('an answered probe lets the others go on, which waited for it without a request', async () => {
-    const { url, seen } = await startServer((request, response, nth) =>
+    const { url, requests } = await startServer((request, response, nth) =>
       nth <= 20 ? reply(response, 500, '') : replyResult(response, request),
     );
     const { client } = clientOf(url, { limits: { das: { concurrency: 8 } } });
     for (let n = 0; n < 5; n += 1) await errorOf(client.send(operation(), {}, readJson));
     const answers = await Promise.all([1, 2, 3, 4].map(() => client.send(operation(), {}, readJson)));
-    expect([answers.map(({ attempts }) => attempts), seen.length]).toEqual([[1, 1, 1, 1], 24]);
+    expect([answers.map(({ attempts }) => attempts), requests.length]).toEqual([[1, 1, 1, 1], 24]);
   });
 
   test('a probe that a budget forbids is no answer: whoever waits is told of the budget', async () => {
@@ -361,7 +352,7 @@ describe('down, or one bad page?', () => {
     for (let n = 0; n < 5; n += 1) await errorOf(client.send(operation(), {}, readJson));
     const waiting = [1, 2, 3].map(() => errorOf(client.send(operation(), {}, readJson)));
     for (const error of await Promise.all(waiting)) expect(error.message).toBe('--max-requests reached');
-    expect(server.seen).toHaveLength(20);
+    expect(server.requests).toHaveLength(20);
   });
 
   test('answers in between keep the run going', async () => {
@@ -376,14 +367,14 @@ describe('down, or one bad page?', () => {
   });
 
   test('retries stay within 10 % of first attempts + 20', async () => {
-    const { url, seen } = await startServer((request, response, nth) =>
+    const { url, requests } = await startServer((request, response, nth) =>
       request.body.includes('bad') || nth % 2 === 0
         ? reply(response, 500, '')
         : replyResult(response, request),
     );
     const { client } = clientOf(url);
     for (let n = 0; n < 60; n += 1) await client.send(operation(), {}, readJson).catch(() => {});
-    expect(seen.length).toBeLessThanOrEqual(60 * 1.1 + 20);
+    expect(requests.length).toBeLessThanOrEqual(60 * 1.1 + 20);
   });
 });
 
@@ -399,7 +390,7 @@ describe('budget, credits, signals', () => {
     const budget = { takeAttempt, giveBack() {} };
     const { client, attempts } = clientOf(server.url, { budget, credits: { getAsset: 7 } });
     expect(await errorOf(client.send(operation(), {}, readJson))).toBe(stopped);
-    expect([taken, attempts.length, server.seen.length]).toEqual([[7, 7], 2, 2]);
+    expect([taken, attempts.length, server.requests.length]).toEqual([[7, 7], 2, 2]);
   });
 
   test('a signal ends a request in flight, resumably, and the attempt is counted', async () => {
@@ -415,8 +406,8 @@ describe('budget, credits, signals', () => {
   test('stopping ends waiting at once, and lets what is in flight arrive', async () => {
     const stopping = new AbortController();
     const reason = new StoppedEarly('SIGTERM', 'Run again.');
-    const { url, seen } = await startServer((request, response) => {
-      if (seen.length === 1) {
+    const { url, requests } = await startServer((request, response) => {
+      if (requests.length === 1) {
         reply(response, 429, '', { 'retry-after': '600' });
       } else {
         stopping.abort(reason);
@@ -434,11 +425,11 @@ describe('budget, credits, signals', () => {
         (error) => error,
       );
     const held = [ask('das'), ask('das')];
-    while (seen.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    while (requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
     expect(await ask('proof')).toBe('arrived');
     expect(await Promise.all(held)).toEqual([reason, reason]);
     expect(await ask('proof')).toBe(reason);
-    expect(seen).toHaveLength(2);
+    expect(requests).toHaveLength(2);
   });
 
   test('many requests on one signal are no leak', async () => {
@@ -479,11 +470,11 @@ describe('the key stays inside', () => {
   };
 
   test('wallet takes it as a header, never in the URL', async () => {
-    const { url, seen } = await always(200, { address: 'w' });
+    const { url, requests } = await always(200, { address: 'w' });
     const { client } = clientOf(url);
     await client.send(wallet, { wallet: 'a/b' }, readJson);
-    expect(seen[0]).toMatchObject({ method: 'GET', url: '/v1/wallet/a%2Fb/identity', body: '' });
-    expect(seen[0]!.headers['x-api-key']).toBe(canary);
+    expect(requests[0]).toMatchObject({ method: 'GET', url: '/v1/wallet/a%2Fb/identity', body: '' });
+    expect(requests[0]!.headers['x-api-key']).toBe(canary);
   });
 
   test.each([200, 401, 403, 429, 500])(

@@ -6,7 +6,8 @@ import { readApiKey } from '../../../src/api/api-key.ts';
 import { createHttp, type Http, type HttpOptions } from '../../../src/api/http.ts';
 import type { HttpFailure } from '../../../src/api/http-body.ts';
 import { UsageError } from '../../../src/errors.ts';
-import { canary, errorOf, reply, startServer } from '../../support/local-server.ts';
+import { canary, errorOf } from '../../support/api-client.ts';
+import { reply, startServer } from '../../support/http-server.ts';
 
 function httpOf(url: string, overrides: Partial<HttpOptions> = {}): Http {
   const http = createHttp({
@@ -51,9 +52,9 @@ describe('endpoints', () => {
   });
 
   test('a base path is kept', async () => {
-    const { url, seen } = await startServer((_, response) => reply(response, 200, '{}'));
+    const { url, requests } = await startServer((_, response) => reply(response, 200, '{}'));
     await httpOf(`${url}/base/`).request({ ...post, path: '/v1/x?y=1' });
-    expect(seen[0]!.url).toBe(`/base/v1/x?y=1&api-key=${encodeURIComponent(canary)}`);
+    expect(requests[0]!.url).toBe(`/base/v1/x?y=1&api-key=${encodeURIComponent(canary)}`);
   });
 });
 
@@ -85,11 +86,11 @@ describe('answers', () => {
   });
 
   test('a redirect is not followed', async () => {
-    const { url, seen } = await startServer((_, response) =>
+    const { url, requests } = await startServer((_, response) =>
       reply(response, 307, '', { location: '/elsewhere' }),
     );
     expect(await httpOf(url).request(post)).toMatchObject({ status: 307, retryAfter: null });
-    expect(seen).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
   test('large gzip answers arrive whole', async () => {

@@ -1,15 +1,9 @@
 import { expect, test } from 'vitest';
-import {
-  clientOf,
-  errorOf,
-  operation,
-  readJson,
-  replyResult,
-  startServer,
-} from '../../support/local-server.ts';
+import { clientOf, errorOf, operation, readJson } from '../../support/api-client.ts';
+import { replyResult, startServer } from '../../support/http-server.ts';
 
 test('a request gives up its turn only when its page is kept', async () => {
-  const { url, seen } = await startServer((request, response) => replyResult(response, request));
+  const { url, requests } = await startServer((request, response) => replyResult(response, request));
   const { client } = clientOf(url, { limits: { das: { concurrency: 1 } } });
   let kept = () => {};
   const wait = new Promise<void>((resolve) => {
@@ -25,17 +19,17 @@ test('a request gives up its turn only when its page is kept', async () => {
   const second = client.send(operation(), { n: 2 }, readJson);
   while (pages.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
   await new Promise((resolve) => setTimeout(resolve, 30));
-  expect(seen.length).toBe(1);
+  expect(requests.length).toBe(1);
   kept();
   await Promise.all([first, second]);
-  expect(seen.length).toBe(2);
+  expect(requests.length).toBe(2);
 });
 
 test('what cannot be kept is not asked for again, and its error is the caller’s', async () => {
-  const { url, seen } = await startServer((request, response) => replyResult(response, request));
+  const { url, requests } = await startServer((request, response) => replyResult(response, request));
   const { client } = clientOf(url);
   const full = new Error('ENOSPC');
   const store = () => Promise.reject(full);
   expect(await errorOf(client.send(operation(), {}, readJson, { store }))).toBe(full);
-  expect(seen.length).toBe(1);
+  expect(requests.length).toBe(1);
 });

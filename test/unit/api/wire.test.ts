@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { encodeRequest } from '../../../src/api/wire.ts';
 import { UsageError } from '../../../src/errors.ts';
-import { operation } from '../../support/local-server.ts';
+import { operation } from '../../support/api-client.ts';
 
 const paramsOf = (name: string, params: Record<string, unknown>) =>
   JSON.parse(encodeRequest(operation({ name }), params, {}, '1').body!).params;

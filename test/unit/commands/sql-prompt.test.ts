@@ -69,7 +69,7 @@ test('statements over several lines, words of its own, and errors; one after the
   ]);
 });
 
-test('Ctrl-C ends the statement, not the program', { timeout: 30_000 }, async () => {
+test('Ctrl-C ends the statement, not the program', async () => {
   const { shown } = await converse([
     ['ledgerlake> ', 'select count(*) from range(100000000000) a, range(1000000) b;\n'],
     // It is at work by then.

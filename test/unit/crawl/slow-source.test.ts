@@ -5,8 +5,9 @@ import { noShortPageEnds } from '../../../src/crawl/paging.ts';
 import type { Task } from '../../../src/jobs/task.ts';
 import { readLanding } from '../../../src/landing/reader.ts';
 import { createLandingLog } from '../../../src/landing/writer.ts';
+import { clientOf, jumpingTime } from '../../support/api-client.ts';
 import { assets, ceilingAbove, cursorList, newTask, type Params } from '../../support/crawl.ts';
-import { clientOf, jumpingTime, reply, startServer } from '../../support/local-server.ts';
+import { reply, startServer } from '../../support/http-server.ts';
 import { makeLanding } from '../../support/pages.ts';
 
 /** Crawls tasks from a source that answers 504 where `isSlow` says, with so many asked for. */
@@ -16,12 +17,12 @@ async function crawlAll(
   listRecords: (params: Params) => unknown,
 ) {
   const counts: number[] = [];
-  const { url } = await startServer((seen, response) => {
-    const { params } = JSON.parse(seen.body) as { params: Params };
+  const { url } = await startServer((request, response) => {
+    const { params } = JSON.parse(request.body) as { params: Params };
     const count = (params.ids as string[] | undefined)?.length ?? Number(params.limit);
     counts.push(count);
     if (isSlow(count, counts.length)) reply(response, 504, '');
-    else reply(response, 200, { jsonrpc: '2.0', id: seen.id, result: listRecords(params) });
+    else reply(response, 200, { jsonrpc: '2.0', id: request.id, result: listRecords(params) });
   });
   const dir = await makeLanding();
   const landing = createLandingLog({ dir });

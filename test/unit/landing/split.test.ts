@@ -486,7 +486,7 @@ function tokensOf(text: string): string {
   return text.replace(/("(?:[^"\\]|\\.)*")|[ \t\r\n]+/g, '$1');
 }
 
-describe(`any document (seed ${seed})`, { timeout: 60_000 + totalRuns * 10 }, () => {
+describe(`any document (seed ${seed})`, { timeout: 300_000 + totalRuns * 10 }, () => {
   it('splits into its records’ own bytes and the rest', () => {
     assertShare(
       0.4,

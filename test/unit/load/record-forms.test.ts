@@ -10,13 +10,14 @@ import { createWorld } from '../../../src/sandbox/world.ts';
 import { type Database, openDatabase } from '../../../src/warehouse/database.ts';
 import { readTableSpecs } from '../../../src/warehouse/table-spec.ts';
 import { makeLanding, newPage } from '../../support/pages.ts';
+import { readSeed } from '../../support/random.ts';
 
 /**
  * What a form says of a record must be what the record says. So every record is loaded twice: with the forms that its
  * page's line tells, and as older folders have it, without them.
  */
 const corpus = new URL('../../fixtures/records', import.meta.url).pathname;
-const seed = Number(process.env.LEDGERLAKE_SEED ?? Date.now() % 1e9);
+const seed = readSeed();
 const world = createWorld({ assets: 5000, owners: 500 });
 const numbers = Array.from({ length: 600 }, (_, n) => n);
 const shapes = [

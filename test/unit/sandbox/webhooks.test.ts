@@ -1,15 +1,14 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/server.ts';
 import { createWorld } from '../../../src/sandbox/world.ts';
+import { type HttpServer, openServer } from '../../support/http-server.ts';
 
 const id = '11111111-2222-4333-8444-555555555555';
 const size = { assets: 500, owners: 60 };
 const watched = [...createWorld(size).truth().owners()][0] as string;
 
 /** A receiver on loopback, which answers with `status` and keeps what it got. */
-let receiver: Server;
+let receiver: HttpServer;
 let received: {
   authorization: string | undefined;
   body: { signature: string; slot: number; type: string };
@@ -18,25 +17,17 @@ let statusOf: (delivery: number) => number = () => 200;
 let sandbox: Sandbox;
 
 beforeAll(async () => {
-  receiver = createServer((request, answer) => {
-    let text = '';
-    request.on('data', (chunk) => {
-      text += chunk;
-    });
-    request.on('end', () => {
-      received.push({ authorization: request.headers.authorization, body: JSON.parse(text)[0] });
-      answer.writeHead(statusOf(received.length), { location: 'http://example.com/' }).end('seen');
-    });
+  receiver = await openServer(({ headers, body }, response) => {
+    received.push({ authorization: headers.authorization, body: JSON.parse(body)[0] });
+    response.writeHead(statusOf(received.length), { location: 'http://example.com/' }).end('seen');
   });
-  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-  const { port } = receiver.address() as AddressInfo;
-  const webhookURL = `http://127.0.0.1:${port}/hook`;
+  const webhookURL = `${receiver.url}/hook`;
   const one = { webhookID: id, webhookURL, accountAddresses: [watched], authHeader: 'Bearer 1' };
   sandbox = await startSandbox({ ...size, webhooks: [one] });
 });
 afterAll(async () => {
   await sandbox.close();
-  receiver.close();
+  await receiver.close();
 });
 beforeEach(() => {
   received = [];

@@ -1,5 +1,3 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type * as z from 'zod';
 import { readApiKey } from '../../src/api/api-key.ts';
@@ -10,57 +8,6 @@ import type { Timing } from '../../src/api/timing.ts';
 import type { Operation } from '../../src/operations/operation.ts';
 
 export const canary = 'canary-key/7f3a+9b21==';
-
-/** What the server saw of one request. */
-export interface Seen {
-  method: string;
-  url: string;
-  headers: IncomingMessage['headers'];
-  body: string;
-  /** The JSON-RPC id, when there was one. */
-  id: string | undefined;
-}
-
-export type Respond = (seen: Seen, response: ServerResponse, nth: number) => void | Promise<void>;
-
-/** A real HTTP server on a free loopback port, closed when the test ends. */
-export async function startServer(respond: Respond): Promise<{ url: string; seen: Seen[] }> {
-  const seen: Seen[] = [];
-  const server = createServer(async (request, response) => {
-    // Its clients have clocks of their own.
-    response.sendDate = false;
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const body = Buffer.concat(chunks).toString();
-    const { method = '', url = '', headers } = request;
-    const id = body === '' ? undefined : JSON.parse(body).id;
-    const entry = { method, url, headers, body, id };
-    seen.push(entry);
-    await respond(entry, response, seen.length);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
-}
-
-/** Answers with JSON; strings go out as they are. */
-export function reply(
-  response: ServerResponse,
-  status: number,
-  body: unknown,
-  headers: Record<string, string> = {},
-): void {
-  response.writeHead(status, { 'content-type': 'application/json', ...headers });
-  response.end(typeof body === 'string' ? body : JSON.stringify(body));
-}
-
-/** A good answer to a JSON-RPC request. */
-export function replyResult(response: ServerResponse, { id }: Seen, result: unknown = { items: [] }): void {
-  reply(response, 200, { jsonrpc: '2.0', id, result });
-}
 
 /** An operation with only what the client looks at. */
 export function operation(overrides: Partial<Operation> = {}): Operation {

@@ -1,2 +1,0 @@
-/** The API does not take a request. */
-export class Refused extends Error {}
