@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
+import { clockGain } from './clock.ts';
 import { type Ended, runProgram } from './program.ts';
 import { writeFiles } from './project.ts';
 import { readRows } from './rows.ts';
@@ -66,10 +67,11 @@ export async function openWorkplace(url: string, files: Files = {}): Promise<Wor
     LEDGERLAKE_API_KEY: 'sandbox',
   };
   const printed: string[] = [];
-  let hoursAhead = 0;
+  let aheadMs = 0;
   const cli = async (...args: string[]) => {
-    const aheadMs = hoursAhead * 3_600_000;
-    const ended = await runProgram(args, { cwd: root, env, ...(hoursAhead > 0 && { aheadMs }) });
+    const startedAt = performance.now();
+    const ended = await runProgram(args, { cwd: root, env, ...(aheadMs > 0 && { aheadMs }) });
+    if (aheadMs > 0) aheadMs += clockGain(performance.now() - startedAt);
     printed.push(ended.stdout, ended.stderr);
     return ended;
   };
@@ -80,7 +82,7 @@ export async function openWorkplace(url: string, files: Files = {}): Promise<Wor
   return {
     ...{ root, data, cli, run },
     nextDay(...args) {
-      hoursAhead += 24;
+      aheadMs += 24 * 3_600_000;
       return cli(...args);
     },
     async mustRun(...jobs) {
@@ -89,7 +91,7 @@ export async function openWorkplace(url: string, files: Files = {}): Promise<Wor
       return report;
     },
     pass(hours) {
-      hoursAhead += hours;
+      aheadMs += hours * 3_600_000;
     },
     rows: (sql) => readRows(join(data, 'warehouse.duckdb'), sql),
     write: (texts) => writeFiles(root, texts),

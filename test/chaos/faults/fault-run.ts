@@ -115,11 +115,13 @@ lake: {tables: [assets, compression_signatures]}
   return place;
 }
 
-/** Lets every retry wait as long as it may: a port that is closed for 100 ms must be open before the last attempt. */
-const longestJitter = `--import=data:text/javascript,${encodeURIComponent('Math.random = () => 0.999;')}`;
+/** Makes every retry wait nearly as long as it may: a port closed for 100 ms must be open before the last attempt. */
+const longJitter = `--import=data:text/javascript,${encodeURIComponent(
+  'const { random } = Math; Math.random = () => 0.9 + random() / 10;',
+)}`;
 
 function startRun(place: Project, url: string, config: string) {
-  const env = { LEDGERLAKE_RPC_URL: url, LEDGERLAKE_API_KEY: canary, NODE_OPTIONS: longestJitter };
+  const env = { LEDGERLAKE_RPC_URL: url, LEDGERLAKE_API_KEY: canary, NODE_OPTIONS: longJitter };
   const run = startProgram(['run', '--config', config, '--log-level', 'warn'], { cwd: place.root, env });
   const timer = setTimeout(() => run.child.kill('SIGKILL'), hangsAfterMs);
   void run.ended.finally(() => clearTimeout(timer));

@@ -3,6 +3,7 @@ import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { clockGain } from '../../support/clock.ts';
 import { type Ended, runProgram, type Started, startProgram } from '../../support/program.ts';
 import { environmentOf, makeProject, writeFiles } from '../../support/project.ts';
 import { createDraw } from '../../support/random.ts';
@@ -46,17 +47,19 @@ export async function openInstallation(
   /** Where neither cursors nor ids lead back to a place of a list, it is begun again. */
   const keepsPlaces = manner.cursors === 'for ever' || manner.bounds === 'kept';
   let data = place.data;
-  let daysAhead = 0;
+  let aheadMs = 0;
   let copies = 0;
   const argumentsOf = ({ args }: CommandStep) => [...args, '--data-dir', data, '--no-progress'];
   const env = environmentOf(server);
   /** What gets no signal runs in this process. */
   const run = async (step: CommandStep): Promise<{ ended: Ended; inTime: boolean }> => {
     if (step.stop === null) {
-      const here = { cwd: place.root, env, aheadMs: daysAhead * 86_400_000 };
-      return { ended: await runProgram(argumentsOf(step), here), inTime: true };
+      const startedAt = performance.now();
+      const ended = await runProgram(argumentsOf(step), { cwd: place.root, env, aheadMs });
+      aheadMs += clockGain(performance.now() - startedAt);
+      return { ended, inTime: true };
     }
-    const moved = { ...env, TEST_DAYS_AHEAD: String(daysAhead) };
+    const moved = { ...env, TEST_DAYS_AHEAD: String(aheadMs / 86_400_000) };
     const started = startProgram(argumentsOf(step), { cwd: place.root, preload: clock, env: moved });
     return stopAndWait(started, step.stop, server);
   };
@@ -100,7 +103,7 @@ export async function openInstallation(
       return true;
     },
     pass(days) {
-      daysAhead += days;
+      aheadMs += days * 86_400_000;
     },
   };
 }
