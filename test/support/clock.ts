@@ -4,7 +4,7 @@ import { realTiming } from '../../src/api/timing.ts';
 const speed = 20;
 
 /** How much further such a clock gets in real milliseconds than a real one: what a later clock is ahead, not to go back. */
-export const clockGain = (realMs: number): number => realMs * (speed - 1);
+export const clockGain = (realMs: number): number => Math.ceil(realMs) * (speed - 1);
 
 /** As they are before any work: what ran out of time must not leave its clock to the work after it. */
 const RealDate = globalThis.Date;
