@@ -136,7 +136,7 @@ function apiIsDown(
   return new ApiStopped('down', {
     operation: operation.name,
     origin: http.origin(operation.transport),
-    serverMessage: `not asked any more: earlier requests failed in every attempt${last === undefined ? '' : `, the last with ${last}`}`,
+    serverMessage: `no more requests are sent: earlier ones failed in every attempt${last === undefined ? '' : `, the last with ${last}`}`,
     status: null,
     code: null,
     attempts: attempt - 1,

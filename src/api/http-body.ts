@@ -49,7 +49,7 @@ export async function readBody(answer: Encoded, { wire, maxBytes, reserve }: Rea
   const isGzip = encoding === 'gzip' || encoding === 'x-gzip';
   if (!isGzip && encoding !== 'identity') {
     answer.body.on('error', () => {}).destroy();
-    throw new HttpFailure('broken', 'encoded in a way that was not asked for', wire.bytes);
+    throw new HttpFailure('broken', 'the answer has an encoding that was not requested', wire.bytes);
   }
   answer.body.on('data', (chunk: Buffer) => {
     wire.bytes += chunk.length;

@@ -15,14 +15,18 @@ const poolLimit = z.strictObject({
     .number()
     .positive()
     .optional()
-    .describe('Requests a second the plan allows; left out, it is found out'),
-  burst: z.int().min(1).optional().describe('How many may go at once above the even rate, default 1'),
+    .describe('Requests a second the plan allows; left out, the rate is found'),
+  burst: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('Requests that may be sent together, above the even rate; default 1'),
   concurrency: z
     .int()
     .min(1)
     .max(256)
     .optional()
-    .describe('Most requests in flight; left out, it follows the rate'),
+    .describe('Requests in flight at most; left out, it follows the rate'),
 });
 
 const limits = z
@@ -67,7 +71,7 @@ const shortPageEnds = z.record(operationName, z.boolean()).superRefine((byOperat
   for (const name of Object.keys(byOperation)) {
     if (findOperation(name)?.paging === 'keyset') continue;
     const lists = listOperations().flatMap((one) => (one.paging === 'keyset' ? one.name : []));
-    const message = `says itself where it ends, expected one of ${lists.join(', ')}`;
+    const message = `marks the end of its lists itself, expected one of ${lists.join(', ')}`;
     context.addIssue({ code: 'custom', path: [name], message });
   }
 });
@@ -79,12 +83,12 @@ const keyPlace = z
 
 const auth = z
   .strictObject({
-    rpc: keyPlace.describe(`Where the JSON-RPC interface wants the key: ${keyPlaceForms}; default query`),
+    rpc: keyPlace.describe(`Where the JSON-RPC interface expects the key: ${keyPlaceForms}; default query`),
     wallet: keyPlace.describe('The same for the wallet interface; default header:x-api-key'),
     webhook: keyPlace.describe('The same for the webhook interface; default query'),
   })
   .prefault({})
-  .describe('Where the provider wants the key (docs/providers.md)');
+  .describe('Where the provider expects the key (docs/providers.md)');
 
 const api = z
   .strictObject({
@@ -98,32 +102,32 @@ const api = z
       .min(0)
       .optional()
       .describe(
-        'Credits that may be spent in a billing month, every attempt that reached the API counted, since the provider may; left out, no budget',
+        'Credits that may be spent in a billing month; left out, no budget. Every attempt that reaches the API counts, because the provider may count it',
       ),
     billing_day: z
       .int()
       .min(1)
       .max(31)
       .default(1)
-      .describe('Day of the month (UTC) on which the credits start anew; in a shorter month, its last day'),
+      .describe('Day of the month (UTC) on which a billing month begins; in a shorter month, its last day'),
     credits: z
       .record(operationName, z.number().min(0))
       .default({})
-      .describe("What one call costs, by operation, where the provider's price is another"),
+      .describe("Credits per call, by operation, where the provider's price differs"),
     param_names: paramNames
       .default({})
-      .describe('Parameters the provider calls otherwise: {getTokenAccounts: {mint: mintAddress}}'),
+      .describe('Parameters that the provider names differently: {getTokenAccounts: {mint: mintAddress}}'),
     short_page_ends: shortPageEnds
       .default({})
       .describe(
-        'Lists that end with a page of fewer records than asked for, at a provider of whom you know it: {getTokenAccounts: true} saves the empty last page. One in 20 is asked past all the same; a crawl that ended so closes no rows',
+        'Lists of which you know that a page with fewer records than requested is the last: {getTokenAccounts: true} saves the request for the empty page after it. One in 20 is requested all the same; a crawl that ended with a short page closes no rows',
       ),
     timeout_s: z
       .number()
       .positive()
       .max(600)
       .default(30)
-      .describe('Seconds until a whole answer must be there'),
+      .describe('Seconds in which a whole answer must arrive'),
   })
   .prefault({})
   .describe('The API that is crawled. Never write the key here: set LEDGERLAKE_API_KEY');
@@ -154,46 +158,47 @@ const guards = z
     vanished_share: share
       .default(0.01)
       .describe(
-        'Share of a target’s rows that may leave at once, and of a job’s that look-ups may know no longer',
+        'Share of a target’s rows that may leave in one night, and of a job’s that look-ups may no longer find',
       ),
-    vanished_job_share: share.default(0.1).describe('Share of a job’s rows that may leave at once'),
+    vanished_job_share: share.default(0.1).describe('Share of a job’s rows that may leave in one night'),
     blank_share: share
       .default(0.01)
       .describe('Share of a job’s rows in which a steady column may become NULL'),
     blank_other_share: share.default(0.5).describe('The same for the other columns'),
     stale_share: share
       .default(0.5)
-      .describe('Share of a job’s records that may be older than what the tables have'),
+      .describe('Share of a job’s records that may be older than the tables’ rows'),
     lag_slots: z.int().min(0).default(1500).describe('Slots by which a replica may be behind'),
     rows: z.int().min(0).default(50).describe('Rows that are never too many, whatever their share'),
     few_rows: z
       .int()
       .min(1)
       .default(10)
-      .describe('Rows of which all, or most, are too many, though they are few'),
+      .describe('Number of rows from which all, or most, of them are too many'),
   })
   .prefault({})
-  .describe(
-    'How much may be wrong with a night before it is not published (docs/how-to.md, When a night is refused)',
-  );
+  .describe('Limits above which a night is not published (docs/how-to.md, When a night is refused)');
 
 const warehouse = z
   .strictObject({
     memory_limit: memorySize
       .default(minMemory)
       .describe(`Memory DuckDB may take, ${minMemory} or more; it spills to disk above it`),
-    threads: z.int().min(1).max(256).optional().describe('Threads of DuckDB; left out, the cores, at most 4'),
-    keep_raw_days: z
+    threads: z
       .int()
-      .min(0)
-      .default(30)
-      .describe('Days the raw records are kept after they were published'),
+      .min(1)
+      .max(256)
+      .optional()
+      .describe('Threads of DuckDB; left out, one per core, at most 4'),
+    keep_raw_days: z.int().min(0).default(30).describe('Days for which published raw records are kept'),
     quarantine_limit: z
       .number()
       .min(0)
       .max(1)
       .default(0.01)
-      .describe('Share of a task that may be quarantined (and always 50 records) before it is not published'),
+      .describe(
+        'Share of a task’s records that may be quarantined (50 records always may); above it, the task is not published',
+      ),
     guards,
     file_mode: z
       .string('expected octal digits in quotes, such as "0640"')
@@ -223,13 +228,13 @@ const lake = z
       .min(1)
       .optional()
       .describe(
-        'Tables to export; left out, all. Those left out of it later keep their last set in the lake, unrefreshed',
+        'Tables to export; left out, all. A table that is removed from the list keeps its last export in the lake',
       ),
     partition_by: z
       .record(name, z.array(name).min(1))
       .default({})
       .describe(
-        'Columns the files of a table are split by: {assets: [collection]}. A value too long for a file name has a folder named by its SHA-256; the files hold the value',
+        'Columns by which the files of a table are split: {assets: [collection]}. A value too long for a file name has a folder named by its SHA-256; the files hold the value',
       ),
     keep: z.int().min(1).default(2).describe('Exports of a table that are kept'),
   })
@@ -248,14 +253,16 @@ const onFinish = z
       .string()
       .min(1)
       .optional()
-      .describe('Command of the shell that gets the same summary on stdin; it does not see the API key'),
+      .describe('Shell command that gets the same summary on stdin; it does not see the API key'),
     when: z
       .enum(['always', 'failure'])
       .default('always')
       .describe('failure: only where the exit code is neither 0 nor 75'),
   })
   .prefault({})
-  .describe('What happens when a run has ended. A failure here is a warning and changes no exit code');
+  .describe(
+    'What happens when a run has ended. A failure of it is a warning and does not change the exit code',
+  );
 
 function isWebhook(text: string): boolean {
   if (!URL.canParse(text)) return false;
@@ -277,11 +284,11 @@ export const configSchema = z
     environments: z
       .record(
         z.string().regex(environmentName, 'a name is letters, digits, _ and -'),
-        sectionsSchema.prefault({}).describe('What is different in this environment'),
+        sectionsSchema.prefault({}).describe('Settings of this environment that differ'),
       )
       .default({})
       .describe(
-        'By name, what is different there: {prod: {api: {rpc_url: https://rpc.example.com}}}. --env or LEDGERLAKE_ENV chooses one; each has a data folder of its own, data/<name>',
+        'By name, the settings that differ: {prod: {api: {rpc_url: https://rpc.example.com}}}. --env or LEDGERLAKE_ENV chooses one; each has a data folder of its own, data/<name>',
       ),
   })
   .describe('Configuration of ledgerlake');

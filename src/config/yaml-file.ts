@@ -127,7 +127,7 @@ function findAliasError(document: Document.Parsed): { pos: [number]; message: st
     Alias(_key, alias, path) {
       const target = alias.resolve(document);
       if (target !== undefined && !path.includes(target)) return undefined;
-      const fault = target === undefined ? 'has no anchor before it' : 'stands in what it stands for';
+      const fault = target === undefined ? 'has no anchor before it' : 'contains itself';
       first = { pos: [alias.range?.[0] ?? 0], message: `the alias *${alias.source} ${fault}` };
       return visit.BREAK;
     },

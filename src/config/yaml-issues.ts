@@ -82,7 +82,7 @@ function noun(value: unknown): string {
 /** The message for an unknown field: the nearest known name or all names, or a warning if it looks like the API key. */
 export function unknownField(name: string, known: readonly string[]): string {
   if (/^(ledgerlake[_-]?)?(api|rpc|wallet|webhook)?[_-]?(key|token|secret)([_-]?file)?$/i.test(name)) {
-    return 'the API key never stands in a file of this kind; set LEDGERLAKE_API_KEY or LEDGERLAKE_API_KEY_FILE in the environment, and give this key up: it may have been read';
+    return 'the API key does not belong in this file; set LEDGERLAKE_API_KEY or LEDGERLAKE_API_KEY_FILE in the environment, and replace this key, because others may have read it';
   }
   const remedy = suggestion(name, known);
   if (remedy !== '') return `unknown field${remedy}`;

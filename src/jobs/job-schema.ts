@@ -37,7 +37,7 @@ const forEach = z
     'expected one parameter; to fill several, write for_each: {sql: "select owner, mint from …"}',
   )
   .meta({
-    description: 'What the job runs for, one target a value (or row). Omitted: the job has one target',
+    description: 'The targets of the job, one for each value (or row). Omitted: the job has one target',
     minProperties: 1,
     maxProperties: 1,
   });
@@ -75,15 +75,17 @@ export const jobSchema = z
     params: z
       .record(z.string(), z.unknown())
       .default({})
-      .describe("The operation's parameters that are the same for every target; paging is the crawl's"),
+      .describe(
+        "The operation's parameters that are the same for every target; the crawl sets those of paging",
+      ),
     for_each: forEach.optional(),
     mode: z
       .enum(['full', 'incremental'])
       .default('full')
-      .describe('incremental stops where everything is known; only for operations that sort'),
+      .describe('incremental stops where all records are already stored; only for operations that sort'),
     full_every: durationText
       .optional()
-      .describe('Incremental jobs: how often the list is crawled in full all the same; default 7d'),
+      .describe('Incremental jobs: how often the list is crawled in full; default 7d'),
     after: z
       .array(z.string())
       .default([])
@@ -92,7 +94,7 @@ export const jobSchema = z
     overlap: overlapText
       .optional()
       .describe(
-        'Feeds only: how much below the newest covered slot (or time) each crawl reads again, for what is indexed late; default 1h, 0s for none (not where a feed goes by time)',
+        'Feeds only: how much below the newest covered slot (or time) each crawl reads again, for records that are indexed late; default 1h, 0s for none (not for feeds by time)',
       ),
     page_size: z.int().min(1).optional().describe("Records a request; default: the operation's limit"),
     partitions: z
@@ -100,7 +102,7 @@ export const jobSchema = z
       .min(1)
       .max(maxPartitions)
       .default(1)
-      .describe('Above 1: split the id space into this many ranges and walk them in parallel'),
+      .describe('Above 1: split the id space into this many ranges and crawl them in parallel'),
     tags: z
       .array(z.string().regex(/^[a-z0-9][a-z0-9_-]*$/, 'expected a name of a-z, 0-9, - and _'))
       .default([])

@@ -342,7 +342,7 @@ colour: blue
         'ledgerlake.yaml:6: api.credits.getTokenAccount: there is no such operation, did you mean "getTokenAccounts"?',
         `ledgerlake.yaml:7: api.credits.nothing: there is no such operation, expected one of ${names.join(', ')}`,
         'ledgerlake.yaml:9: api.param_names.getTokenAccounts.holder: no parameter of getTokenAccounts, expected one of mint, owner, options, options.showZeroBalance, limit, cursor, page, before, after, sortBy',
-        'ledgerlake.yaml:10: api.api_key: the API key never stands in a file of this kind; set LEDGERLAKE_API_KEY or LEDGERLAKE_API_KEY_FILE in the environment, and give this key up: it may have been read',
+        'ledgerlake.yaml:10: api.api_key: the API key does not belong in this file; set LEDGERLAKE_API_KEY or LEDGERLAKE_API_KEY_FILE in the environment, and replace this key, because others may have read it',
         'ledgerlake.yaml:12: warehouse.file_mode: expected octal digits in quotes, such as "0640"',
         'ledgerlake.yaml:13: warehouse.memory_limit: expected a size such as 256MB or 2GB',
         'ledgerlake.yaml:15: lake.uri: carries credentials; keep them in the environment',

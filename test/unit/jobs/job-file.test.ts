@@ -190,7 +190,7 @@ describe('a folder of job files', () => {
     ['describe: *none\n', 'a.yaml:1: not valid YAML: the alias *none has no anchor before it'],
     [
       'describe: d\nfor_each: &loop\n  owner: { values: [*loop] }\n',
-      'a.yaml:3: not valid YAML: the alias *loop stands in what it stands for',
+      'a.yaml:3: not valid YAML: the alias *loop contains itself',
     ],
     [
       'a: &a [x, x, x]\nb: &b [*a, *a, *a, *a]\nc: &c [*b, *b, *b, *b]\nd: [*c, *c, *c, *c]\n',
@@ -426,8 +426,8 @@ describe('an operation refuses', () => {
     'a key in the file (%s), without repeating it',
     async (field) => {
       expect(await messageFor(`${latest}${field}: canary-8f3a\n`)).toBe(
-        `a.yaml:3: ${field}: the API key never stands in a file of this kind; set LEDGERLAKE_API_KEY or ` +
-          'LEDGERLAKE_API_KEY_FILE in the environment, and give this key up: it may have been read',
+        `a.yaml:3: ${field}: the API key does not belong in this file; set LEDGERLAKE_API_KEY or ` +
+          'LEDGERLAKE_API_KEY_FILE in the environment, and replace this key, because others may have read it',
       );
     },
   );
