@@ -28,7 +28,8 @@ exit "$(cat "$reply/code")"
 `;
 
 const commands = {
-  npx: `[ "$1" = ledgerlake ] || exit 2\nshift${callTest}`,
+  // The program names the commands of its hints as it was called, by what npm sets.
+  npx: `[ "$1" = ledgerlake ] || exit 2\nexport npm_lifecycle_event=npx npm_lifecycle_script=ledgerlake\nshift${callTest}`,
   node: `case "$1 $2" in 'dist/cli.js sandbox' | -*) exec '${process.execPath}' "$@" ;; esac\nshift${callTest}`,
   // What is built is there already.
   make: 'case "$1" in demo) exec scripts/demo.sh ;; build) ;; *) exit 2 ;; esac',
