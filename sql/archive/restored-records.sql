@@ -1,7 +1,8 @@
 -- The lines of an archived segment's record file as they stood in the landing log. A text that is kept with another record
 -- gets the head of this one, as src/landing/render-page.ts wrote it.
 -- grain: one row a record, in the file's order
--- $files: the archived record files that have some of its texts, or records. Tables: sql/archive/restored-pages.sql
+-- $files: the archived record files that have some of its texts, or records. Tables `restored_page`, `restored_text`,
+-- `found_text`: sql/archive/
 with text as (
   -- Files of older versions name no texts.
   select null::bigint as text_segment, null::integer as text_number
@@ -24,10 +25,10 @@ kept as (
 ),
 -- A kill while texts were moved may have left one in two files.
 by_name as (
-  select text_segment, text_number, any_value(line) as line
-  from kept
-  semi join restored_text using (text_segment, text_number)
-  group by text_segment, text_number
+  select f.text_segment, f.text_number, any_value(k.line) as line
+  from kept as k
+  join found_text as f on f.stored_segment = k.text_segment and f.stored_number = k.text_number
+  group by f.text_segment, f.text_number
 ),
 record as (
   select r.task, r.crawl, r.page, r.slot, r.end_offset, r.n, k.line

@@ -7,6 +7,7 @@ import { readSql } from '../sql-text.ts';
 import type { Database } from '../warehouse/database.ts';
 import { retryWithMoreMemory } from '../warehouse/memory.ts';
 import { archivedPages, archivedRecords, isOfArchive, listTexts } from './archive-files.ts';
+import { listLostTexts } from './lost-texts.ts';
 import type { NeededRecords } from './needed-records.ts';
 
 /**
@@ -93,15 +94,20 @@ async function writeRecords(database: Database, archive: string, file: string): 
   await writeLines(database, readSql('archive/restored-records.sql'), file, [...files]);
 }
 
-/** Makes `found_text` of `restored_text`, and puts the texts' digests back in the page lines. */
+/** Makes `found_text` for the texts of `restored_text`, and puts their digests back in the page lines. */
 async function findTexts(database: Database, archive: string): Promise<void> {
   const files = await listTexts(archive);
-  // DuckDB reads no empty list of files.
+  // DuckDB does not accept an empty list of files.
   if (files.length > 0) await database.run(readSql('archive/found-texts.sql'), { files });
   else
     await database.run(
-      'create or replace temp table found_text (text_segment bigint, text_number integer, digest uuid, filename varchar)',
+      `create or replace temp table found_text (
+        text_segment bigint, text_number integer, digest uuid, filename varchar, stored_segment bigint, stored_number integer
+      )`,
     );
+  const lost = await listLostTexts(archive);
+  if (files.length > 0 && lost.length > 0)
+    await database.run(readSql('archive/found-again.sql'), { lost, files });
   await database.run(readSql('archive/restored-lines.sql'));
 }
 

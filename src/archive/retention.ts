@@ -13,6 +13,7 @@ import {
   readRemovedNote,
   writeRemovedNote,
 } from './archive-files.ts';
+import { removeLostTexts } from './lost-texts.ts';
 import { planBatches } from './replay.ts';
 import { planSweep, type Sweep, sweepTexts, sweptBytes } from './sweep-texts.ts';
 
@@ -118,6 +119,7 @@ export async function removeArchived(
     await syncDirectory(archive);
   }
   if (sweep !== null) await sweepTexts(archive, options, sweep);
+  if (segments.length > 0) await removeLostTexts(archive);
   if (segments.length > 0 || sweep !== null) await forgetChecksums(archive);
 }
 

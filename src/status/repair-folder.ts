@@ -1,6 +1,7 @@
 import { copyFile, mkdir, readFile, rename } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Logger } from 'pino';
+import { recordLostTexts } from '../archive/lost-texts.ts';
 import type { Config } from '../config/config.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { LedgerlakeError } from '../errors.ts';
@@ -42,7 +43,7 @@ export async function repairFolder(
     const aside = join(folder.damaged, now.toISOString().replaceAll(':', ''));
     const done = [
       ...(await repairLog(folder, examined, aside)),
-      ...(await repairArchive(folder, examined, aside)),
+      ...(await repairArchive(folder, config, examined, aside)),
     ];
     const landing = await repairPages(folder, config, aside);
     for (const segment of examined.staging) await removeStaged(folder, segment);
@@ -127,12 +128,18 @@ async function repairLog(_: DataFolder, { logs }: Examination, aside: string): P
   return done;
 }
 
-async function repairArchive(folder: DataFolder, { archive }: Examination, aside: string): Promise<string[]> {
+async function repairArchive(
+  folder: DataFolder,
+  { warehouse: { memoryLimit, threads } }: Pick<Config, 'warehouse'>,
+  { archive }: Examination,
+  aside: string,
+): Promise<string[]> {
   const done: string[] = [];
+  const records = archive.filter((path) => /\/\d+\.parquet$/.test(path));
+  for (const path of records) await recordLostTexts(path, { memoryLimit, threads, tempDir: folder.temp });
+  if (records.length > 0) await syncDirectory(folder.archive);
   // Page lines are of no use without their records.
-  const pages = archive
-    .filter((path) => /\/\d+\.parquet$/.test(path))
-    .map((path) => path.replace(/\.parquet$/, '.pages.parquet'));
+  const pages = records.map((path) => path.replace(/\.parquet$/, '.pages.parquet'));
   for (const path of new Set([...archive, ...pages])) {
     if (!(await exists(path))) continue;
     await mkdir(aside, { recursive: true, mode: 0o700 });

@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { archiveSegments, removeLanded } from '../../../src/archive/archive.ts';
 import { archivedPages, archivedRecords } from '../../../src/archive/archive-files.ts';
+import { recordLostTexts } from '../../../src/archive/lost-texts.ts';
 import { restoreSegment } from '../../../src/archive/restore-segment.ts';
 import { type DataFolder, dataFolder, makeDataFolder } from '../../../src/data-folder.ts';
 import { StoppedEarly } from '../../../src/errors.ts';
 import { LandingRecord } from '../../../src/landing/landing-record.ts';
-import { listSegments, pageFile } from '../../../src/landing/segment-files.ts';
+import { exists, listSegments, pageFile } from '../../../src/landing/segment-files.ts';
 import { createLandingLog } from '../../../src/landing/writer.ts';
 import { type Database, openDatabase } from '../../../src/warehouse/database.ts';
 import { newPage, newSlice } from '../../support/pages.ts';
@@ -129,6 +130,45 @@ test('most of the pages of a second night are references, and restore all the sa
   for (const segment of segments) await restoreSegment(database, folder.archive, folder.landing, segment);
   expect(await hashFiles(folder.landing)).toEqual(before);
 });
+
+test('texts of a record file that was set aside are read from a later one that has them again', async () => {
+  const { folder, database } = await makeFolder();
+  const archive = async (run: string) => {
+    await landNight(folder, run, createRandom(4));
+    return archiveLanded(folder, database);
+  };
+  const lost = await archive('run-1');
+  await landNight(folder, 'run-2', createRandom(4));
+  const before = await hashFiles(folder.landing);
+  const segments = await archiveLanded(folder, database);
+  for (const segment of lost) {
+    const records = archivedRecords(folder.archive, segment);
+    if (!(await exists(records))) continue;
+    await damageLines(database, records);
+    await recordLostTexts(records, { memoryLimit: '256MB', threads: 1, tempDir: folder.temp });
+    for (const file of [records, archivedPages(folder.archive, segment)]) await rm(file);
+  }
+  const restore = async () => {
+    for (const segment of segments) await restoreSegment(database, folder.archive, folder.landing, segment);
+    return hashFiles(folder.landing);
+  };
+  await expect(restore()).rejects.toThrow(/archived segment \d+ cannot be read/);
+  await archive('run-3');
+  expect(await restore()).toEqual(before);
+});
+
+/** Changes a byte in the texts of a record file, which DuckDB compressed. */
+async function damageLines(database: Database, file: string): Promise<void> {
+  const [column] = await database.rows<{ start: bigint; bytes: bigint }>(
+    `select coalesce(dictionary_page_offset, data_page_offset) as start, total_compressed_size as bytes
+    from parquet_metadata($file) where path_in_schema = 'line'`,
+    { file },
+  );
+  const bytes = await readFile(file);
+  const middle = Number(column!.start) + (Number(column!.bytes) >> 1);
+  bytes[middle] = (bytes[middle] as number) ^ 255;
+  await writeFile(file, bytes);
+}
 
 test('a damaged or missing archive file is named, and nothing is left of it in the landing log', async () => {
   const { folder, database } = await makeFolder();
