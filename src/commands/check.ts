@@ -91,7 +91,7 @@ async function findDamage(folder: Parameters<typeof examineFolder>[0]): Promise<
 /** Targets of a job that are named for one kind of finding; further ones are counted. */
 const maxShown = 20;
 
-/** What a person reads. Pure. */
+/** The findings as text. Pure. */
 export function renderFindings(findings: readonly FreshnessFinding[]): string {
   if (findings.length === 0) return 'all is complete and fresh';
   const counts = new Map<string, number>();

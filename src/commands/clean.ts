@@ -39,7 +39,7 @@ export function execute(args: CleanArgs): Promise<number> {
   });
 }
 
-/** What a person reads. Pure. */
+/** What was removed, or would be, as text. Pure. */
 function renderCleaned(cleaned: Cleanable & { dryRun: boolean }): string {
   const { archive, checkpoints, logs, leftovers, bytes, dryRun } = cleaned;
   const lines = [

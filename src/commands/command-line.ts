@@ -22,7 +22,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Loads only what the command line needs: `--version` and `--help` do without the parser, and the program's help without any command. */
+/** Loads only what is needed: `--version` and `--help` without the parser, the program's help without a command. */
 async function runCommand(args: readonly string[]): Promise<number> {
   if (args[0] === '--get-yargs-completions') {
     const { complete } = await import('./completion.ts');

@@ -101,7 +101,10 @@ export function chooseFolder(
   return dataFolder(dataDir ?? (environment === null ? 'data' : join('data', environment)));
 }
 
-/** Prints a result, for commands that need neither config nor environment. @param show makes commands in the text ready to paste */
+/**
+ * The `print` of a context, for commands that need no config.
+ * @param show makes commands in the text ready to paste
+ */
 export function createPrint({ json }: Pick<GlobalArgs, 'json'>, show = asCalled): Context['print'] {
   return (text, document) => {
     const output = json ? toJson(document) : show(text);

@@ -56,8 +56,8 @@ export async function askMethods(args: GlobalArgs & { yes: boolean }, config: Co
       `asking ${operations.length} methods costs ${formatCount(credits)} credits, and this month has ${formatCount(creditsLeft)} left`,
       'Raise api.monthly_credits, or ask one with `ledgerlake call`.',
     );
-  const what = `${operations.length} methods are asked once, which costs ${formatCount(credits)} credits`;
-  if (!args.yes && process.stdin.isTTY) await askYes(`${what}. Ask them?`, notSpent);
+  const what = `${operations.length} methods are called once, which costs ${formatCount(credits)} credits`;
+  if (!args.yes && process.stdin.isTTY) await askYes(`${what}. Call them?`, notSpent);
   else process.stderr.write(`ledgerlake: ${what}\n`);
   const { envFiles, keyPlaces: places } = config;
   const key = readApiKey(process.env, { envFiles, places });

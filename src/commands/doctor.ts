@@ -212,7 +212,7 @@ export function renderDiagnosis({ versions, facts, findings, repaired, root, has
     lines.push(`${repaired.pages.setAside} pages set aside, ${repaired.pages.kept} kept`);
   for (const { job, target, fromPage } of repaired?.askedAgain ?? [])
     lines.push(
-      `asked again by the next run: ${job}${target === '' ? '' : ` ${target}`}, from page ${fromPage} on`,
+      `crawled again by the next run: ${job}${target === '' ? '' : ` ${target}`}, from page ${fromPage} on`,
     );
   for (const { about, message, repair, note } of findings)
     lines.push(`${about}: ${message}${note === undefined ? '' : ` (${note})`}`, `  ${repair}`);

@@ -46,7 +46,7 @@ const bookkeeping =
 /** Versions shown without `--all`. */
 const maxVersions = 10;
 
-/** What a person reads of a row. Pure. */
+/** The explanation as text. Pure. */
 export function explainText(explanation: Explanation, all: boolean): string {
   const { table, key, state, versions, answers, reasons, quarantine } = explanation;
   const [newest] = versions;

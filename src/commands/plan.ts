@@ -98,7 +98,10 @@ function isMinimum({ unknown, growsWith }: JobPlan): boolean {
   return unknown > 0 || growsWith.length > 0;
 }
 
-/** The plan for people: a table of the jobs, then notes on it. Pure. @param width of the terminal, which notes are broken to; null: none */
+/**
+ * The plan for people: a table of the jobs, then notes on it. Pure.
+ * @param width of the terminal that notes are wrapped to; null: none
+ */
 export function renderPlan(plan: readonly JobPlan[], month: Month, width: number | null = null): string {
   const share = month.credits !== null && month.credits > 0;
   const columns = [
@@ -169,7 +172,7 @@ function describeJob(job: JobPlan): string[] {
     );
   if (job.targetsLeftOut > 0)
     notes.push(
-      `${countOf(job.targetsLeftOut, 'line')} of its target file ${job.targetsLeftOut === 1 ? 'is no target' : 'are no targets'}: ledgerlake jobs check`,
+      `${countOf(job.targetsLeftOut, 'line')} of its target file ${job.targetsLeftOut === 1 ? 'is not a target' : 'are not targets'}: ledgerlake jobs check`,
     );
   if (job.rps === null && job.tasks > 0)
     notes.push('no rate is known yet: set api.limits, or the first run finds it');

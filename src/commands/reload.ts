@@ -29,7 +29,7 @@ export function execute(args: ReloadArgs): Promise<number> {
   });
 }
 
-/** What a person reads. Pure. */
+/** The report as text. Pure. */
 function renderReload(report: ReloadReport, { folder }: Pick<Context, 'folder'>): string {
   const lines = [`reloaded ${report.segments} segments`];
   for (const [table, { inserted, changed }] of Object.entries(report.tables)) {

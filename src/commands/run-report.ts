@@ -12,7 +12,10 @@ import { oneLine } from './visible-text.ts';
 /** What a run's report is rendered from: everything but the errors. */
 export type ReportedRun = Omit<RunReport, 'stopped' | 'leftOut'>;
 
-/** The report of a run for people: its cost, what changed, and last what needs attention. Pure. @param hasSnapshot whether there are tables to query */
+/**
+ * The report of a run for people: its cost, what changed, and last what needs attention. Pure.
+ * @param hasSnapshot whether there are tables to query
+ */
 export function renderRunReport(
   report: ReportedRun,
   folder: Pick<DataFolder, 'root'>,

@@ -37,7 +37,10 @@ const columns = [
 /** Width that a job's name is cut to; several jobs are counted instead. */
 const jobsWidth = 9;
 
-/** What a person reads: a table of 80 columns, and below a run what was wrong with it. Pure. @param width of the terminal that notes are cut to */
+/**
+ * The runs for people: a table of 80 columns, with the problems of a run below it. Pure.
+ * @param width of the terminal that notes are cut to
+ */
 export function renderRuns(runs: readonly RunSummary[], width?: number): string {
   const rows = runs.map((run) => [
     run.run,

@@ -35,7 +35,7 @@ export async function execute(args: StatusArgs): Promise<number> {
   return 0;
 }
 
-/** What a person reads. Pure. */
+/** The status as text. Pure. */
 export function renderStatus(status: Status, folder: Pick<DataFolder, 'root'>): string {
   const lines = status.jobs.map((job) => describeJob(job, status.gaps));
   if (status.snapshotMissing)
@@ -108,7 +108,7 @@ function describeRunning(
 function describeRunningJob(job: LiveJob): string {
   if (job.leftOut !== null) return `left out: ${oneLine(job.leftOut)}`;
   const total = job.tasks + job.before;
-  if (total === 0) return job.planned ? 'nothing to ask for' : 'waits';
+  if (total === 0) return job.planned ? 'nothing to request' : 'waits';
   const parts = [
     `${formatCount(job.done + job.before)} of ${countOf(total, 'target')}`,
     `${countOf(job.records, 'record')} in ${countOf(job.pages, 'page')}`,

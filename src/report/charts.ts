@@ -39,7 +39,7 @@ export interface ChartOptions {
   series: readonly Series[];
 }
 
-/** Bars stand on each other; lines go through them. Pure. */
+/** Draws stacked bars, and lines over them. Pure. */
 export function drawChart(options: ChartOptions): Html {
   const drawings = sizes.map((size) => {
     const chart = init(null, null, { renderer: 'svg', ssr: true, width: size.width, height: size.height });

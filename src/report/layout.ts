@@ -89,7 +89,7 @@ export function groupDigits(text: string): string {
   return text.replace(/\B(?=(\d{3})+(?!\d))/g, ',');
 }
 
-/** The page's style: one sheet, light and dark by what the reader's system asks for, from a phone to a wide screen. */
+/** The page's style sheet, for light and dark systems, from a phone to a wide screen. */
 export const style = raw(`
 :root{color-scheme:light dark;--paper:#fff;--card:#f6f7f9;--ink:#1b1f24;--muted:#5b6470;--line:#dde1e6;
 --c1:#2f6fde;--c2:#d9822b;--c3:#c23b4a;--c4:#1d8a63;--good:#1d7a4f;--bad:#b3261e;--warn:#8a5a00}

@@ -78,11 +78,11 @@ function listLines(lines: readonly string[]): Html {
 function renderCourse(report: ReportData): Html {
   const { timeline, snapshot, limits } = report;
   const charts = [drawTimeline(report), drawReceived(report), drawCredits(report)].filter(
-    (one) => one !== null,
+    (chart) => chart !== null,
   );
-  const without =
+  const note =
     timeline === null && report.run.requests > 0
-      ? html`<p class="muted">The log keeps single requests of the last run only; of this one the sums below are left.</p>`
+      ? html`<p class="muted">The log keeps single requests only of the last run; of this run it has the sums below.</p>`
       : '';
   const pools = (timeline?.pools ?? []).map(({ pool, requests, throttles, meanRps, peakRps }) => {
     const limit = limits[pool];
@@ -97,13 +97,13 @@ function renderCourse(report: ReportData): Html {
     ];
   });
   const right = (...names: string[]) => names.map((name) => ({ name, right: true }));
-  const operations = (snapshot?.operations ?? []).map((one) => [
-    one.operation,
-    ...[one.requests, one.retries, one.throttles, one.failures, one.credits, one.saved].map(groupDigits),
-    one.latency_p50_ms === null ? '–' : `${Math.round(one.latency_p50_ms)} ms`,
-    one.latency_p95_ms === null ? '–' : `${Math.round(one.latency_p95_ms)} ms`,
+  const operations = (snapshot?.operations ?? []).map((row) => [
+    row.operation,
+    ...[row.requests, row.retries, row.throttles, row.failures, row.credits, row.saved].map(groupDigits),
+    row.latency_p50_ms === null ? '–' : `${Math.round(row.latency_p50_ms)} ms`,
+    row.latency_p95_ms === null ? '–' : `${Math.round(row.latency_p95_ms)} ms`,
   ]);
-  return html`<section><h2>The run</h2>${without}<div class="charts">${charts}</div>${
+  return html`<section><h2>The run</h2>${note}<div class="charts">${charts}</div>${
     pools.length === 0 ? '' : raw('<h3>Use of the limit</h3>')
   }${layOutTable([{ name: 'pool' }, ...right('requests', 'throttled', 'mean', 'busiest 10 s', 'limit', 'used')], pools)}${
     operations.length === 0 ? '' : raw('<h3>Operations</h3>')
@@ -132,14 +132,14 @@ function renderJobs({ status, run, snapshot }: ReportData): Html {
       received === undefined ? '–' : countOf(received.records, 'record'),
     ];
   });
-  const targets = (snapshot?.targets ?? []).map((one) => [
-    jobTitle(one.job),
-    one.target === '' ? 'the whole job' : layOutId(one.target),
-    one.state === 'held' ? 'held back' : one.state,
-    one.slot === null ? '–' : groupDigits(one.slot),
-    formatTime(one.finished_at),
-    groupDigits(one.records),
-    one.state === 'complete' ? '' : (one.reason ?? ''),
+  const targets = (snapshot?.targets ?? []).map((row) => [
+    jobTitle(row.job),
+    row.target === '' ? 'the whole job' : layOutId(row.target),
+    row.state === 'held' ? 'held back' : row.state,
+    row.slot === null ? '–' : groupDigits(row.slot),
+    formatTime(row.finished_at),
+    groupDigits(row.records),
+    row.state === 'complete' ? '' : (row.reason ?? ''),
   ]);
   const targetColumns = [
     ...[{ name: 'job' }, { name: 'target' }, { name: 'state' }],
@@ -171,7 +171,7 @@ function renderChanges({ run, snapshot }: ReportData): Html {
   );
   const examples = (snapshot?.examples ?? []).map(renderExamples);
   const nothing =
-    rows.length + examples.length === 0 ? html`<p class="muted">Nothing that this run noted.</p>` : '';
+    rows.length + examples.length === 0 ? html`<p class="muted">This run recorded no changes.</p>` : '';
   return html`<section><h2>What changed</h2>${layOutTable([{ name: 'table' }, ...heads.map((name) => ({ name, right: true }))], rows)}${nothing}${examples}</section>`;
 }
 
@@ -183,12 +183,12 @@ function renderExamples({ table, inserted, changed, gone }: Examples): Html {
 }
 
 function renderQuarantine({ quarantine }: SnapshotData): Html {
-  const rows = quarantine.map((one) => [
-    one.table_name,
-    one.column_name ?? 'the whole record',
-    one.reason,
-    groupDigits(one.entries),
-    layOutId(one.example ?? ''),
+  const rows = quarantine.map((row) => [
+    row.table_name,
+    row.column_name ?? 'the whole record',
+    row.reason,
+    groupDigits(row.entries),
+    layOutId(row.example ?? ''),
   ]);
   const columns = [
     { name: 'table' },
@@ -199,7 +199,7 @@ function renderQuarantine({ quarantine }: SnapshotData): Html {
   ];
   return html`<section><h2>What did not fit</h2>${
     rows.length === 0
-      ? html`<p class="muted">Everything received has its place.</p>`
+      ? html`<p class="muted">Everything received fits its columns.</p>`
       : layOutTable(columns, rows)
   }</section>`;
 }

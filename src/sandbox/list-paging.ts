@@ -128,8 +128,8 @@ function takeRows(
 }
 
 /**
- * The `result` of a list operation as JSON text: `total` is the number of rows on this page, as captured
- * from real servers, and says nothing about the list.
+ * The `result` of a list operation as JSON text: `total` is the number of rows on this page, as from
+ * real servers, not of the list.
  */
 export function pageText(
   name: string,

@@ -1,6 +1,6 @@
 /**
  * Randomness without state: everything the sandbox invents is a function of (seed, stream, index), so a
- * record can be made when it is asked for, and a million of them need no memory.
+ * record can be made on demand, and a million of them need no memory.
  */
 
 /** MurmurHash3's finalizer: a bijection on 32-bit words that spreads neighbours over the whole range. */

@@ -98,7 +98,7 @@ export function listFaults(probe: Probe, config: Pick<Config, 'keyPlaces'>, keyR
   else if (outcome === 'credits_gone') findings.push(find('its credits are spent', 'ledgerlake status', 69));
   else if (outcome === 'throttled' || outcome === 'try_again')
     findings.push(
-      find('asked too often', `${editorCommand} ledgerlake.yaml`, 0, 'api.limits: what your plan allows'),
+      find('too many requests', `${editorCommand} ledgerlake.yaml`, 0, 'api.limits: what your plan allows'),
     );
   else if (outcome === 'forbidden' || outcome === 'rejected')
     findings.push(find(`${operation} is ${outcome}`, 'ledgerlake doctor --methods', 0));

@@ -35,7 +35,7 @@ export interface PublishedJob extends Covered {
   /** When the last full crawl of the target that waited longest ended. */
   last_full: Date | null;
   quarantined: bigint;
-  /** Targets with records without a key. Such a record may be any row, so rows that these targets miss must be missed twice. */
+  /** Targets with records without a key, which may be any row: rows that these targets miss must be missed twice. */
   keyless: bigint;
   /** Targets with records that are older than their rows by more than a replica lags; the rows stay. */
   stale: bigint;

@@ -21,7 +21,9 @@ test('one line of a target file that is no target: it is left out and named, the
   const plan = await runProgram(['plan'], { cwd: place.root });
   expect(plan).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/^list: 1 line of its target file is no target: ledgerlake jobs check$/m),
+    stdout: expect.stringMatching(
+      /^list: 1 line of its target file is not a target: ledgerlake jobs check$/m,
+    ),
   });
 
   const ended = await runProgram(['run', '--json'], { cwd: place.root, env });

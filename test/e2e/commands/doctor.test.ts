@@ -100,7 +100,7 @@ test.each<[string, Respond, number, string]>([
     69,
     'it failed (server (HTTP 502)',
   ],
-  ['a throttle', (_, response) => reply(response, 429, 'slow down'), 0, 'asked too often: slow down'],
+  ['a throttle', (_, response) => reply(response, 429, 'slow down'), 0, 'too many requests: slow down'],
   [
     'a method that is not there',
     (request, response) =>
@@ -170,7 +170,7 @@ test('--methods: the credits first, then each method once, and what came of it',
     ['--methods'],
   );
   expect(code).toBe(0);
-  expect(stderr).toBe('ledgerlake: 23 methods are asked once, which costs 851 credits\n');
+  expect(stderr).toBe('ledgerlake: 23 methods are called once, which costs 851 credits\n');
   expect(requests).toHaveLength(23);
   const rowOf = (name: string) => stdout.split('\n').find((line) => line.startsWith(`${name} `)) ?? '';
   expect(rowOf('getAssetsByGroup')).toMatch(/ yes /);
