@@ -9,7 +9,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 export default class LongFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const isLong = ({ moduleId }: TestSpecification) =>
-      /\/bars\.ts'|timeout: |startTiny|startProgram/i.test(readFileSync(moduleId, 'utf8')) ? 1 : 0;
+      /\/bars\.ts'|timeout: |openTinyWorld|startProgram/i.test(readFileSync(moduleId, 'utf8')) ? 1 : 0;
     return (await super.sort(files)).sort((a, b) => isLong(b) - isLong(a));
   }
 }

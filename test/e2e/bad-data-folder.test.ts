@@ -6,7 +6,7 @@ import { openDatabase } from '../../src/warehouse/database.ts';
 import { expectFailure, hashFile } from '../chaos/crash/failure.ts';
 import { runProgram } from '../support/program.ts';
 import { environmentOf, makeProject } from '../support/project.ts';
-import { startTiny, writeListJob } from './tiny.ts';
+import { openTinyWorld, writeListJob } from '../support/small-world.ts';
 
 test.each(['load', 'publish', 'reload', 'rebuild', 'clean'])(
   '%s without a data folder: 2, and none is made',
@@ -22,7 +22,7 @@ test.each(['load', 'publish', 'reload', 'rebuild', 'clean'])(
 );
 
 test('an answer of sql does not go into the data folder: 2, the snapshot stays', async () => {
-  const { sandbox, place } = await startTiny();
+  const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox);
   expect((await runProgram(['run'], { cwd: place.root, env: environmentOf(sandbox) })).code).toBe(0);
   const snapshot = join(place.data, 'warehouse.duckdb');
@@ -45,7 +45,7 @@ test('an answer of sql does not go into the data folder: 2, the snapshot stays',
 
 describe('a data folder', () => {
   test('below a file: 74', async () => {
-    const { sandbox, place } = await startTiny();
+    const { sandbox, place } = await openTinyWorld();
     await writeListJob(place, sandbox);
     await writeFile(join(place.root, 'file'), '');
     const ended = await runProgram(['run', '--data-dir', 'file/data'], {
@@ -59,7 +59,7 @@ describe('a data folder', () => {
   test.each(['run.lock', 'build.duckdb', 'requests.ndjson'])(
     'with a folder in the place of %s: 74',
     async (name) => {
-      const { sandbox, place } = await startTiny();
+      const { sandbox, place } = await openTinyWorld();
       await writeListJob(place, sandbox);
       await mkdir(join(place.data, name), { recursive: true });
       const ended = await runProgram(['run'], { cwd: place.root, env: environmentOf(sandbox) });
@@ -69,7 +69,7 @@ describe('a data folder', () => {
   );
 
   test('of another user: 74 with the path, and no word of space', async () => {
-    const { sandbox, place } = await startTiny();
+    const { sandbox, place } = await openTinyWorld();
     await writeListJob(place, sandbox);
     expect((await runProgram(['run'], { cwd: place.root, env: environmentOf(sandbox) })).code).toBe(0);
     // Root may read everything: then somebody else asks.
@@ -93,7 +93,7 @@ describe('a data folder', () => {
   test.each(['.', 'landing'])(
     'that may not be written to (%s): 74 before anything is asked',
     async (name) => {
-      const { sandbox, place } = await startTiny();
+      const { sandbox, place } = await openTinyWorld();
       await writeListJob(place, sandbox);
       const env = environmentOf(sandbox);
       expect((await runProgram(['run'], { cwd: place.root, env })).code).toBe(0);
@@ -113,7 +113,7 @@ describe('a data folder', () => {
   );
 
   test('with a file in the place of a folder: 74 with the path', async () => {
-    const { sandbox, place } = await startTiny();
+    const { sandbox, place } = await openTinyWorld();
     await writeListJob(place, sandbox);
     expect((await runProgram(['run'], { cwd: place.root, env: environmentOf(sandbox) })).code).toBe(0);
     const landing = join(place.data, 'landing');
@@ -128,7 +128,7 @@ describe('a data folder', () => {
   });
 
   test('with a damaged file in the archive: a rebuild ends with 74 and its name; moved away, the runs go on', async () => {
-    const { sandbox, place } = await startTiny();
+    const { sandbox, place } = await openTinyWorld();
     await writeListJob(place, sandbox);
     const run = () => runProgram(['run'], { cwd: place.root, env: environmentOf(sandbox) });
     expect((await run()).code).toBe(0);
@@ -143,13 +143,13 @@ describe('a data folder', () => {
   });
 
   test('of another origin: 2, unchanged; without the environment too', async () => {
-    const { sandbox, place } = await startTiny();
+    const { sandbox, place } = await openTinyWorld();
     await writeListJob(place, sandbox);
     expect((await runProgram(['run'], { cwd: place.root, env: environmentOf(sandbox) })).code).toBe(0);
     const files = ['build.duckdb', 'warehouse.duckdb', 'runs.ndjson', 'requests.ndjson'];
     const hashes = () => files.map((name) => hashFile(join(place.data, name)));
     const before = hashes();
-    const other = (await startTiny()).sandbox;
+    const other = (await openTinyWorld()).sandbox;
     const ended = await runProgram(['run'], { cwd: place.root, env: environmentOf(other) });
     expectFailure(ended, 2, new RegExp(`holds data of ${sandbox.url}, but the run would ask ${other.url}`));
     expect(other.requests).toEqual([]);
@@ -160,7 +160,7 @@ describe('a data folder', () => {
   });
 
   test('of a newer version: 2, unchanged', async () => {
-    const { sandbox, place } = await startTiny();
+    const { sandbox, place } = await openTinyWorld();
     await writeListJob(place, sandbox);
     expect((await runProgram(['run'], { cwd: place.root, env: environmentOf(sandbox) })).code).toBe(0);
     const build = join(place.data, 'build.duckdb');
@@ -180,7 +180,7 @@ describe('a data folder', () => {
   });
 
   test('with lines in requests.ndjson that are none: the run goes on, what they cost is not counted', async () => {
-    const { sandbox, place } = await startTiny();
+    const { sandbox, place } = await openTinyWorld();
     await writeListJob(place, sandbox);
     const env = environmentOf(sandbox);
     expect((await runProgram(['run'], { cwd: place.root, env })).code).toBe(0);
@@ -194,7 +194,7 @@ describe('a data folder', () => {
   test.each(['flipped', 'gone'])(
     'with a landed file %s after its rows were made: 74, and how to go on',
     async (damage) => {
-      const { sandbox, place } = await startTiny();
+      const { sandbox, place } = await openTinyWorld();
       await writeListJob(place, sandbox);
       const env = environmentOf(sandbox);
       for (const verb of ['crawl', 'load'])

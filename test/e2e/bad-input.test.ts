@@ -8,7 +8,7 @@ import { readCheckpoints } from '../chaos/crash/content.ts';
 import { expectFailure } from '../chaos/crash/failure.ts';
 import { runProgram } from '../support/program.ts';
 import { environmentOf, makeProject, type Project, writeFiles } from '../support/project.ts';
-import { startTiny, writeListJob } from './tiny.ts';
+import { openTinyWorld, writeListJob } from '../support/small-world.ts';
 
 const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 const address = '11111111111111111111111111111111';
@@ -107,7 +107,7 @@ describe('what the user wrote: exit 2, and nothing is made', () => {
     ['another database', sql("attach '/tmp/ledgerlake-no'"), /list\.yaml:3: for_each\.creatorAddress\.sql: /],
     ['a column that is no address', sql('select 1 as creatorAddress'), /creatorAddress|list/],
   ])('before anything is asked: %s', async (_, text, message) => {
-    const { sandbox } = await startTiny();
+    const { sandbox } = await openTinyWorld();
     const place = await placeOf(text);
     const ended = await runProgram(['run'], { cwd: place.root, env: environmentOf(sandbox) });
     expectFailure(ended, 2, message);
@@ -118,7 +118,7 @@ describe('what the user wrote: exit 2, and nothing is made', () => {
   test('a target file of comments only', async () => {
     const text = job('for_each: { creatorAddress: { file: t.txt } }');
     const place = await placeOf(text, { 't.txt': '# none yet\n\n  \n' });
-    const { sandbox } = await startTiny();
+    const { sandbox } = await openTinyWorld();
     const ended = await runProgram(['run'], { cwd: place.root, env: environmentOf(sandbox) });
     expectFailure(ended, 2, /t\.txt holds no target/);
     expect(sandbox.requests).toEqual([]);
@@ -137,7 +137,7 @@ describe('what the user wrote: exit 2, and nothing is made', () => {
 });
 
 test('targets with spaces, quotes, comments and duplicates: each once, as written', async () => {
-  const { sandbox } = await startTiny();
+  const { sandbox } = await openTinyWorld();
   const [collection] = sandbox.world.truth().collections() as [string];
   const odd = ['it\'s "odd" ok', 'two  words', 'é\u2028x', "x'; drop table assets; --", '../../x', '%s\\n'];
   const text =
@@ -157,7 +157,7 @@ describe('the key', () => {
     ['a wrong one', 'not-the-key', /key/],
     ['one that may use nothing', 'sandbox-forbidden', /may use none[\s\S]*dashboard/],
   ])('%s: 77, and the right one goes on', async (_, key, message) => {
-    const { sandbox, place } = await startTiny();
+    const { sandbox, place } = await openTinyWorld();
     await writeListJob(place, sandbox);
     const env = { ...environmentOf(sandbox), LEDGERLAKE_API_KEY: key };
     const refused = await runProgram(['run'], { cwd: place.root, env });
@@ -172,7 +172,7 @@ describe('the key', () => {
 });
 
 test('SQL of a job that runs after another is looked at before anything is asked', async () => {
-  const { sandbox, place } = await startTiny();
+  const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox);
   const env = environmentOf(sandbox);
   for (const [query, said] of [
@@ -200,7 +200,7 @@ test('SQL of a job that runs after another is looked at before anything is asked
 });
 
 test('a job whose SQL gives a row that is no target, or fails at one, is left out: 3, and the others go on', async () => {
-  const { sandbox, place } = await startTiny();
+  const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox);
   const env = environmentOf(sandbox);
   const late = (query: string) =>
@@ -235,7 +235,7 @@ test('a job whose SQL gives a row that is no target, or fails at one, is left ou
 });
 
 test('a target file of a later job is read before anything is asked', async () => {
-  const { sandbox, place } = await startTiny();
+  const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox);
   const files = { 'late.txt': `"${address}"\n` };
   const late = job('after: [list]\nfor_each: { creatorAddress: { file: late.txt } }');
@@ -251,7 +251,7 @@ test('a target file of a later job is read before anything is asked', async () =
 test.each(['run', 'plan'])(
   '%s of a job that has nobody to ask: 2, before anything is asked',
   async (verb) => {
-    const { sandbox, place } = await startTiny();
+    const { sandbox, place } = await openTinyWorld();
     await writeListJob(place, sandbox);
     const wallets = `describe: test\nmethod: walletBalances\nafter: [list]\nfor_each: { wallet: { sql: select owner from assets } }\n`;
     await writeFiles(place.jobs, { 'wallets.yaml': wallets });
@@ -314,7 +314,7 @@ test('jobs check reads the target files', async () => {
 });
 
 test('a table or a column that is not there, in the config: 2 with its line, before anything is asked', async () => {
-  const { sandbox, place } = await startTiny();
+  const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox);
   await writeFiles(place.root, {
     'ledgerlake.yaml': 'lake:\n  keep: 1\n  partition_by: {assets_history: [nope]}\n',
@@ -368,13 +368,13 @@ test('a reader that goes away is no failure', () => {
 });
 
 test('an unreachable host: 69, and the same command goes on when it is there', async () => {
-  const { sandbox, place } = await startTiny();
+  const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox);
   const { port } = new URL(sandbox.url);
   await sandbox.close();
   const ended = await runProgram(['run'], { cwd: place.root, env: environmentOf(sandbox) });
   expectFailure(ended, 69, /unreachable[\s\S]*Check the network/);
-  const again = await startTiny({ port: Number(port) });
+  const again = await openTinyWorld({ port: Number(port) });
   const { code, stderr } = await runProgram(['run'], { cwd: place.root, env: environmentOf(again.sandbox) });
   expect(code, stderr).toBe(0);
 });

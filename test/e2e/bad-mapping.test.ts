@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { expectFailure } from '../chaos/crash/failure.ts';
 import { runProgram } from '../support/program.ts';
 import { environmentOf } from '../support/project.ts';
+import { openTinyWorld, writeListJob } from '../support/small-world.ts';
 import { makeProgram } from './other-mapping.ts';
-import { startTiny, writeListJob } from './tiny.ts';
 
 const table = 'tables/assets.sql';
 const name = '<- content.metadata.name ';
@@ -13,7 +13,7 @@ const lines = readFileSync(new URL(`../../sql/${table}`, import.meta.url), 'utf8
 const at = `sql/tables/assets\\.sql:${lines.findIndex((line) => line.includes(name)) + 1}: `;
 
 test('a mapping that DuckDB cannot read: 2 with its line, before anything is asked', async () => {
-  const { sandbox, place } = await startTiny();
+  const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox);
   const env = environmentOf(sandbox);
   const program = await makeProgram([['shapes/asset/assets.sql', 'from typed', 'form typed']]);
@@ -29,7 +29,7 @@ test.each([
   ['= upper(r.content.metadata.name ', 'Parser Error: '],
   ['loud <- content.metadata.name ', 'unknown mark "loud"'],
 ])('a column of which the line is wrong (%s): 2 with that line', async (wrong, error) => {
-  const { sandbox, place } = await startTiny();
+  const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox);
   const program = await makeProgram([[table, name, wrong]]);
   const ended = await runProgram(['run'], { cwd: place.root, env: environmentOf(sandbox), program });
@@ -38,7 +38,7 @@ test.each([
 });
 
 test('macros that DuckDB cannot read: 2, before anything is asked', async () => {
-  const { sandbox, place } = await startTiny();
+  const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox);
   const program = await makeProgram([['macros.sql', 'create', 'crate']]);
   const ended = await runProgram(['run'], { cwd: place.root, env: environmentOf(sandbox), program });
@@ -47,7 +47,7 @@ test('macros that DuckDB cannot read: 2, before anything is asked', async () => 
 });
 
 test('a column that the mapping does not have: 2, and with it the night goes on from what was received', async () => {
-  const { sandbox, place } = await startTiny();
+  const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox);
   const env = environmentOf(sandbox);
   const program = await makeProgram([[table, name, '= no_such_column ']]);

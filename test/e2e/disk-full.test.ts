@@ -6,11 +6,10 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { bar, showFigure } from '../bars.ts';
 import { expectFailure } from '../chaos/crash/failure.ts';
-import { exportOnly } from '../chaos/crash/small-world.ts';
 import { readSeen } from '../chaos/crash/steps.ts';
 import { runProcess } from '../support/program.ts';
 import { environmentOf, type Project } from '../support/project.ts';
-import { startTiny, writeListJob } from './tiny.ts';
+import { exportOnly, openTinyWorld, writeListJob } from '../support/small-world.ts';
 
 /** Whether this user may mount a file system of its own; without that right the tests are skipped. */
 function mayMount(): boolean {
@@ -103,7 +102,7 @@ const chosen = targets.slice(0, bar('fullDisks'));
 test.skipIf(!mayMount()).for(chosen)(
   'there is no room for $name: 74, readers find what was there, and with room again the night ends as any other',
   async ({ name, before, limit }) => {
-    const { sandbox, place } = await startTiny({ quirks: false, latencyMs: 5 });
+    const { sandbox, place } = await openTinyWorld({ quirks: false, latencyMs: 5 });
     await exportOnly(place, 'assets', 'assets_history');
     const env = environmentOf(sandbox);
     await writeListJob(place, sandbox);

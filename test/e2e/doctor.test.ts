@@ -5,14 +5,14 @@ import type { Sandbox } from '../../src/sandbox/server.ts';
 import { expectFailure, hashFile } from '../chaos/crash/failure.ts';
 import { runProgram } from '../support/program.ts';
 import { environmentOf, type Project } from '../support/project.ts';
-import { startTiny, writeListJob } from './tiny.ts';
+import { openTinyWorld, writeListJob } from '../support/small-world.ts';
 
 /** Of all collections, the empty ones that end them included. */
 const pagesInAll = 19;
 
 /** A place where pages of every collection have landed; those of `crawl` are not loaded. */
 async function openLanded(verbs: readonly string[] = ['crawl']) {
-  const { sandbox, place } = await startTiny({ quirks: false });
+  const { sandbox, place } = await openTinyWorld({ quirks: false });
   await writeListJob(place, sandbox, 20);
   const env = environmentOf(sandbox);
   const cli = (...args: string[]) => runProgram(args, { cwd: place.root, env });
@@ -212,7 +212,7 @@ test('a damaged build: named, and publish repairs it', async () => {
 });
 
 test('without a data folder: 0, and none is made', async () => {
-  const { place } = await startTiny();
+  const { place } = await openTinyWorld();
   await mkdir(join(place.root, 'other'));
   const ended = await runProgram(['doctor', '--repair', '--data-dir', 'other/none'], { cwd: place.root });
   expect(ended).toMatchObject({

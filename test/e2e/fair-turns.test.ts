@@ -1,11 +1,16 @@
 import { expect, test } from 'vitest';
 import { runProgram } from '../support/program.ts';
 import { environmentOf, writeFiles } from '../support/project.ts';
-import { startTiny } from './tiny.ts';
+import { openTinyWorld } from '../support/small-world.ts';
 
 test('a small job beside a giant one takes turns with it, and does not wait for its end', async () => {
   // Answers take longer than a page takes to be written, even on a busy machine.
-  const { sandbox, place } = await startTiny({ assets: 2000, owners: 400, collections: 5, latencyMs: 200 });
+  const { sandbox, place } = await openTinyWorld({
+    assets: 2000,
+    owners: 400,
+    collections: 5,
+    latencyMs: 200,
+  });
   const truth = sandbox.world.truth();
   const [collection] = truth
     .collections()

@@ -4,10 +4,10 @@ import { expect, test } from 'vitest';
 import { askedTwice, expectFailure } from '../chaos/crash/failure.ts';
 import { runProgram } from '../support/program.ts';
 import { environmentOf, writeFiles } from '../support/project.ts';
-import { startTiny, writeListJob } from './tiny.ts';
+import { openTinyWorld, writeListJob } from '../support/small-world.ts';
 
 test('monthly credits hold across runs, and start anew with the billing month', async () => {
-  const { sandbox, place } = await startTiny();
+  const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox, 10);
   await writeFiles(place.root, { 'ledgerlake.yaml': 'api: {monthly_credits: 105}\n' });
   const env = environmentOf(sandbox);
@@ -40,7 +40,7 @@ test('monthly credits hold across runs, and start anew with the billing month', 
 });
 
 test('an API that cannot be reached costs no credits', async () => {
-  const { sandbox, place } = await startTiny();
+  const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox, 10);
   await writeFiles(place.root, { 'ledgerlake.yaml': 'api: {monthly_credits: 105}\n' });
   // A port that is free: nobody listens at it.

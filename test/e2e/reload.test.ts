@@ -2,7 +2,6 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { compareEverything } from '../chaos/crash/content.ts';
-import { exportOnly, startSmallWorld, writeJobs } from '../chaos/crash/small-world.ts';
 import { type Ended, runProgram, startProgram } from '../support/program.ts';
 import {
   copyProject,
@@ -14,8 +13,14 @@ import {
   writeFiles,
 } from '../support/project.ts';
 import { readRows } from '../support/rows.ts';
+import {
+  exportOnly,
+  openTinyWorld,
+  startSmallWorld,
+  writeJobs,
+  writeListJob,
+} from '../support/small-world.ts';
 import { type Change, makeProgram } from './other-mapping.ts';
-import { startTiny, writeListJob } from './tiny.ts';
 
 vi.setConfig({ testTimeout: 400_000 });
 
@@ -178,7 +183,7 @@ test('a run with another mapping makes what is there again first: a version is a
 });
 
 test('a mapping that changed before the first record of its shape came made none of the rows', async () => {
-  const { sandbox, place } = await startTiny({ assets: 30, owners: 4 });
+  const { sandbox, place } = await openTinyWorld({ assets: 30, owners: 4 });
   await writeListJob(place, sandbox, 200);
   const night = async (program?: string) => {
     const ended = await run(['run', '--log-level', 'warn'], place, program, environmentOf(sandbox));
@@ -196,7 +201,7 @@ test('a mapping that changed before the first record of its shape came made none
 });
 
 test('an incremental crawl with another mapping still knows the rows', async () => {
-  const { sandbox, place } = await startTiny();
+  const { sandbox, place } = await openTinyWorld();
   const [collection = ''] = sandbox.world.truth().collections();
   await writeFiles(place.jobs, {
     'list.yaml': `
@@ -219,7 +224,7 @@ page_size: 5
 });
 
 test('a build that is rebuilt with another mapping: what it begins with is rebuilt first', async () => {
-  const { sandbox, place } = await startTiny({ assets: 60, owners: 10 });
+  const { sandbox, place } = await openTinyWorld({ assets: 60, owners: 10 });
   await writeListJob(place, sandbox, 200);
   const env = environmentOf(sandbox);
   expect((await run(['run'], place, undefined, env)).code).toBe(0);

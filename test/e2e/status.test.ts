@@ -6,7 +6,7 @@ import type { JobStatus, Status } from '../../src/status/read-status.ts';
 import { readText } from '../support/documents.ts';
 import { runProgram } from '../support/program.ts';
 import { environmentOf, type Project, writeFiles } from '../support/project.ts';
-import { startTiny, writeListJob } from './tiny.ts';
+import { openTinyWorld, writeListJob } from '../support/small-world.ts';
 
 const batchJob = `
 describe: test
@@ -15,7 +15,7 @@ for_each: { ids: { sql: "select id as ids from assets" } }
 `;
 
 test('status counts what the job files name, not only what was received', async () => {
-  const { sandbox, place } = await startTiny();
+  const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox);
   const env = environmentOf(sandbox);
   expect((await runProgram(['run'], { cwd: place.root, env })).code).toBe(0);
@@ -55,7 +55,7 @@ test('status counts what the job files name, not only what was received', async 
 });
 
 test('every field of run --json and status --json is in the reference, a failure too', async () => {
-  const { sandbox, place } = await startTiny();
+  const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox);
   const env = environmentOf(sandbox);
   const json = async (...args: string[]) =>
@@ -100,7 +100,7 @@ function openPlace(place: Project, sandbox: Sandbox) {
 }
 
 test('targets that a file does not list any more are not counted, and hold nothing back', async () => {
-  const { sandbox, place } = await startTiny();
+  const { sandbox, place } = await openTinyWorld();
   const { run, night, lineOf, tell } = openPlace(place, sandbox);
   const [kept = '', gone = ''] = sandbox.world.truth().collections();
   const list = (...values: string[]) =>
@@ -138,7 +138,7 @@ for_each: { groupValue: { values: [${values.join(', ')}] } }
 });
 
 test('targets that SQL does not give any more leave with the next complete round', async () => {
-  const { sandbox, place } = await startTiny();
+  const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox, 200);
   const { run, night, lineOf, tell } = openPlace(place, sandbox);
   const owners = (sql: string) =>
@@ -188,7 +188,7 @@ for_each: { owner: { sql: "${sql}" } }
 });
 
 test('a job whose file is gone is told as such, after the others', async () => {
-  const { sandbox, place } = await startTiny();
+  const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox, 200);
   const { run, night, lineOf, read, tell } = openPlace(place, sandbox);
   await night();
@@ -206,7 +206,7 @@ test('a job whose file is gone is told as such, after the others', async () => {
 });
 
 test('a feed says which slots it covers, and what is open below them', async () => {
-  const { sandbox, place } = await startTiny();
+  const { sandbox, place } = await openTinyWorld();
   const feed = (since: string) =>
     `describe: test\nmethod: getLatestCompressionSignatures\npage_size: 20\nsince: ${since}\n`;
   await writeFiles(place.jobs, { 'bounded.yaml': feed('{ pages: 2 }'), 'whole.yaml': feed('all') });
@@ -235,7 +235,7 @@ test('a feed says which slots it covers, and what is open below them', async () 
 });
 
 test('a snapshot that is missing is not taken for one without rows', async () => {
-  const { sandbox, place } = await startTiny();
+  const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox, 200);
   const { run, night, lineOf } = openPlace(place, sandbox);
   await night();
@@ -266,7 +266,7 @@ test('a snapshot that is missing is not taken for one without rows', async () =>
 });
 
 test('a first run that published nothing leaves no snapshot that is missing', async () => {
-  const { sandbox, place } = await startTiny();
+  const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox);
   const { run } = openPlace(place, sandbox);
   const wrong = `describe: test\nmethod: getAssetsByCreator\nfor_each: { sql: "select nothing as creatorAddress" }\n`;
@@ -286,7 +286,7 @@ test('a first run that published nothing leaves no snapshot that is missing', as
 });
 
 test('a reason of several lines stands on one', async () => {
-  const { sandbox, place } = await startTiny();
+  const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox, 200);
   await writeFiles(place.jobs, {
     'wrong.txt': 'no address\nnor this\nnor that\n',
@@ -307,7 +307,7 @@ for_each: { owner: { file: wrong.txt } }
 });
 
 test('targets that brought no record are told: an address may be misspelt', async () => {
-  const { sandbox, place } = await startTiny();
+  const { sandbox, place } = await openTinyWorld();
   const [collection] = sandbox.world.truth().collections();
   await writeFiles(place.jobs, {
     'list.yaml': `
@@ -329,7 +329,7 @@ for_each: { groupValue: { values: [${collection}, ${'1'.repeat(43)}A] } }
 });
 
 test('a job of another jobs folder is said to be there; only one whose file is gone is renamed or removed', async () => {
-  const { sandbox, place } = await startTiny();
+  const { sandbox, place } = await openTinyWorld();
   const { run, lineOf, tell, night } = openPlace(place, sandbox);
   await writeListJob(place, sandbox, 200);
   await night();

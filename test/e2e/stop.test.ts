@@ -8,16 +8,15 @@ import { openDatabase } from '../../src/warehouse/database.ts';
 import { bar, showFigure } from '../bars.ts';
 import { readCounts } from '../chaos/crash/content.ts';
 import { askedTwice, expectFailure, hashFile } from '../chaos/crash/failure.ts';
-import { writeJobs } from '../chaos/crash/small-world.ts';
 import { runProcess, runProgram, type Started, startProgram } from '../support/program.ts';
 import { environmentOf, makeProject, writeFiles } from '../support/project.ts';
-import { startTiny, writeListJob } from './tiny.ts';
+import { openTinyWorld, writeJobs, writeListJob } from '../support/small-world.ts';
 
 const runLines = async (data: string) =>
   (await readFile(join(data, 'runs.ndjson'), 'utf8')).trimEnd().split('\n');
 
 test('--max-requests stops at exactly so many attempts; runs after it pay for no page twice', async () => {
-  const { sandbox, place } = await startTiny({ quirks: false });
+  const { sandbox, place } = await openTinyWorld({ quirks: false });
   await writeJobs(place, sandbox);
   const env = environmentOf(sandbox);
   let asked = 0;
@@ -43,7 +42,7 @@ const stops = bar('stops');
 const signals = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const;
 
 test.each(signals)('%s while the API keeps it waiting: 75 at once', async (name) => {
-  const { sandbox, place } = await startTiny({ rps: 0.002, burst: 5 });
+  const { sandbox, place } = await openTinyWorld({ rps: 0.002, burst: 5 });
   await writeListJob(place, sandbox, 5);
   const run = startProgram(['crawl'], { cwd: place.root, env: environmentOf(sandbox) });
   while (!sandbox.requests.some(({ status }) => status === 429)) await sleep(5);
@@ -76,7 +75,7 @@ test(
     let stopped = 0;
     let longest = 0;
     while (stopped < stops) {
-      const { sandbox, place } = await startTiny({ latencyMs: 60 });
+      const { sandbox, place } = await openTinyWorld({ latencyMs: 60 });
       await writeJobs(place, sandbox);
       const env = environmentOf(sandbox);
       // Each ledger is stopped after every few requests, so at most some ten times.
@@ -109,7 +108,7 @@ test(
   'a second SIGTERM ends it at once, with 75',
   async () => {
     // Longer than the ten seconds that a run gives what is in flight, after the first signal.
-    const { sandbox, place } = await startTiny({ latencyMs: 30_000 });
+    const { sandbox, place } = await openTinyWorld({ latencyMs: 30_000 });
     await writeListJob(place, sandbox);
     for (let n = 0; n < Math.ceil(stops / 5); n += 1) {
       const asked = sandbox.requests.length;
@@ -128,7 +127,7 @@ test(
 );
 
 test('SIGTERM while the database is at work for long: 75 within 10 s, and the next run goes on', async () => {
-  const { sandbox, place } = await startTiny();
+  const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox);
   const env = environmentOf(sandbox);
   // A minute of one thread.
@@ -178,7 +177,7 @@ const seconds = bar('secondRuns');
 test(
   `a second run at once, ${seconds} times: 75, and it asks and writes nothing`,
   async () => {
-    const { sandbox, place } = await startTiny({ latencyMs: 4000 });
+    const { sandbox, place } = await openTinyWorld({ latencyMs: 4000 });
     // An asset a page: it goes on for minutes.
     await writeListJob(place, sandbox, 1);
     const env = environmentOf(sandbox);
@@ -221,7 +220,7 @@ test(
 );
 
 test('the build open in another program: 75, and what to do', async () => {
-  const { sandbox, place } = await startTiny();
+  const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox);
   const env = environmentOf(sandbox);
   expect((await runProgram(['run'], { cwd: place.root, env })).code).toBe(0);
@@ -239,7 +238,7 @@ test('the build open in another program: 75, and what to do', async () => {
 });
 
 test('with nothing landed since, load and publish have nothing to do and succeed', async () => {
-  const { sandbox, place } = await startTiny();
+  const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox);
   const env = environmentOf(sandbox);
   expect((await runProgram(['run'], { cwd: place.root, env })).code).toBe(0);

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { runProgram } from '../support/program.ts';
 import { environmentOf, writeFiles } from '../support/project.ts';
 import { readRows } from '../support/rows.ts';
-import { startTiny } from './tiny.ts';
+import { openTinyWorld } from '../support/small-world.ts';
 
 test('one line of a target file that is no target: it is left out and named, the others and other jobs go on, 3', async () => {
-  const { sandbox, place } = await startTiny();
+  const { sandbox, place } = await openTinyWorld();
   const env = environmentOf(sandbox);
   const [good = ''] = sandbox.world.truth().creators();
   const list = (file: string) =>

@@ -4,12 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import stringWidth from 'string-width';
 import { expect, test } from 'vitest';
 import { createTerminalScreen } from '../../scripts/terminal-screen.ts';
-import { exportOnly } from '../chaos/crash/small-world.ts';
 import { replyResult, startServer } from '../support/http-server.ts';
 import { runProgram } from '../support/program.ts';
 import { environmentOf, makeProject, writeFiles } from '../support/project.ts';
+import { exportOnly, openTinyWorld, writeListJob } from '../support/small-world.ts';
 import { hasTerminals, openTerminal, type Terminal } from '../support/terminal.ts';
-import { startTiny, writeListJob } from './tiny.ts';
 
 if (!hasTerminals)
   console.warn('test/e2e/terminal.test.ts: there is no `script` (util-linux), so no terminal is tried');
@@ -30,7 +29,7 @@ const until = async (terminal: Terminal, isSo: () => boolean) => {
 };
 
 test.skipIf(!hasTerminals)('on a terminal whose window becomes narrower the lines keep to it', async () => {
-  const { sandbox, place } = await startTiny({ latencyMs: 150 });
+  const { sandbox, place } = await openTinyWorld({ latencyMs: 150 });
   await writeListJob(place, sandbox, 20);
   const terminal = openTerminal(['run'], { cwd: place.root, env: environmentOf(sandbox), columns: 100 });
   // Before the first answer there is no rate.

@@ -20,10 +20,10 @@ import {
   removeProject,
 } from '../../support/project.ts';
 import { createRandom, readSeed } from '../../support/random.ts';
+import { exportOnly, startSmallWorld, writeJobs } from '../../support/small-world.ts';
 import { compareEverything } from './content.ts';
 import { damages } from './damage.ts';
 import { expectFailure, hashFile } from './failure.ts';
-import { exportOnly, startSmallWorld, writeJobs } from './small-world.ts';
 
 const seed = readSeed();
 const rounds = bar('damages');

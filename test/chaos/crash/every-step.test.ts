@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { bar, isNightly, showFigure } from '../../bars.ts';
 import { runProgram } from '../../support/program.ts';
 import { writeFiles } from '../../support/project.ts';
-import { openShortList } from './small-world.ts';
+import { openShortList } from '../../support/small-world.ts';
 import { dieAt, type Image, type Loss, readSeen, recordSteps, type Seen, traceSteps } from './steps.ts';
 
 /** A verb whose every step is a place to die: what is run before it, and after it until its work can be seen. */

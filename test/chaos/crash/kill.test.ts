@@ -7,8 +7,8 @@ import { bar, showFigure } from '../../bars.ts';
 import { type Ended, runProcess, type Started, startProgram } from '../../support/program.ts';
 import { environmentOf, makeProject, type Project } from '../../support/project.ts';
 import { createRandom, readSeed } from '../../support/random.ts';
+import { exportOnly, startSmallWorld, writeJobs } from '../../support/small-world.ts';
 import { compareContent, readCheckpoints, readCounts, readCoverage } from './content.ts';
-import { exportOnly, startSmallWorld, writeJobs } from './small-world.ts';
 
 const kills = bar('kills');
 const seed = readSeed();

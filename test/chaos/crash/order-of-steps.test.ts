@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { writeFiles } from '../../support/project.ts';
-import { openShortList } from './small-world.ts';
+import { openShortList } from '../../support/small-world.ts';
 import { traceSteps } from './steps.ts';
 
 // What a power loss leaves depends on the order in which things are written and synced: this is the order.

@@ -15,9 +15,9 @@ import {
   removeProject,
 } from '../../support/project.ts';
 import { createRandom, readSeed } from '../../support/random.ts';
+import { exportOnly, startSmallWorld, writeJobs } from '../../support/small-world.ts';
 import { readCounts } from './content.ts';
 import { startReader } from './reader.ts';
-import { exportOnly, startSmallWorld, writeJobs } from './small-world.ts';
 
 let sandbox: Sandbox;
 /** What one run has filled: tests copy it. */

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { openDatabase } from '../../../src/warehouse/database.ts';
-import { startTiny, writeListJob } from '../../e2e/tiny.ts';
 import { readText } from '../../support/documents.ts';
 import { runProgram, startProgram } from '../../support/program.ts';
 import { environmentOf, makeProject, type Project, writeFiles } from '../../support/project.ts';
+import { openTinyWorld, writeListJob } from '../../support/small-world.ts';
 import { readCheckpoints } from '../crash/content.ts';
 import { expectFailure } from '../crash/failure.ts';
 import { hostileArguments, hostileNames } from './hostile-names.ts';
@@ -54,7 +54,7 @@ async function writeHostileJob({ jobs }: Project, names: readonly string[]): Pro
 }
 
 test('500 hostile target names: each a target, none anything else', async () => {
-  const { sandbox, place } = await startTiny();
+  const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox, 100);
   const env = environmentOf(sandbox);
   expect((await runProgram(['run'], { cwd: place.root, env })).code).toBe(0);
@@ -94,7 +94,7 @@ test('500 hostile target names: each a target, none anything else', async () => 
 });
 
 test('hostile names of tables and jobs on the command line: refused with a hint, and nothing is made', async () => {
-  const { sandbox, place } = await startTiny();
+  const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox, 100);
   const env = environmentOf(sandbox);
   expect((await runProgram(['run'], { cwd: place.root, env })).code).toBe(0);
@@ -177,7 +177,7 @@ function listModes(folder: string, below = ''): [mode: string, name: string, isF
 }
 
 test('data are the owner’s alone, while a run is at work too; only snapshot and lake follow file_mode', async () => {
-  const { sandbox, place } = await startTiny();
+  const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox, 20);
   const env = environmentOf(sandbox);
   const { child, ended } = startProgram(['run'], { cwd: place.root, env });

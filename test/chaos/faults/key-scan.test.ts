@@ -7,7 +7,7 @@ import { startServer } from '../../support/http-server.ts';
 import { echoesOf } from '../../support/key-echoes.ts';
 import { startProgram } from '../../support/program.ts';
 import { makeProject, type Project } from '../../support/project.ts';
-import { startSmallWorld, writeJobs } from '../crash/small-world.ts';
+import { startSmallWorld, writeJobs } from '../../support/small-world.ts';
 import {
   type EchoFault,
   type EchoServer,

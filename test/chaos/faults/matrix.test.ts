@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { bar, showFigure } from '../../bars.ts';
 import { createRandom, readSeed } from '../../support/random.ts';
-import { startSmallWorld } from '../crash/small-world.ts';
+import { startSmallWorld } from '../../support/small-world.ts';
 import { canary, readLedger, runCell } from './fault-run.ts';
 import { faults } from './faults.ts';
 import { type Cell, stages } from './stages.ts';

@@ -1,7 +1,7 @@
 import { checkAssets, checkCalm, checkProgress } from './check-assets.ts';
 import { checkCoverageStays, checkFeed, checkWhole } from './check-feeds.ts';
 import { checkHistory, checkPast } from './check-history.ts';
-import { inFlight, type MovingPlace, type NightEnded, sinceSlot } from './moving-place.ts';
+import { inFlight, type MovingInstallation, type NightEnded, sinceSlot } from './moving-installation.ts';
 import type { SignatureFeed } from './signature-feed.ts';
 import type { Tables } from './warehouse-rows.ts';
 
@@ -14,7 +14,7 @@ export interface Violation {
 }
 
 /** Every ledger's rows against its truth, and against the rows of the night before. */
-export function checkNight(place: MovingPlace, tables: Tables, before: Tables | null): Violation[] {
+export function checkNight(place: MovingInstallation, tables: Tables, before: Tables | null): Violation[] {
   const lists = place.lists.flatMap((list) => {
     const own = <T extends { id: string }>(rows: readonly T[]) => rows.filter(({ id }) => list.has(id));
     const rows = own(tables.assets);
@@ -46,7 +46,7 @@ function ofFeed({ address }: SignatureFeed, { signatures, coverage }: Tables) {
   };
 }
 
-function checkInvented({ lists, feeds }: MovingPlace, tables: Tables): Violation[] {
+function checkInvented({ lists, feeds }: MovingInstallation, tables: Tables): Violation[] {
   const strangers = [
     ...tables.assets.filter(({ id }) => !lists.some((list) => list.has(id))).map(({ id }) => id),
     ...tables.signatures.filter(({ address }) => !feeds.some((feed) => feed.address === address)),
@@ -57,7 +57,7 @@ function checkInvented({ lists, feeds }: MovingPlace, tables: Tables): Violation
 
 /** A calm night is complete: no target fails in it, or only such whose cursors have expired. */
 export function checkComplete(
-  { lists, feeds }: MovingPlace,
+  { lists, feeds }: MovingInstallation,
   { code, stderr }: NightEnded,
   mayFail: 'none may fail' | 'expired cursors may fail' = 'none may fail',
 ): Violation[] {
@@ -80,7 +80,7 @@ export function checkComplete(
  * @param goneIsKnown as of `checkCalm`
  */
 export function checkEnd(
-  place: MovingPlace,
+  place: MovingInstallation,
   tables: Tables,
   began: ReadonlyMap<SignatureFeed, number>,
   goneIsKnown: boolean,
@@ -106,7 +106,7 @@ export function checkEnd(
 const roundEnds: ReadonlySet<number | null> = new Set([0, 3]);
 
 /** Within a round, a page of a list is asked for again only where a kill caught it in flight. */
-export function checkAskedAgain({ server }: MovingPlace, nights: readonly NightEnded[]): Violation[] {
+export function checkAskedAgain({ server }: MovingInstallation, nights: readonly NightEnded[]): Violation[] {
   const problems: Violation[] = [];
   let round: number[] = [];
   for (const [n, { code }] of nights.entries()) {

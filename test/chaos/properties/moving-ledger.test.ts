@@ -2,7 +2,12 @@ import { expect, onTestFinished, type TestContext, test } from 'vitest';
 import { bar, showFigure } from '../../bars.ts';
 import { readSeed } from '../../support/random.ts';
 import { checkAskedAgain, checkComplete, checkEnd, checkNight, type Violation } from './check-night.ts';
-import { drawNights, type MovingPlace, type NightEnded, openMovingPlace } from './moving-place.ts';
+import {
+  drawNights,
+  type MovingInstallation,
+  type NightEnded,
+  openMovingInstallation,
+} from './moving-installation.ts';
 import type { AssetRow, CoverageRow, SignatureRow, Tables } from './warehouse-rows.ts';
 
 const seeds = bar('seeds');
@@ -16,7 +21,11 @@ function seedsFrom(from: number, count: number): number[] {
 }
 
 /** What went wrong, and how to see it again. */
-function report(place: MovingPlace, nights: readonly NightEnded[], found: readonly Violation[]): string {
+function report(
+  place: MovingInstallation,
+  nights: readonly NightEnded[],
+  found: readonly Violation[],
+): string {
   const own = place.lists.map(({ seed }) => seed);
   const told = nights.flatMap(({ night, code, stderr }) => [
     `${JSON.stringify(night)} ended with ${code}`,
@@ -43,7 +52,7 @@ async function simulate(
   own: readonly number[],
   onTestFinished: TestContext['onTestFinished'],
 ): Promise<void> {
-  const place = await openMovingPlace({ seeds: own });
+  const place = await openMovingInstallation({ seeds: own });
   onTestFinished(() => place.close());
   const nights: NightEnded[] = [];
   let before: Tables | null = null;
@@ -84,7 +93,7 @@ test.concurrent.for(folders.map((own) => ({ from: own[0]!, to: own.at(-1)!, own 
 );
 
 test('a provider that has page numbers only is seen to miss records that were there all the time', async () => {
-  const place = await openMovingPlace({ seeds: seedsFrom(first, 60), walks: 'numbers' });
+  const place = await openMovingInstallation({ seeds: seedsFrom(first, 60), walks: 'numbers' });
   onTestFinished(() => place.close());
   const missed = new Set<number>();
   for (let night = 0; night < 2; night += 1) {
@@ -98,7 +107,7 @@ test('a provider that has page numbers only is seen to miss records that were th
 });
 
 /** Whether the row was in its list throughout the crawl: one that was not may be missing. */
-function isPromised({ lists }: MovingPlace, { checkpoints }: Tables, { id }: AssetRow): boolean {
+function isPromised({ lists }: MovingInstallation, { checkpoints }: Tables, { id }: AssetRow): boolean {
   const list = lists.find((one) => one.has(id))!;
   const own = checkpoints.filter(({ target, range }) => target === list.collection && range === '');
   return own.some(({ min_slot, max_slot }) => list.isListedThroughout(id, min_slot, max_slot));
@@ -121,7 +130,7 @@ function findCovered({ signatures, coverage }: Tables): { signature: SignatureRo
 }
 
 test('the oracle notices one wrong row', async () => {
-  const place = await openMovingPlace({ seeds: seedsFrom(first, 30) });
+  const place = await openMovingInstallation({ seeds: seedsFrom(first, 30) });
   onTestFinished(() => place.close());
   expect([0, 3]).toContain((await place.run({ kind: 'full' })).code);
   const tables = (await place.read())!;

@@ -4,10 +4,10 @@ import { renderPlan } from '../../../src/commands/plan.ts';
 import type { JobPlan } from '../../../src/run/plan-jobs.ts';
 import { runProgram } from '../../support/program.ts';
 import { environmentOf, writeFiles } from '../../support/project.ts';
-import { startTiny, writeListJob } from '../tiny.ts';
+import { openTinyWorld, writeListJob } from '../../support/small-world.ts';
 
 test('a job whose SQL reads what a job before it brings asks for at least what is known now', async () => {
-  const { sandbox, place } = await startTiny();
+  const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox, 200);
   await writeFiles(place.jobs, {
     'owners.yaml': `

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openShortList } from '../../chaos/crash/small-world.ts';
 import { reply, startServer } from '../../support/http-server.ts';
 import { runProgram } from '../../support/program.ts';
 import { writeFiles } from '../../support/project.ts';
+import { openShortList } from '../../support/small-world.ts';
 
 interface Received {
   path: string;

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../../src/api/api-errors.ts';
-import type { CrawlDeps } from '../../../src/crawl/crawl-task.ts';
-import { PagingLoop } from '../../../src/crawl/crawl-task.ts';
+import { type CrawlDeps, PagingLoop } from '../../../src/crawl/crawl-task.ts';
 import { isEnded } from '../../../src/landing/reader.ts';
 import { assets, cursorList, newCrawl, newTask, numberedList, type Params } from '../../support/crawl.ts';
 

@@ -195,8 +195,12 @@ describe('a batch', () => {
   });
 });
 
+/** What is covered of the feed: from a slot to a slot, each. */
+const covered = (...slots: [number, number][]): CrawlState['coverage'] =>
+  new Map([[idOf(feed, one[0]!), slots.map(([lowSlot, highSlot]) => ({ lowSlot, highSlot }))]]);
+
 describe('a feed', () => {
-  const coverage = new Map([[idOf(feed, one[0]!), [{ lowSlot: 0, highSlot: 40 }]]]);
+  const coverage = covered([0, 40]);
   const head = (crawl: string, fields: object) => landed(feed, one[0]!, crawl, fields);
 
   test('the head, down to the newest covered slot', () =>
@@ -232,33 +236,24 @@ describe('a feed', () => {
 });
 
 describe('a feed whose parts touch', () => {
-  const open = {};
   const key = idOf(feed, one[0]!);
 
   test('an open crawl that stopped exactly at a covered slot ends there', () => {
-    const [task, crawls] = landed(feed, one[0]!, 'r1', open);
-    const coverage = new Map([[key, [{ lowSlot: 20, highSlot: 50 }]]]);
+    const [task, crawls] = landed(feed, one[0]!, 'r1', {});
+    const coverage = covered([20, 50]);
     const resumed = plan(feed, newState({ coverage, landed: new Map([[task, crawls]]) })).at(-1);
     expect(resumed).toMatchObject({ resumes: 'r1', coveredSlot: 50 });
   });
 
   test('also when its own pages are one interval with what is below', () => {
-    const [task, crawls] = landed(feed, one[0]!, 'r1', open);
-    const coverage = new Map([[key, [{ lowSlot: 20, highSlot: 90 }]]]);
+    const [task, crawls] = landed(feed, one[0]!, 'r1', {});
+    const coverage = covered([20, 90]);
     const resumed = plan(feed, newState({ coverage, landed: new Map([[task, crawls]]) })).at(-1);
     expect(resumed).toMatchObject({ resumes: 'r1', coveredSlot: 50 });
   });
 
   test('a gap that no crawl works on begins at its cursor, down to what is covered below it', () => {
-    const coverage = new Map([
-      [
-        key,
-        [
-          { lowSlot: 0, highSlot: 50 },
-          { lowSlot: 201, highSlot: 300 },
-        ],
-      ],
-    ]);
+    const coverage = covered([0, 50], [201, 300]);
     const gaps = new Map([[key, [{ highSlot: 200, cursor: 'there', group: null }]]]);
     const state = newState({ coverage, gaps });
     expect(plan(feed, state)).toEqual([
@@ -280,15 +275,7 @@ describe('a feed whose crawls begin again or share slots', () => {
 
   test('one that began again at the head goes down to below where it had been', () => {
     const restarted = openAt('r1', { reachedSlot: 50, last: pageAt({ last_slot: 80 }) });
-    const coverage = new Map([
-      [
-        key,
-        [
-          { lowSlot: 0, highSlot: 20 },
-          { lowSlot: 51, highSlot: 90 },
-        ],
-      ],
-    ]);
+    const coverage = covered([0, 20], [51, 90]);
     expect(planOf([restarted], { coverage })).toMatchObject([{ resumes: 'r1', coveredSlot: 20 }]);
   });
 
@@ -303,7 +290,7 @@ describe('a feed whose crawls begin again or share slots', () => {
 
   test('a gap that no cursor leads to is looked for from the head', () => {
     const gaps = new Map([[key, [{ highSlot: 40, cursor: null, group: null }]]]);
-    const state = newState({ gaps, coverage: new Map([[key, [{ lowSlot: 0, highSlot: 30 }]]]) });
+    const state = newState({ gaps, coverage: covered([0, 30]) });
     const [, gap] = planStarts(feed, one, null, state, 'r9');
     expect(gap).toMatchObject({ crawl: 'r9-gap-40', from: { slot: 40, position: { limit: 2 } } });
     expect(gap?.goal.coveredSlot).toBe(30);

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/server.ts';
-import { environmentOf, makeProject, type Project, writeFiles } from '../../support/project.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
+import { environmentOf, makeProject, type Project, writeFiles } from './project.ts';
 
 /** A sandbox of this process over a small ledger whose content stands still. The caller closes it. */
 export function startSmallWorld(seed: number, options: SandboxOptions = {}): Promise<Sandbox> {
@@ -31,6 +31,31 @@ page_size: 10
 /** Runs export these tables only: for tests that do not look at the lake, or at these. */
 export async function exportOnly({ root }: Project, ...tables: readonly string[]): Promise<void> {
   await writeFiles(root, { 'ledgerlake.yaml': `lake: { tables: [${tables.join(', ')}] }\n` });
+}
+
+/** A sandbox over a ledger of 300 assets, closed when the test ends, and a project for it, where runs export an empty table. */
+export async function openTinyWorld(
+  options: SandboxOptions = {},
+): Promise<{ sandbox: Sandbox; place: Project }> {
+  const sandbox = await startSmallWorld(7, { assets: 300, owners: 30, latencyMs: 1, ...options });
+  onTestFinished(() => sandbox.close());
+  const place = await makeProject();
+  await exportOnly(place, 'webhooks');
+  return { sandbox, place };
+}
+
+/** One job: every collection, in pages of `pageSize`. */
+export async function writeListJob({ jobs }: Project, { world }: Sandbox, pageSize = 20): Promise<void> {
+  await writeFiles(jobs, {
+    't.txt': world.truth().collections().join('\n'),
+    'list.yaml': `
+describe: Every asset of every collection
+method: getAssetsByGroup
+params: { groupKey: collection }
+for_each: { groupValue: { file: t.txt } }
+page_size: ${pageSize}
+`,
+  });
 }
 
 /**

@@ -39,7 +39,7 @@ export type ListJob = keyof typeof listJobs;
 const hoursApart = 3;
 
 /** A data folder, its jobs, and the ledgers they follow. */
-export interface MovingPlace extends World {
+export interface MovingInstallation extends World {
   server: MovingServer;
   jobOf(feed: SignatureFeed): FeedJob;
   jobOfList(list: AssetList): ListJob;
@@ -54,7 +54,10 @@ export interface PlaceOptions {
   walks?: Walks;
 }
 
-export async function openMovingPlace({ seeds, walks = 'cursors' }: PlaceOptions): Promise<MovingPlace> {
+export async function openMovingInstallation({
+  seeds,
+  walks = 'cursors',
+}: PlaceOptions): Promise<MovingInstallation> {
   const draw = createDraw(seeds[0]!);
   const lists = seeds.map((seed) => createAssetList(seed, walks));
   const feeds = seeds.map(createSignatureFeed);
