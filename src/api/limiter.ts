@@ -3,7 +3,7 @@ import { AdaptiveRate, Pacer, startRps } from './rate.ts';
 import { type Timing, untilAborted } from './timing.ts';
 
 export interface LimiterConfig {
-  /** Requests a second the plan allows: never exceeded, and lowered only when the server keeps throttling. Absent: it is found. */
+  /** Requests a second the plan allows: never exceeded, lowered only while the server throttles. Absent: the rate is found. */
   rps?: number;
   /** Requests that may be sent together after a quiet time. Default 1: evenly spaced. */
   burst?: number;
@@ -107,7 +107,7 @@ export class Limiter {
     return results.pop() as T;
   }
 
-  /** Takes another turn for a task that waited in its own. Otherwise all that waited for the same moment would be sent together. */
+  /** Takes another turn for a task that waited in its own, because all tasks that wait end their wait together. */
   takeTurnAgain(signal?: AbortSignal): Promise<void> {
     return this.#takeTurn(Number.NEGATIVE_INFINITY, signal);
   }
