@@ -4,23 +4,24 @@ import { crc32 } from 'node:zlib';
 import { readChunks, writeSynced } from '../landing/segment-files.ts';
 import { readSql } from '../sql-text.ts';
 import { type Database, type DatabaseOptions, openDatabase } from '../warehouse/database.ts';
-import { isOfArchive } from './archive-files.ts';
+import { isArchiveDamage } from './archive-files.ts';
 
-/** Size and CRC-32 that a file of the archive was written with. */
+/** Size and CRC-32 of a file of the archive when it was written. */
 interface Checksum {
   file: string;
   bytes: number;
   crc32: number;
 }
 
-/** What the files of the archive were written with, a line a file: Parquet has no checksum of its own that DuckDB writes. */
+/** The checksums of the archive's files, one line per file, because DuckDB writes no checksums into Parquet. */
 function checksumLog(dir: string): string {
   return join(dir, 'checksums.ndjson');
 }
 
 /**
- * Notes what a file is before it gets its name, durable when it resolves. A file that is written again has two lines: a kill
- * may come before the new one has the name.
+ * Records a file's checksum before the file gets its name; durable when it resolves. A file that is written again has two
+ * lines, because a kill may come before the new one has the name.
+ * @param path the file's name-to-be
  * @param draft the file as it is now
  */
 export async function noteChecksum(path: string, draft: string): Promise<void> {
@@ -28,7 +29,7 @@ export async function noteChecksum(path: string, draft: string): Promise<void> {
   const line = JSON.stringify({ file: basename(path), bytes, crc32: sum } satisfies Checksum);
   const handle = await open(checksumLog(join(path, '..')), 'a', 0o600);
   try {
-    // The line break first: what a power loss tore is a line of its own.
+    // The line break comes first, so that a line torn by a power loss stays a line of its own.
     await handle.appendFile(`\n${line}`);
     await handle.sync();
   } finally {
@@ -36,7 +37,7 @@ export async function noteChecksum(path: string, draft: string): Promise<void> {
   }
 }
 
-/** Takes out what was noted of files that are not there any more; the last of them takes the log along. */
+/** Removes the checksums of files that no longer exist, and the log when it has none left. */
 export async function forgetChecksums(dir: string): Promise<void> {
   const noted = await readNoted(dir);
   const there = new Set(await readdir(dir));
@@ -49,9 +50,9 @@ export async function forgetChecksums(dir: string): Promise<void> {
 }
 
 /**
- * Files of the archive that are not as they were written, by path.
- * @param options read every byte: of files that an older version wrote, which have no checksum, every value; null: only
- *   sizes and both ends are looked at
+ * Paths of the archive's files that differ from what was written.
+ * @param options to read every byte, and every value of files of older versions, which have no checksum; null: compare only
+ *   sizes and look at both ends
  */
 export async function listDamagedArchive(
   dir: string,
@@ -92,7 +93,7 @@ async function readNoted(dir: string): Promise<Checksum[]> {
       const { file, bytes, crc32 } = JSON.parse(line) as Partial<Checksum>;
       return file === undefined || bytes === undefined || crc32 === undefined ? [] : { file, bytes, crc32 };
     } catch {
-      // What a power loss tore: its file is read instead.
+      // Torn by a power loss: every value of the file is read instead.
       return [];
     }
   });
@@ -112,7 +113,7 @@ async function hasSum(path: string, sums: readonly Checksum[]): Promise<boolean>
   return sums.some((one) => one.bytes === bytes && one.crc32 === sum);
 }
 
-/** By its ends. */
+/** Whether both ends of a file have Parquet's magic bytes. */
 async function isParquet(path: string): Promise<boolean> {
   const file = await open(path, 'r');
   try {
@@ -126,7 +127,7 @@ async function isParquet(path: string): Promise<boolean> {
   }
 }
 
-/** Page lines have a checksum beside them; of records, DuckDB sees what does not unpack. */
+/** Page lines have checksums; damage of records shows if DuckDB cannot decompress them. */
 async function isReadable(database: Database, path: string): Promise<boolean> {
   try {
     await database.rows('select bit_xor(hash(t)) from read_parquet($path) as t', { path });
@@ -134,7 +135,7 @@ async function isReadable(database: Database, path: string): Promise<boolean> {
     await database.run(readSql('archive/restored-pages.sql'), { pages: path });
     return (await database.rows(readSql('archive/changed-lines.sql'))).length === 0;
   } catch (error) {
-    if (isOfArchive(error)) return false;
+    if (isArchiveDamage(error)) return false;
     throw error;
   }
 }

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { isDiskFull, isOutOfMemory, StoppedEarly } from '../errors.ts';
 import { syncDirectory, writeSynced } from '../landing/segment-files.ts';
 
-/** The archived record lines of a segment: those whose text no other file had; none when there is no such. */
+/** The record lines of a segment whose text no earlier file had; the file does not exist if there are none. */
 export function archivedRecords(dir: string, segment: number): string {
   return join(dir, `${segment}.parquet`);
 }
 
-/** The archived page lines of a segment: written last, so a segment that has them is archived. */
+/** The page lines of a segment. The file is written last, so a segment that has it is archived. */
 export function archivedPages(dir: string, segment: number): string {
   return join(dir, `${segment}.pages.parquet`);
 }
@@ -22,20 +22,20 @@ export async function listArchived(dir: string): Promise<number[]> {
     .sort((a, b) => a - b);
 }
 
-/** Where the archive says which segments left it. */
+/** The file that records which segments were removed from the archive. */
 function removedNote(dir: string): string {
   return join(dir, 'removed.json');
 }
 
-/** What the archive says of segments that left it. */
+/** Which segments were removed from the archive. */
 export interface Removed {
   /** The newest segment whose page lines were ever removed. */
   last: number;
-  /** The newest segment there was when the texts that nothing needs were last looked for. */
+  /** The newest segment at the last sweep of texts that nothing needs. */
   swept?: number;
 }
 
-/** Null when the archive holds all that there was. */
+/** Null if nothing was ever removed. */
 export async function readRemovedNote(dir: string): Promise<Removed | null> {
   const text = await readFile(removedNote(dir), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
@@ -44,7 +44,7 @@ export async function readRemovedNote(dir: string): Promise<Removed | null> {
   return text === null ? null : (JSON.parse(text) as Removed);
 }
 
-/** Durable when it resolves, once the folder is synced. */
+/** Durable when it resolves. */
 export async function writeRemovedNote(dir: string, note: Removed): Promise<void> {
   await writeSynced(`${removedNote(dir)}.tmp`, JSON.stringify(note));
   await rename(`${removedNote(dir)}.tmp`, removedNote(dir));
@@ -52,9 +52,9 @@ export async function writeRemovedNote(dir: string, note: Removed): Promise<void
 }
 
 /**
- * The record files that hold texts, oldest first: those of archived segments, and those of segments whose page lines
- * have left the archive, as long as a page that stays needs some of their texts.
- * @param without segments whose files are none of them
+ * The record files that hold texts, oldest first: those of archived segments, and those of segments whose page lines were
+ * removed, as long as another page needs some of their texts.
+ * @param without segments whose files do not count
  */
 export async function listTexts(dir: string, without: readonly number[] = []): Promise<string[]> {
   const archived = new Set(await listArchived(dir));
@@ -73,8 +73,8 @@ export async function listRecordFiles(dir: string): Promise<number[]> {
     .sort((a, b) => a - b);
 }
 
-/** Whether an error says something of the archive, not of the disk that is written to, the memory, or a signal to stop. */
-export function isOfArchive(error: unknown): boolean {
+/** Whether an error means that the archive is damaged: it is not of the file system, a full disk, memory, or a signal. */
+export function isArchiveDamage(error: unknown): boolean {
   const isOfFiles = (error as NodeJS.ErrnoException).code !== undefined;
   return !(isOfFiles || error instanceof StoppedEarly || isDiskFull(error) || isOutOfMemory(error));
 }

@@ -10,16 +10,16 @@ import { readSql } from '../sql-text.ts';
 import type { Database, SqlParams } from '../warehouse/database.ts';
 import { retryWithMoreMemory } from '../warehouse/memory.ts';
 import { noteChecksum } from './archive-checksums.ts';
-import { archivedPages, archivedRecords, isOfArchive, listArchived, listTexts } from './archive-files.ts';
+import { archivedPages, archivedRecords, isArchiveDamage, listArchived, listTexts } from './archive-files.ts';
 
-/** Records of segments whose digests are looked for in the archive at once: 30 MB of them. */
-const recordsAtOnce = 1_000_000;
+/** Segments of a batch have at most so many records, whose digests are looked up together: 30 MB of them. */
+const maxBatchRecords = 1_000_000;
 
 /**
- * Writes segments of the landing log that are not in the archive yet to it: `<n>.parquet` (the record lines whose text it
- * does not have) and `<n>.pages.parquet` (the page lines), each line's exact text, durable when it resolves.
- * `read_ndjson_objects` keeps bytes; typed reading would reformat decimals. A record is told by its digest, so that a
- * text is kept once, whatever page it came in.
+ * Writes segments to the archive that are not in it yet: `<n>.parquet` (the record lines whose text it does not have) and
+ * `<n>.pages.parquet` (the page lines), each line's exact text; durable when it resolves. `read_ndjson_objects` keeps bytes;
+ * typed reading would reformat decimals. Records are identified by their digests, so that a text is stored once, whatever
+ * page it came in.
  */
 export async function archiveSegments(
   database: Database,
@@ -31,30 +31,30 @@ export async function archiveSegments(
   const archived = await listArchived(folder.archive);
   let waiting = segments.filter((segment) => !archived.includes(segment));
   while (waiting.length > 0) {
-    const together = await takeTogether(folder, waiting);
-    await readKnown(database, folder, together, waiting);
-    for (const segment of together) await writeSegment(database, folder, segment);
-    waiting = waiting.slice(together.length);
+    const batch = await nextBatch(folder, waiting);
+    await makeKnownDigests(database, folder, batch, waiting);
+    for (const segment of batch) await writeSegment(database, folder, segment);
+    waiting = waiting.slice(batch.length);
   }
 }
 
-/** As many of the first segments as have `recordsAtOnce` records; one at least. */
-async function takeTogether({ landing }: DataFolder, segments: readonly number[]): Promise<number[]> {
-  const together: number[] = [];
+/** The first segments up to `maxBatchRecords` records, at least one. */
+async function nextBatch({ landing }: DataFolder, segments: readonly number[]): Promise<number[]> {
+  const batch: number[] = [];
   let records = 0;
   for (const segment of segments) {
     records += (await describeSegment(landing, segment)).count;
-    if (together.length > 0 && records > recordsAtOnce) break;
-    together.push(segment);
+    if (batch.length > 0 && records > maxBatchRecords) break;
+    batch.push(segment);
   }
-  return together;
+  return batch;
 }
 
 /**
- * Makes `known_digest`: the digests of these segments whose texts the archive has.
- * @param waiting segments that are not archived yet: of one, a kill may have left a file that is written again
+ * Makes `known_digest`: digests of these segments' records whose texts the archive has.
+ * @param waiting segments that are not archived yet: their files, left by a kill, do not count
  */
-async function readKnown(
+async function makeKnownDigests(
   database: Database,
   { landing, archive }: DataFolder,
   segments: readonly number[],
@@ -72,7 +72,7 @@ async function readKnown(
       database.run(readSql('archive/known-digests.sql'), { pages, longest_page_line, files: texts }),
     );
   } catch (error) {
-    if (error instanceof DiskError || !isOfArchive(error)) throw error;
+    if (error instanceof DiskError || !isArchiveDamage(error)) throw error;
     throw new DiskError(
       `the archive cannot be read: ${(error as Error).message}`,
       `Restore ${archive} from a backup, or set the damaged file aside with \`ledgerlake doctor --repair\`: rows that were published stay. What was received now waits in the landing log.`,
@@ -81,24 +81,53 @@ async function readKnown(
   }
 }
 
-/** Removes archived segments, which a snapshot holds, from the landing log and from staging. */
-export async function removeLanded(folder: DataFolder, segments: readonly number[]): Promise<void> {
-  for (const segment of segments) await removeSegment(folder, segment);
+async function writeSegment(database: Database, folder: DataFolder, segment: number): Promise<void> {
+  const { landing, archive } = folder;
+  // Only the records that are archived are verified (`fileWithNewRecords`), not all.
+  await verifyPageLines(landing, segment);
+  const { longest } = await describeSegment(landing, segment);
+  const pages = pageFile(landing, segment);
+  const longest_page_line = await longestPageLine([pages]);
+  await retryWithMoreMemory(database, async () => {
+    await database.run(readSql('archive/pages.sql'), { pages, longest_page_line, segment });
+    await database.run(readSql('archive/new-texts.sql'), { segment });
+  });
+  // A file left by a kill may have other records than those that are new now.
+  await rm(archivedRecords(archive, segment), { force: true });
+  const records = await fileWithNewRecords(database, folder, segment);
+  if (records !== null) {
+    await writeArchive(database, archivedRecords(archive, segment), readSql('archive/records.sql'), {
+      records,
+      longest_line: Math.max(4 << 20, longest * 2 + 65_536),
+    });
+    if (records !== recordFile(landing, segment)) await rm(records);
+    // Records before page lines, because a segment with page lines counts as archived.
+    await syncDirectory(archive);
+  }
+  await writeArchive(database, archivedPages(archive, segment), readSql('archive/archived-pages.sql'), {});
+  await syncDirectory(archive);
+  await database.run(
+    'insert into known_digest select digest, text_segment, text_number from new_text where digest is not null',
+  );
 }
 
-/** Up to this share of new records, only they are read by DuckDB. */
-const pickedShare = 0.5;
+/** Up to this share of new records they are copied out first; above it, DuckDB reads the whole record file. */
+const copyOutShare = 0.5;
 
 /**
- * The file with the records of `new_text`: the segment's own, or one in the folder of temporary files.
- * @returns null when there is none
+ * A file with the verified records of `new_text`: the segment's own, or a temporary one, which the caller removes.
+ * @returns null if there are no new records
  */
-async function fileOfNew(database: Database, folder: DataFolder, segment: number): Promise<string | null> {
+async function fileWithNewRecords(
+  database: Database,
+  folder: DataFolder,
+  segment: number,
+): Promise<string | null> {
   const [row] = await database.rows<{ n: number }>('select count(*)::double as n from new_text');
   const count = row?.n ?? 0;
-  const { count: all } = await describeSegment(folder.landing, segment);
+  const { count: total } = await describeSegment(folder.landing, segment);
   if (count === 0) return null;
-  if (count > all * pickedShare) {
+  if (count > total * copyOutShare) {
     await verifySegment(folder.landing, segment);
     return recordFile(folder.landing, segment);
   }
@@ -119,48 +148,7 @@ async function fileOfNew(database: Database, folder: DataFolder, segment: number
   return picked;
 }
 
-async function writeSegment(database: Database, folder: DataFolder, segment: number): Promise<void> {
-  const { landing, archive } = folder;
-  // Of the records only what is archived has to be as it was received.
-  await verifyPageLines(landing, segment);
-  const { longest } = await describeSegment(landing, segment);
-  const pages = pageFile(landing, segment);
-  const longest_page_line = await longestPageLine([pages]);
-  await retryWithMoreMemory(database, async () => {
-    await database.run(readSql('archive/pages.sql'), { pages, longest_page_line, segment });
-    await database.run(readSql('archive/new-texts.sql'), { segment });
-  });
-  // What a kill left of it may have other records than are new now.
-  await rm(archivedRecords(archive, segment), { force: true });
-  const records = await fileOfNew(database, folder, segment);
-  if (records !== null) {
-    await writeArchive(database, archivedRecords(archive, segment), readSql('archive/records.sql'), {
-      records,
-      longest_line: Math.max(4 << 20, longest * 2 + 65_536),
-    });
-    if (records !== recordFile(landing, segment)) await rm(records);
-    // Its records come first: a segment with page lines counts as archived.
-    await syncDirectory(archive);
-  }
-  await writeArchive(database, archivedPages(archive, segment), readSql('archive/archived-pages.sql'), {});
-  await syncDirectory(archive);
-  await database.run(
-    'insert into known_digest select digest, text_segment, text_number from new_text where digest is not null',
-  );
-}
-
-async function removeSegment(folder: DataFolder, segment: number): Promise<void> {
-  const { landing, staging } = folder;
-  await removeStaged(folder, segment);
-  // Staged rows that come back after a power loss have a segment to be archived with; without one they would stay.
-  await syncDirectory(staging);
-  // Without its page file a segment is none: what a kill leaves of it now is cleaned up by the next run.
-  await rm(pageFile(landing, segment), { force: true });
-  await rm(recordFile(landing, segment), { force: true });
-  await syncDirectory(landing);
-}
-
-/** Writes what a query gives to a file of the archive, under its name when it is whole. The folder is to be synced. */
+/** Writes the result of a query to a file of the archive, which gets its name when it is complete. The caller syncs the folder. */
 export async function writeArchive(
   database: Database,
   file: string,
@@ -178,4 +166,18 @@ export async function writeArchive(
   await syncFile(temporary);
   await noteChecksum(file, temporary);
   await rename(temporary, file);
+}
+
+/** Removes archived segments that a snapshot holds from the landing log and from staging. */
+export async function removeLanded(folder: DataFolder, segments: readonly number[]): Promise<void> {
+  const { landing, staging } = folder;
+  for (const segment of segments) {
+    await removeStaged(folder, segment);
+    // Sync: otherwise a power loss could bring staged rows back without their segment.
+    await syncDirectory(staging);
+    // A segment without a page file does not exist: the next run removes what a kill leaves of it here.
+    await rm(pageFile(landing, segment), { force: true });
+    await rm(recordFile(landing, segment), { force: true });
+    await syncDirectory(landing);
+  }
 }

@@ -5,21 +5,21 @@ import { readSql } from '../sql-text.ts';
 import type { Database } from '../warehouse/database.ts';
 import { archivedPages, listArchived } from './archive-files.ts';
 
-/** A page that is still kept, and where. */
+/** A page that is in the archive or the landing log. */
 export interface KeptPage {
   segment: number;
   kept: 'archive' | 'landing';
   line: PageLine;
 }
 
-/** Segments whose page lines are read at once. */
-const atOnce = 32;
+/** How many segments' page lines are read together. */
+const batchSegments = 32;
 
 /**
- * Pages whose line matches a pattern, in the archive and the landing log, from the newest segment to the oldest. A reader that
- * has found enough stops there, and older files are never opened.
+ * Pages whose line matches a pattern, in the archive and the landing log, from the newest segment to the oldest. Older files are
+ * not opened once the caller stops.
  * @param database an in-memory one
- * @param segments those to look in; of the others, published or not, nothing is read
+ * @param segments the segments to read
  */
 export async function* findPages(
   database: Database,
@@ -31,19 +31,19 @@ export async function* findPages(
   const archived = new Set(await listArchived(folder.archive));
   const kept = [...segments].filter((segment) => landed.has(segment) || archived.has(segment));
   kept.sort((a, b) => b - a);
-  for (let from = 0; from < kept.length; from += atOnce) {
-    const some = kept.slice(from, from + atOnce);
+  for (let from = 0; from < kept.length; from += batchSegments) {
+    const batch = kept.slice(from, from + batchSegments);
     const pages = [
       ...(await readArchived(
         database,
         folder,
-        some.filter((segment) => archived.has(segment)),
+        batch.filter((segment) => archived.has(segment)),
         pattern,
       )),
       ...(await readLanded(
         database,
         folder,
-        some.filter((segment) => !archived.has(segment)),
+        batch.filter((segment) => !archived.has(segment)),
         pattern,
       )),
     ];

@@ -15,28 +15,27 @@ import type { KeptPage } from './find-pages.ts';
 import { linkSegment } from './replay.ts';
 import { restoreSegment } from './restore-segment.ts';
 
-/** A record that is still kept, as the mapping of today reads it for one table. */
+/** A record of a kept page, as today's mapping reads it for one table. */
 export interface KeptRecord extends KeptPage {
   /** Its number in the page, from 0. */
   n: number;
   /** Groups of the row that it carries. */
   groups: string[];
-  /** What of it did not fit. */
   /** Its own text. */
   text: string;
 }
 
-/** Which of a page's typed rows are asked for: a condition on a staged row `s`, with its parameters. */
+/** A condition on a staged row `s`, with its parameters. */
 export interface RecordFilter {
   sql: string;
   params: SqlParams;
 }
 
 /**
- * The records of some pages of one segment whose rows a filter chooses. The segment is restored to a folder of its own and
- * typed, so that keys which the mapping makes are found, too; no file of the data folder is touched.
+ * The records of some pages of one segment whose rows match a filter. The segment is restored to a temporary folder and typed,
+ * so that keys which the mapping makes are found, too. The data folder is not changed.
  * @param database an in-memory one
- * @throws DiskError when the archive does not give back what it was given
+ * @throws DiskError if the archive is damaged
  */
 export async function findRecords(
   database: Database,
@@ -48,14 +47,14 @@ export async function findRecords(
   const [first] = pages;
   if (first === undefined) return [];
   const root = await mkdtemp(join(tmpdir(), 'ledgerlake-explain-'));
-  const own = { ...folder, landing: join(root, 'landing'), staging: join(root, 'staging') };
+  const temporary = { ...folder, landing: join(root, 'landing'), staging: join(root, 'staging') };
   try {
-    for (const dir of [own.landing, own.staging]) await mkdir(dir, { mode: 0o700 });
-    if (first.kept === 'landing') await linkSegment(folder.landing, own.landing, first.segment);
-    else await restoreSegment(database, folder.archive, own.landing, first.segment);
-    const loader = await createLoader(database, own);
+    for (const dir of [temporary.landing, temporary.staging]) await mkdir(dir, { mode: 0o700 });
+    if (first.kept === 'landing') await linkSegment(folder.landing, temporary.landing, first.segment);
+    else await restoreSegment(database, folder.archive, temporary.landing, first.segment);
+    const loader = await createLoader(database, temporary);
     if ((await loader.loadSegment(first.segment)) === 0) return [];
-    return await readRecords(database, own, spec, pages, filter);
+    return await readRecords(database, temporary, spec, pages, filter);
   } finally {
     await rm(root, { recursive: true, force: true });
   }
@@ -77,7 +76,7 @@ async function readRecords(
   { sql, params }: RecordFilter,
 ): Promise<KeptRecord[]> {
   const segment = pages[0]!.segment;
-  // Every table has a base group; the first is that.
+  // The first group is the base group, which every row carries.
   const carried = listGroups(spec, [])
     .slice(1)
     .map(({ name, carried: flag }) => `if(s.${flag}, '${name}', null)`);
@@ -97,17 +96,12 @@ async function readRecords(
     if (page === undefined) continue;
     const n = Number(row.n);
     const text = await readText(database, folder, page, n);
-    found.push({
-      ...page,
-      n,
-      groups: row.groups,
-      text,
-    });
+    found.push({ ...page, n, groups: row.groups, text });
   }
   return found;
 }
 
-/** A record's own text, as it stands in the landing log. */
+/** A record's own text, from the landing log. */
 async function readText(
   database: Database,
   { landing }: DataFolder,

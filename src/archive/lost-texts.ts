@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { readSql } from '../sql-text.ts';
 import { type DatabaseOptions, openDatabase } from '../warehouse/database.ts';
 import { writeArchive } from './archive.ts';
-import { isOfArchive, listArchived } from './archive-files.ts';
+import { isArchiveDamage, listArchived } from './archive-files.ts';
 
 const lostFile = /^\d+\.lost\.parquet$/;
 
@@ -28,7 +28,7 @@ export async function recordLostTexts(
     const lost = file.replace(/\.parquet$/, '.lost.parquet');
     await writeArchive(database, lost, readSql('archive/lost-texts.sql'), { file });
   } catch (error) {
-    if (!isOfArchive(error)) throw error;
+    if (!isArchiveDamage(error)) throw error;
   } finally {
     database.close();
   }

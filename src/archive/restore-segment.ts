@@ -6,16 +6,16 @@ import { thinPageLines } from '../landing/thin-segment.ts';
 import { readSql } from '../sql-text.ts';
 import type { Database } from '../warehouse/database.ts';
 import { retryWithMoreMemory } from '../warehouse/memory.ts';
-import { archivedPages, archivedRecords, isOfArchive, listTexts } from './archive-files.ts';
+import { archivedPages, archivedRecords, isArchiveDamage, listTexts } from './archive-files.ts';
 import { listLostTexts } from './lost-texts.ts';
 import type { NeededRecords } from './needed-records.ts';
 
 /**
- * Writes an archived segment to a landing folder again, byte for byte as it was archived, page file last. The archive
- * keeps its copy.
+ * Writes an archived segment to a landing folder again, byte for byte as it was archived, page file last. The archive keeps
+ * its copy.
  * @param database an in-memory one
- * @param needed where only some of the records are to be read: a segment whose page lines speak of these is written instead
- * @throws DiskError when the archive does not give back what it was given; StoppedEarly the signal
+ * @param needed the records to write, of segments that it knows; their page lines are changed to describe these only
+ * @throws DiskError if the archive is damaged; StoppedEarly after a signal
  */
 export async function restoreSegment(
   database: Database,
@@ -51,7 +51,7 @@ export async function restoreSegment(
     await syncDirectory(landing);
   } catch (error) {
     for (const file of [pages, records, `${pages}.tmp`, `${records}.tmp`]) await rm(file, { force: true });
-    if (!isOfArchive(error)) throw error;
+    if (!isArchiveDamage(error)) throw error;
     throw new DiskError(
       `archived segment ${segment} cannot be read: ${(error as Error).message}`,
       `Restore ${archive} from a backup; or set damaged files aside with \`ledgerlake doctor --repair\`, or move ${segment}.parquet and ${segment}.pages.parquet out of it: what only they hold is crawled again.`,
@@ -60,7 +60,7 @@ export async function restoreSegment(
   }
 }
 
-/** The page lines, of a segment that has the records in `restored_text` only, and those of pages without digests. */
+/** Writes the page lines of a thinned segment: it has the records in `restored_text`, and those of pages without digests. */
 async function writeThinned(database: Database, records: string, file: string): Promise<void> {
   const counts = await database.rows<{ end_offset: bigint; n: bigint }>(
     `select end_offset, count(*) as n from restored_text group by end_offset
@@ -76,7 +76,7 @@ async function writeThinned(database: Database, records: string, file: string): 
   await writeFile(file, text, { mode: 0o600 });
 }
 
-/** The record lines, from every archived file that has some of them; an empty file when there are none. */
+/** Writes the record lines, from every archived file that has some of them; an empty file if there are none. */
 async function writeRecords(database: Database, archive: string, file: string): Promise<void> {
   const kept = await database.rows<{ segment: bigint }>(
     'select distinct kept_segment as segment from restored_page where kept_segment is not null',
@@ -111,7 +111,7 @@ async function findTexts(database: Database, archive: string): Promise<void> {
   await database.run(readSql('archive/restored-lines.sql'));
 }
 
-/** One line a row, exactly: nothing quoted, nothing escaped. */
+/** Writes one line per row, with nothing quoted or escaped. */
 async function writeLines(
   database: Database,
   query: string,
