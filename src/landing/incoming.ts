@@ -6,9 +6,8 @@ import { listSegments, pageFile, recordFile, syncDirectory, writeSynced } from '
 import { createLandingLog } from './writer.ts';
 
 /**
- * Pages that were received outside a run (`ledgerlake webhook`). A run may be at work, and its landing log is its
- * own: so a page stands here as a sealed segment in a folder of its own, whole or not at all, until the next
- * session moves it into the log.
+ * Stores a page that was received outside a run (`ledgerlake webhook`). A running process owns the landing log, so the page
+ * becomes a sealed segment in a folder of its own, whole or not at all, until the next session moves it into the log.
  */
 export async function landOutside(
   incoming: string,
@@ -29,7 +28,7 @@ export async function landOutside(
   await landing.close();
   await writeSynced(join(draft, 'origins.json'), JSON.stringify(origins));
   await syncDirectory(draft);
-  // Two at once may have taken one number: the folder's name is only unique by the draft's own.
+  // The draft's suffix makes the name unique, because two processes may have taken the same number.
   await rename(draft, join(incoming, `${segment}${draft.slice(-7)}`));
   await syncDirectory(incoming);
 }
@@ -37,16 +36,15 @@ export async function landOutside(
 export interface IncomingOptions {
   incoming: string;
   landing: string;
-  /** Whether a segment of this number is, or was, somewhere else than in the landing log. */
+  /** Whether the number is, or was, used by a segment outside the landing log. */
   isTaken(segment: number): Promise<boolean>;
-  /** Asked before a page is taken in. @returns false to leave it where it is */
+  /** Whether a page may be moved into the log; otherwise it is left. */
   mayComeFrom(origins: Readonly<Record<string, string>>, folder: string): Promise<boolean>;
 }
 
 /**
- * Moves what stands in `incoming` into the landing log, oldest first. The caller holds the run lock. The log's files
- * are links until both are there, so a kill at any point leaves the page in one place or in both, and the next
- * session goes on.
+ * Moves the pages in `incoming` into the landing log, oldest first. The caller holds the run lock. Files are linked before the
+ * originals are removed, so a kill at any point leaves the page in one folder or in both, and the next session continues.
  */
 export async function takeIncoming(options: IncomingOptions): Promise<void> {
   const { incoming, landing } = options;
@@ -74,9 +72,9 @@ async function linkSegment(folder: string, segment: number, options: IncomingOpt
   const { landing } = options;
   const there = new Set(await listSegments(landing));
   let number = segment;
-  // Numbers are times: a lower one is never taken later.
+  // Numbers are times, so no later segment takes a lower one.
   while (there.has(number) || (await options.isTaken(number))) number -= 1;
-  // Half of an earlier attempt, or of another segment that a kill left without its page file.
+  // It may be half of an earlier attempt, or of a segment that a kill left without its page file.
   await rm(recordFile(landing, number), { force: true });
   await link(recordFile(folder, segment), recordFile(landing, number));
   await syncDirectory(landing);
@@ -84,7 +82,7 @@ async function linkSegment(folder: string, segment: number, options: IncomingOpt
   await syncDirectory(landing);
 }
 
-/** Whether the file stands in the log already: an earlier session was killed before it removed the folder. */
+/** Whether the file is already linked in the log, by a session that was killed before it removed the folder. */
 async function isLinked(file: string, landing: string): Promise<boolean> {
   const { dev, ino, nlink } = await stat(file);
   if (nlink === 1) return false;

@@ -4,18 +4,19 @@ import { crc32 } from 'node:zlib';
 import type { LandingLine, PageLine } from './page-line.ts';
 import { openIfThere, pageFile, readBytes, recordFile } from './segment-files.ts';
 
-/** A line of a page file that ends in a newline. */
+/** A line of a page file with its newline. */
 export interface ReadLine {
-  /** From 1. */
+  /** The line's number, from 1. */
   number: number;
-  /** Byte offset, and bytes without the newline. */
+  /** Its byte offset. */
   start: number;
+  /** Its bytes without the newline. */
   length: number;
-  /** Null: it is not as it was written. */
+  /** Null if the line differs from what was written. */
   line: LandingLine | { kind: 'sealed' } | null;
 }
 
-/** Every whole line of a segment's page file. Bytes behind the last newline are none. */
+/** Every line of a segment's page file, without the bytes behind the last newline. */
 export async function* readPageLines(dir: string, segment: number): AsyncGenerator<ReadLine> {
   let number = 0;
   for await (const { text, start } of wholeLines(pageFile(dir, segment))) {
@@ -25,8 +26,8 @@ export async function* readPageLines(dir: string, segment: number): AsyncGenerat
 }
 
 /**
- * Lines that end in a newline, with their byte offset. Not `readline`: it also breaks at U+2028, which JSON leaves
- * as it is, and gives a last line without its newline, which may be cut in the middle of a number.
+ * Lines that end in a newline, with their byte offsets. Not `readline`, which also breaks at U+2028 (JSON does not escape it)
+ * and returns a last line without its newline, which may be cut in the middle of a number.
  */
 async function* wholeLines(file: string): AsyncGenerator<{ text: Buffer; start: number }> {
   let rest = Buffer.alloc(0);
@@ -55,55 +56,59 @@ function parseLine(text: Buffer): ReadLine['line'] {
   }
 }
 
-/** `line` with the checksum of its text as its last member. @param line the JSON text of an object */
+/**
+ * Adds the checksum of a line's text as its last member.
+ * @param line the JSON text of an object
+ */
 export function addLineChecksum(line: string): string {
   return `${line.slice(0, -1)},"line_crc32":${crc32(line)}}`;
 }
 
 const closing = Buffer.from('}');
 
-/** False where a line's checksum is another one. Lines of older versions have none. */
+/** False if a line does not match its checksum. Lines of older versions have none. */
 function isAsWritten(text: Buffer): boolean {
   const [member, sum] = /,"line_crc32":(\d{1,10})\}$/.exec(text.toString('latin1', text.length - 32)) ?? [];
   if (member === undefined) return true;
   return crc32(closing, crc32(text.subarray(0, text.length - member.length))) === Number(sum);
 }
 
-/** A line of a segment, and whether what it says can be used. */
+/** A line of a segment, and whether it and its page's records are intact. */
 export interface InspectedLine {
   number: number;
   start: number;
   length: number;
-  /** Null: it is not as it was written. */
+  /** Null if the line differs from what was written. */
   line: LandingLine | null;
-  /** Where a page's records stand; null where that cannot be told. */
+  /** Byte offsets of the page's records in the record file; null if unknown. */
   records: { start: number; end: number } | null;
-  /** The line is as it was written, and so are the records of its page. */
+  /** Whether the line, and the records of its page, are as they were written. */
   whole: boolean;
 }
 
-/** A page that a segment has records of, and no line. */
+/** A page whose records are in a segment without its line. */
 export interface LostPage {
   task: string;
   crawl: string;
   page: number;
 }
 
-/** What a look at every byte of a segment finds. */
+/** The state of a segment, from every byte of it. */
 export interface Inspection {
   segment: number;
   sealed: boolean;
   lines: InspectedLine[];
-  /** Bytes of the page file without what a torn write left behind its last newline. */
+  /** Bytes of the page file up to its last newline. */
   pageBytes: number;
-  /** Bytes that the record file has, and those that its page lines speak of. */
+  /** Bytes of the record file. */
   recordBytes: number;
+  /** Bytes of the record file that page lines describe. */
   describedBytes: number;
-  /** Of lines that are not as they were written, as far as their records tell. */
+  /** Pages of damaged lines, as far as their records identify them. */
   lostPages: LostPage[];
 }
 
-/** Looks at a segment's page lines, and at the records of every page. A missing record file is an empty one. */
+/** Reads a segment's page lines and the records of every page. A missing record file counts as empty. */
 export async function inspectSegment(dir: string, segment: number): Promise<Inspection> {
   const records = await openIfThere(recordFile(dir, segment));
   try {
@@ -114,7 +119,7 @@ export async function inspectSegment(dir: string, segment: number): Promise<Insp
     let isLost = false;
     for await (const read of readPageLines(dir, segment)) {
       inspection.pageBytes = read.start + read.length + 1;
-      // Nothing is ever written behind it.
+      // A `sealed` line is always the last one.
       inspection.sealed = read.line?.kind === 'sealed';
       if (read.line?.kind === 'sealed') continue;
       const inspected = await inspectLine(records, read, inspection, isLost);
@@ -122,7 +127,7 @@ export async function inspectSegment(dir: string, segment: number): Promise<Insp
       if (inspected.line === null) isLost = true;
       else if (inspected.line.kind === 'page') isLost = false;
     }
-    // The last line's records, should that line be lost.
+    // If the last line is lost, its records are behind all described ones.
     if (isLost) await takeLost(records, inspection, recordBytes);
     return inspection;
   } finally {
@@ -136,21 +141,22 @@ async function inspectLine(
   inspection: Inspection,
   isLost: boolean,
 ): Promise<InspectedLine> {
-  const place = { number, start, length };
+  const position = { number, start, length };
   const { describedBytes } = inspection;
-  if (line === null || line.kind === 'sealed') return { ...place, line: null, records: null, whole: false };
-  if (line.kind !== 'page') return { ...place, line, records: null, whole: true };
+  if (line === null || line.kind === 'sealed')
+    return { ...position, line: null, records: null, whole: false };
+  if (line.kind !== 'page') return { ...position, line, records: null, whole: true };
   const end = line.end_offset;
   if (!Number.isSafeInteger(end) || end < describedBytes)
-    return { ...place, line: null, records: null, whole: false };
+    return { ...position, line: null, records: null, whole: false };
   const block = await readRange(records, describedBytes, end);
   inspection.describedBytes = end;
-  // Behind a lost line it is not known where this page's records begin: their heads say it.
+  // Behind a lost line the page's first record is found by the heads of the records.
   const from = isLost ? findPage(block, line) : 0;
   if (isLost) inspection.lostPages.push(...listPages(block.subarray(0, from)));
-  const own = block.subarray(from);
-  const whole = block.length === end - describedBytes && crc32(own) === line.crc32;
-  return { ...place, line, records: { start: describedBytes + from, end }, whole };
+  const pageBytes = block.subarray(from);
+  const whole = block.length === end - describedBytes && crc32(pageBytes) === line.crc32;
+  return { ...position, line, records: { start: describedBytes + from, end }, whole };
 }
 
 async function takeLost(records: FileHandle | null, inspection: Inspection, end: number): Promise<void> {
@@ -158,7 +164,7 @@ async function takeLost(records: FileHandle | null, inspection: Inspection, end:
   inspection.lostPages.push(...listPages(block));
 }
 
-/** How every record of a page begins (render-page.ts). */
+/** The text with which every record line of a page begins (render-page.ts). */
 function headOf({ task, crawl, page }: LostPage): string {
   return `{"task":${JSON.stringify(task)},"crawl":${JSON.stringify(crawl)},"page":${page},`;
 }
@@ -171,7 +177,7 @@ function findPage(block: Buffer, line: PageLine): number {
   return before === -1 ? 0 : before + 1;
 }
 
-/** Pages whose records stand in a block. */
+/** Pages that have records in a block. */
 function listPages(block: Buffer): LostPage[] {
   const pages = new Map<string, LostPage>();
   for (let from = 0; from < block.length; ) {
@@ -189,7 +195,7 @@ function listPages(block: Buffer): LostPage[] {
   return [...pages.values()];
 }
 
-/** Those bytes of a range that are there. */
+/** The bytes of a range, as far as the file reaches. */
 async function readRange(file: FileHandle | null, start: number, end: number): Promise<Buffer> {
   if (file === null || end <= start) return Buffer.alloc(0);
   const { size } = await file.stat();

@@ -4,8 +4,8 @@ import { listPages, verifySegment } from './reader.ts';
 import { recordFile } from './segment-files.ts';
 
 /**
- * Writes the lines of some records of a segment to a file, in the segment's order, from pages that are as they were received.
- * The caller has verified the page lines.
+ * Writes the lines of some records of a segment to a file, in the segment's order, and verifies the pages that it reads. The
+ * caller has verified the page lines.
  * @throws DamagedLanding
  * @param wanted numbers of records in their page, ascending, by the page's `end_offset`
  */
@@ -22,18 +22,18 @@ export async function pickRecords(
   const target = await open(to, 'wx', 0o600);
   try {
     let start = 0;
-    let room = Buffer.alloc(0);
+    let buffer = Buffer.alloc(0);
     for (const { end_offset: end, crc32: sum } of await listPages(dir, segment)) {
       const numbers = wanted.get(end);
       // A page without records ends where the one before it does.
       if (numbers !== undefined && end > start) {
-        if (room.length < end - start) room = Buffer.allocUnsafeSlow(end - start);
-        const { bytesRead } = await source.read(room, 0, end - start, start);
-        if (bytesRead !== end - start || crc32(room.subarray(0, bytesRead)) !== sum) {
+        if (buffer.length < end - start) buffer = Buffer.allocUnsafeSlow(end - start);
+        const { bytesRead } = await source.read(buffer, 0, end - start, start);
+        if (bytesRead !== end - start || crc32(buffer.subarray(0, bytesRead)) !== sum) {
           await verifySegment(dir, segment);
           throw new Error(`segment ${segment} is not what its page lines say`);
         }
-        await target.appendFile(pickLines(room.subarray(0, bytesRead), numbers));
+        await target.appendFile(pickLines(buffer.subarray(0, bytesRead), numbers));
       }
       start = end;
     }
@@ -43,7 +43,7 @@ export async function pickRecords(
   }
 }
 
-/** Lines of a page, by their numbers from 0, ascending; each with its newline. A record has none in it. */
+/** Lines of a page by their numbers (from 0, ascending), each with its newline. Records contain no newlines. */
 export function pickLines(page: Buffer, numbers: readonly number[]): Buffer {
   const lines: Buffer[] = [];
   let [from, n] = [0, 0];

@@ -4,7 +4,7 @@ import { inspectSegment, readPageLines } from './page-lines.ts';
 import { describeDamage } from './recover-landing.ts';
 import { listSegments, pageFile } from './segment-files.ts';
 
-/** What the landing log knows of one crawl of one task. */
+/** What the landing log has of one crawl of one task. */
 export interface LandedCrawl {
   task: string;
   crawl: string;
@@ -18,9 +18,9 @@ export interface LandedCrawl {
   pages: Set<number>;
   records: number;
   nulls: number;
-  /** The highest-numbered page: how the crawl goes on. */
+  /** The highest-numbered page, where the crawl continues. */
   last: PageLine | null;
-  /** Whether one of its pages is the end of the list. */
+  /** Whether one of its pages ended the list. */
   hasEnd: boolean;
   /** The first page: a feed's head. */
   first: PageLine | null;
@@ -30,16 +30,17 @@ export interface LandedCrawl {
   reachedSlot: number | null;
   startedAt: string | null;
   finishedAt: string | null;
-  /** Batch only: where each slice's frozen ids stand, and whether the list is complete. */
-  slices: Map<number, LinePlace>;
+  /** Batch only: the line with each slice's frozen ids. */
+  slices: Map<number, LineLocation>;
+  /** Batch only: whether the list of ids is complete. */
   frozen: boolean;
   /** Why the crawl failed, or null. */
   failed: string | null;
-  /** How often its walk came by each mark so far; empty when it has ended. */
+  /** How often each mark came since the crawl last began at the start of the list; empty once it has ended. */
   seen: Map<string, number>;
 }
 
-interface LinePlace {
+interface LineLocation {
   file: string;
   start: number;
   length: number;
@@ -60,8 +61,8 @@ export function crawlKey(of: { task: string; crawl: string }): string {
 export async function readLanding(dir: string): Promise<Map<string, LandedCrawl>> {
   const crawls = new Map<string, LandedCrawl>();
   for (const segment of await listSegments(dir)) {
-    for (const { line, place } of await readSegment(dir, segment)) {
-      // Of no crawl: publish reads it.
+    for (const { line, location } of await readSegment(dir, segment)) {
+      // It belongs to no crawl; publish reads it.
       if (line.kind === 'forgotten') continue;
       const key = crawlKey(line);
       let crawl = crawls.get(key);
@@ -70,7 +71,7 @@ export async function readLanding(dir: string): Promise<Map<string, LandedCrawl>
         crawls.set(key, crawl);
       }
       if (line.kind === 'ids') {
-        crawl.slices.set(line.page, place);
+        crawl.slices.set(line.page, location);
         if (line.last) crawl.frozen = true;
       } else if (line.kind === 'failed') {
         crawl.failed = line.reason;
@@ -85,16 +86,16 @@ export async function readLanding(dir: string): Promise<Map<string, LandedCrawl>
   return crawls;
 }
 
-/** Whether a sealed segment is, byte for byte, what its page lines say. */
+/** Whether a segment is sealed and matches its page lines byte for byte. */
 export async function isSegmentWhole(dir: string, segment: number): Promise<boolean> {
   const { sealed, lines, recordBytes, describedBytes } = await inspectSegment(dir, segment);
   return sealed && lines.every(({ whole }) => whole) && recordBytes === describedBytes;
 }
 
 /**
- * Looks at every byte of a segment once more before its rows are made, or its text is archived: a sealed one may have
+ * Verifies every byte of a segment. Called before its rows are made or its text is archived, because a sealed segment may have
  * been damaged since.
- * @throws DamagedLanding when a page's bytes are not those that were received
+ * @throws DamagedLanding if a page's bytes differ from those received
  */
 export async function verifySegment(dir: string, segment: number): Promise<void> {
   const inspection = await inspectSegment(dir, segment);
@@ -103,7 +104,7 @@ export async function verifySegment(dir: string, segment: number): Promise<void>
 }
 
 /**
- * As {@link verifySegment}, of the page lines alone: for who reads no record, or those of some pages (`pickRecords`).
+ * As {@link verifySegment}, for the page lines only: enough for a caller that reads no records, or uses `pickRecords`.
  * @throws DamagedLanding
  */
 export async function verifyPageLines(dir: string, segment: number): Promise<void> {
@@ -117,7 +118,7 @@ export async function listPages(dir: string, segment: number): Promise<PageLine[
   return entries.flatMap(({ line }) => (line.kind === 'page' ? line : []));
 }
 
-/** What the loader must know of a segment before it reads it. */
+/** A segment's shape, bytes of its longest record, and number of records. */
 export async function describeSegment(
   dir: string,
   segment: number,
@@ -135,11 +136,11 @@ export async function describeSegment(
 
 /** The frozen ids of one slice. */
 export async function readSlice(crawl: LandedCrawl, page: number): Promise<readonly string[]> {
-  const place = crawl.slices.get(page);
-  if (place === undefined) throw new Error(`no frozen ids for page ${page} of ${crawl.job}`);
-  const handle = await open(place.file, 'r');
+  const location = crawl.slices.get(page);
+  if (location === undefined) throw new Error(`no frozen ids for page ${page} of ${crawl.job}`);
+  const handle = await open(location.file, 'r');
   try {
-    const { buffer } = await handle.read(Buffer.alloc(place.length), 0, place.length, place.start);
+    const { buffer } = await handle.read(Buffer.alloc(location.length), 0, location.length, location.start);
     return (JSON.parse(buffer.toString('utf8')) as IdsLine).ids;
   } finally {
     await handle.close();
@@ -199,16 +200,16 @@ function addRun(crawl: LandedCrawl, run: string): void {
 
 interface Entry {
   line: LandingLine;
-  place: LinePlace;
+  location: LineLocation;
 }
 
-/** Reads a page file up to its first line that is not as it was written: behind it is a torn tail, or damage. */
+/** Reads a page file up to its first damaged or torn line. */
 async function readSegment(dir: string, segment: number): Promise<Entry[]> {
   const file = pageFile(dir, segment);
   const entries: Entry[] = [];
   for await (const { line, start, length } of readPageLines(dir, segment)) {
     if (line === null || line.kind === 'sealed') break;
-    entries.push({ line, place: { file, start, length } });
+    entries.push({ line, location: { file, start, length } });
   }
   return entries;
 }

@@ -5,22 +5,22 @@ import type { PageLine } from './page-line.ts';
 /** Bytes of a digest: the first half of a SHA-256. */
 export const digestBytes = 16;
 
-/** Most records of a page whose digests its line has: 2 MB of it (`maxEnvelopeBytes`). */
+/** A page with more records has no digests in its line, of which they would take over 2 MB (`maxEnvelopeBytes`). */
 const maxDigests = 100_000;
 
 /**
- * Shapes of which no audit compares more than keys with what was asked for: a record says the same in every answer. Those of
- * other shapes are told by the question, too.
+ * Shapes whose audits compare only keys with the request's parameters, so that a record means the same in every answer. The
+ * digests of all other shapes include the parameters.
  */
 const aloneShapes: ReadonlySet<string> = new Set(['asset']);
 
-/** Bytes that are copied together at most, to be hashed in one call; longer records take a buffer of their own. */
+/** A record up to this size is copied to one reused buffer to be hashed; a longer one gets a buffer of its own. */
 const scratchBytes = 1 << 20;
 const scratch = Buffer.allocUnsafeSlow(scratchBytes);
 
 /**
- * One digest a record, in order and in base64, by which a text that came before is told: of the record's bytes, of its key
- * and refusal where it has one, and of what else decides the row that becomes of it.
+ * The digests of a page's records, in order and in base64, by which a text is recognised that came before. A digest covers the
+ * record's bytes, its key and refusal, and everything else that decides its row.
  * @returns null for a page of too many records
  */
 export function digestRecords(
@@ -31,13 +31,13 @@ export function digestRecords(
   const question = aloneShapes.has(page.shape) ? null : page.params;
   const salt = Buffer.from(JSON.stringify([page.shape, [...page.carries].sort(), question]));
   const digests = Buffer.allocUnsafe(records.length * digestBytes);
-  // As a string of bytes: a third less than as a buffer of its own.
+  // A binary string takes a third less time than a buffer.
   for (const [n, record] of records.entries())
     digests.write(hash('sha256', joinText(salt, record), 'binary'), n * digestBytes, digestBytes, 'binary');
   return digests.toString('base64');
 }
 
-/** What is hashed of a record; stands in the scratch buffer until the next call. */
+/** The bytes that are hashed for a record; they may be in the scratch buffer, until the next call. */
 function joinText(salt: Buffer, { source, start, end, key, refusal }: LandingRecord): Buffer {
   const plain = key === undefined && refusal === undefined;
   const head = plain ? '\n' : `${JSON.stringify([key, refusal])}\n`;

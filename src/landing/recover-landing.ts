@@ -6,23 +6,22 @@ import { type InspectedLine, type Inspection, inspectSegment, readPageLines } fr
 import { exists, listSegments, pageFile, recordFile, syncDirectory, syncFile } from './segment-files.ts';
 import { sealedLine } from './writer.ts';
 
-/** Segments that a repair wrote anew and that are to take the place of the damaged ones (repair-landing.ts). */
+/** The folder of rewritten segments that replace damaged ones (repair-landing.ts). */
 export function repairedFolder(dir: string): string {
   return join(dir, 'repaired');
 }
 
-/** When this machine was started, Unix ms. */
+/** When this machine booted, Unix ms. */
 export function bootTime(): number {
   return Date.now() - uptime() * 1000;
 }
 
 /**
- * Seals every segment that a killed process left unsealed, without its torn tail: what a kill, or a power loss, can have
- * left unfinished behind the last page that was synced. Anything else that is not as it was written is damage, and is
- * left as it is.
- * @param bootedAt when the machine was started, Unix ms: earlier bytes may have gone through a power loss
- * @returns record files that were removed, because they had no page file: nothing says what is in them
- * @throws DamagedLanding (exit 74), no file changed, where a damaged page or line is no torn tail
+ * Seals every segment that a killed process left unsealed and cuts its torn tail: what a kill or a power loss can leave
+ * unfinished behind the last synced page. Any other difference from what was written is damage.
+ * @param bootedAt when the machine booted, Unix ms: a power loss may have torn bytes written before
+ * @returns record files that were removed because they have no page file to describe them
+ * @throws DamagedLanding (exit 74), no file changed, if a damaged page or line is not a torn tail
  */
 export async function recoverLanding(dir: string, bootedAt = bootTime()): Promise<string[]> {
   await finishRepair(dir);
@@ -38,7 +37,7 @@ export async function recoverLanding(dir: string, bootedAt = bootTime()): Promis
   return removed;
 }
 
-/** Moves what a repair has finished writing to its place; done again after a kill in between. */
+/** Moves rewritten segments to the landing log; may be repeated after a kill. */
 export async function finishRepair(dir: string): Promise<void> {
   const repaired = repairedFolder(dir);
   if (!(await exists(repaired))) return;
@@ -48,7 +47,7 @@ export async function finishRepair(dir: string): Promise<void> {
   await syncDirectory(dir);
 }
 
-/** Record files without a page file: a kill while a segment was made or archived leaves them. */
+/** Removes record files without a page file, which a kill leaves while a segment is made or archived. */
 async function removeOrphans(dir: string): Promise<string[]> {
   const removed: string[] = [];
   const segments = new Set(await listSegments(dir));
@@ -61,7 +60,7 @@ async function removeOrphans(dir: string): Promise<string[]> {
   return removed;
 }
 
-/** The lines only: the records of a sealed segment are looked at when they are loaded or archived. */
+/** Reads the lines only: the records of a sealed segment are verified when it is loaded or archived. */
 async function isSealedWhole(dir: string, segment: number): Promise<boolean> {
   let sealed = false;
   for await (const { line } of readPageLines(dir, segment)) {
@@ -89,11 +88,11 @@ export function describeDamage(dir: string, { segment }: Inspection, damaged: In
 }
 
 /**
- * The first line, or page, of a segment that is not as it was written, unless that is a torn tail. Pure.
+ * The first line or page of a segment that differs from what was written, unless that is a torn tail. Pure.
  *
- * A killed process leaves what it gave to the kernel: at most one line without its end. A power loss may also take or tear
- * any page behind the last group sync. So it is damage where the segment is sealed, or where a line written later says
- * that these bytes were synced before it, or, on a machine that was not started anew since, where a whole page follows.
+ * A killed process leaves what it gave to the kernel, so at most one line is incomplete. A power loss may also lose or tear any
+ * page behind the last group sync. So it is damage if the segment is sealed, if a later line says that these bytes were
+ * synced, or, on a machine that has not rebooted since, if a whole page follows.
  */
 export function findDamage({ lines, sealed }: Inspection, bootedAt: number): InspectedLine | null {
   const first = lines.findIndex(({ whole }) => !whole);
@@ -107,7 +106,7 @@ export function findDamage({ lines, sealed }: Inspection, bootedAt: number): Ins
   return followed && bootedAt <= lastMs ? damaged : null;
 }
 
-/** Whether another line says that the bytes of a damaged one were synced before it was written. */
+/** Whether a line says that the bytes of a damaged one were already synced. */
 function wasSynced(damaged: InspectedLine, { line }: InspectedLine): boolean {
   const [recordBytes, pageBytes] = line?.synced ?? [0, 0];
   if (pageBytes > damaged.start && damaged.line === null) return true;
@@ -121,7 +120,7 @@ function timeOf(line: InspectedLine['line']): string {
   return line?.kind === 'failed' ? line.failed_at : '';
 }
 
-/** Cuts what is torn, which may be all, and seals the rest. */
+/** Cuts the torn tail of a segment and seals the rest; removes the segment if nothing is left. */
 async function cutTail(dir: string, { segment, lines }: Inspection): Promise<void> {
   const torn = lines.findIndex(({ whole }) => !whole);
   const kept = torn === -1 ? lines : lines.slice(0, torn);
@@ -134,7 +133,7 @@ async function cutTail(dir: string, { segment, lines }: Inspection): Promise<voi
   const recordBytes = kept.reduce((most, { records }) => records?.end ?? most, 0);
   await truncate(recordFile(dir, segment), recordBytes);
   await truncate(pageFile(dir, segment), last.start + last.length + 1);
-  // The records first: a sealed segment is not looked at again.
+  // Records first, because a sealed segment is not recovered again.
   await syncFile(recordFile(dir, segment));
   const pages = await open(pageFile(dir, segment), 'a');
   try {

@@ -18,24 +18,24 @@ import {
 } from './segment-files.ts';
 import { sealedLine } from './writer.ts';
 
-/** What a repair of the landing log leaves out, and what it keeps. */
+/** What a repair of the landing log keeps and sets aside. */
 export interface LandingRepair {
-  /** Damaged segments, each by the first thing that is wrong with it. */
+  /** Damaged segments, each with its first damaged line. */
   damaged: { inspection: Inspection; line: InspectedLine }[];
-  /** Segments that have to be written anew, with the lines that stay. */
+  /** Segments to rewrite, with the lines to keep. */
   rewritten: { segment: number; kept: InspectedLine[] }[];
   pages: { kept: number; setAside: number };
-  /** Whether there are damaged lines of which nothing is known, not even the crawl. */
+  /** Whether a damaged line belongs to an unknown crawl. */
   hasUnknown: boolean;
-  /** Crawls that lose pages, and the number of the first: from there their target is asked again. */
+  /** Crawls that lose pages, and the number of the first one, from which the target is crawled again. */
   broken: { job: string; target: string; task: string; crawl: string; fromPage: number }[];
 }
 
 /**
- * What is damaged in a landing log, and what can be kept of it. Changes nothing.
+ * Finds what is damaged in a landing log and what can be kept. Changes nothing.
  *
- * A page leads on to the next one of its crawl: where one is damaged, those behind it are left out too, because a crawl with
- * a hole would look complete. Slices of a batch stand for themselves. All other crawls keep every page.
+ * A page leads to the next one of its crawl. If one is damaged, the crawl's later pages are set aside too, because a crawl with
+ * a hole would look complete. Slices of a batch are independent. All other crawls keep every page.
  */
 export async function planLandingRepair(dir: string, bootedAt: number): Promise<LandingRepair> {
   const inspections: Inspection[] = [];
@@ -84,13 +84,14 @@ export function planRepair(
   return repair;
 }
 
-/** What the whole lines of a log say of one crawl. */
+/** The intact lines of one crawl. */
 interface CrawlLines {
   job: string;
   target: string;
   isBatch: boolean;
-  /** Numbers of whole pages, and of frozen slices. */
+  /** Numbers of intact pages. */
   pages: Set<number>;
+  /** Numbers of frozen slices. */
   slices: Set<number>;
   /** Numbers of damaged pages. */
   damaged: number[];
@@ -117,19 +118,19 @@ function groupCrawls(inspections: readonly Inspection[]): Map<string, CrawlLines
 }
 
 /**
- * The first page that a crawl cannot keep; 0: none can; null: it keeps all that are whole.
- * @param isLost whether the log has lines that nothing is known of
+ * The first page that a crawl cannot keep; 0: it keeps none; null: it keeps all intact ones.
+ * @param isLost whether the log has damaged lines of unknown crawls
  */
 function breakOf({ isBatch, pages, slices, damaged }: CrawlLines, isLost: boolean): number | null {
   if (isBatch) {
-    // Without the ids of a slice nobody knows what it asked for; a damaged page of one is asked for again by them.
-    const most = Math.max(0, ...slices, ...pages);
-    return isLost && slices.size < most ? 0 : null;
+    // A damaged page of a slice is requested again by the slice's ids; without the ids the batch cannot be completed.
+    const highest = Math.max(0, ...slices, ...pages);
+    return isLost && slices.size < highest ? 0 : null;
   }
   const first = Math.min(...pages, ...damaged);
   const broken = damaged.length === 0 ? Number.POSITIVE_INFINITY : Math.min(...damaged);
   if (!isLost) return Number.isFinite(broken) ? broken : null;
-  // Pages before the first may be in the archive, unless a line was lost.
+  // Without lost lines, pages before the first one are in the archive.
   if (first > 1) return 0;
   for (let page = first; page < broken; page += 1) {
     if (pages.has(page)) continue;
@@ -150,10 +151,10 @@ function listBroken(
 }
 
 /**
- * Does what was planned: the files as they are stay in `aside`, by a second name; the segments written anew take their
- * places all together. Killed before that, nothing has changed; killed after, the next session or repair ends it.
- * @param aside a folder that is not there yet
- * @param beforeMove is awaited when all is written, before anything takes its place
+ * Carries out a plan. The damaged files stay in `aside` under a second name; the rewritten segments replace them all together.
+ * After a kill before that, nothing has changed; after a later kill, the next session or repair finishes.
+ * @param aside a folder that does not exist yet
+ * @param beforeMove is awaited when everything is written, before any file is replaced
  */
 export async function repairLanding(
   dir: string,
@@ -176,7 +177,7 @@ export async function repairLanding(
   await finishRepair(dir);
 }
 
-/** A second name for a file; a copy where that is on another disk. */
+/** Links a file under a second name; copies it if that is on another disk. */
 async function nameAgain(file: string, name: string): Promise<void> {
   await link(file, name).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EXDEV') throw error;
@@ -185,7 +186,7 @@ async function nameAgain(file: string, name: string): Promise<void> {
   });
 }
 
-/** Writes a sealed segment of these lines, as they are, to another folder; an empty page file where there are none. */
+/** Writes a sealed segment of these lines to another folder; an empty page file if there are none. */
 async function writeSegment(
   from: string,
   to: string,
@@ -197,13 +198,13 @@ async function writeSegment(
   const pages = await open(pageFile(to, segment), 'wx', 0o600);
   try {
     let offset = 0;
-    for (const { line, records: place } of kept) {
+    for (const { line, records: range } of kept) {
       if (line === null) continue;
       if (line.kind !== 'page') {
         await pages.appendFile(renderLine(bare(line)));
         continue;
       }
-      const { start, end } = place ?? { start: 0, end: 0 };
+      const { start, end } = range ?? { start: 0, end: 0 };
       const block = await readBlock(source, start, end);
       await records.appendFile(block);
       offset += block.length;
@@ -219,7 +220,7 @@ async function writeSegment(
 
 /**
  * The bytes of a file from one offset to another.
- * @throws DiskError where the file does not reach so far: it is not as it was when it was looked at
+ * @throws DiskError if the file is shorter: it has changed since it was examined
  */
 async function readBlock(source: FileHandle | null, start: number, end: number): Promise<Buffer> {
   const block = source === null ? Buffer.alloc(0) : await readBytes(source, start, end - start);
@@ -230,7 +231,7 @@ async function readBlock(source: FileHandle | null, start: number, end: number):
   );
 }
 
-/** A line without what was about its place: the checksum of its text, what was synced, forms that another page may tell. */
+/** A line without its checksum, what was synced, and its forms, which may depend on pages that are gone. */
 function bare<T extends object>(line: T): T {
   const { line_crc32, synced, forms, form_of, ...rest } = line as T &
     Partial<PageLine> & { line_crc32?: number };

@@ -2,13 +2,14 @@ import { access, type FileHandle, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * Names of the landing log's files. A segment's number is the millisecond it was opened at, or one more than the newest
- * has where the clock went back: it is never reused, and later segments have higher ones.
+ * The record file of a segment. A segment's number is the millisecond at which it was opened, or one more than the newest
+ * number if the clock went back. Numbers are never reused, and later segments have higher ones.
  */
 export function recordFile(dir: string, segment: number): string {
   return join(dir, `${segment}.ndjson`);
 }
 
+/** The page file of a segment. */
 export function pageFile(dir: string, segment: number): string {
   return join(dir, `${segment}.pages.ndjson`);
 }
@@ -46,7 +47,7 @@ export async function syncFile(path: string): Promise<void> {
   }
 }
 
-/** A file to read; null where there is none. */
+/** Opens a file for reading; null if it does not exist. */
 export async function openIfThere(path: string): Promise<FileHandle | null> {
   return open(path, 'r').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
@@ -54,7 +55,7 @@ export async function openIfThere(path: string): Promise<FileHandle | null> {
   });
 }
 
-/** So many bytes of a file, fewer only where it ends: one read may give less than was asked for. */
+/** Reads `length` bytes of a file, fewer only at its end (one `read` may return less). */
 export async function readBytes(file: FileHandle, start: number, length: number): Promise<Buffer> {
   const bytes = Buffer.alloc(length);
   for (let done = 0; done < length; ) {
@@ -65,7 +66,7 @@ export async function readBytes(file: FileHandle, start: number, length: number)
   return bytes;
 }
 
-/** Reads a file from its begin to its end, 1 MB at a time into one buffer, so that none waits to be collected. */
+/** Reads a whole file, 1 MB at a time into one buffer, which `work` must not keep. */
 export async function readChunks(path: string, work: (chunk: Buffer) => void): Promise<void> {
   const handle = await open(path, 'r');
   try {
@@ -81,8 +82,8 @@ export async function readChunks(path: string, work: (chunk: Buffer) => void): P
 }
 
 /**
- * Bytes of the longest line of these page files, or more: what a reader must be ready for. Lines are bounded well below
- * `usualPageLine` where they are made (`maxEnvelopeBytes`); older versions wrote longer ones.
+ * An upper bound for the bytes of a line in these page files, for a reader's buffer. Lines are written well below
+ * `usualPageLine` (`maxEnvelopeBytes`); older versions wrote longer ones.
  */
 export async function longestPageLine(files: readonly string[]): Promise<number> {
   let longest = usualPageLine;
@@ -103,10 +104,10 @@ export async function longestPageLine(files: readonly string[]): Promise<number>
   return longest;
 }
 
-/** Twice as much is read at once, and a function on JSON holds that several times over: more costs memory. */
+/** DuckDB reads twice as much at once, and a JSON function holds that several times: a larger value costs memory. */
 const usualPageLine = 8 << 20;
 
-/** Whether there is a file or folder of this name. */
+/** Whether a file or folder exists. */
 export function exists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,
@@ -114,7 +115,7 @@ export function exists(path: string): Promise<boolean> {
   );
 }
 
-/** Writes a file of the owner's, over one that is there; durable when it resolves. */
+/** Writes or overwrites a file with mode 600; durable when it resolves, once the folder is synced. */
 export async function writeSynced(path: string, text: string): Promise<void> {
   const handle = await open(path, 'w', 0o600);
   try {

@@ -5,11 +5,11 @@ import { renderLine } from './render-page.ts';
 import { sealedLine } from './writer.ts';
 
 /**
- * The page lines of a segment that has only some of its records, as they speak of those.
+ * The page lines of a thinned segment, which has only some of its records, changed to describe these.
  * @param records its record file
- * @param lines its page lines as they were, the sealing one too
- * @param counts records that are left of each page, by its `end_offset`
- * @throws SyntaxError for a line that is no JSON
+ * @param lines the original page lines, with the sealing one
+ * @param counts how many records are left of each page, by its `end_offset`
+ * @throws SyntaxError for a line that is not JSON
  */
 export async function thinPageLines(
   records: string,
