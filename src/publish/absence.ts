@@ -6,12 +6,12 @@ import { distinctTables, keyText, type MemberList, readMemberLists } from '../wa
 import type { TableSpec } from '../warehouse/table-spec.ts';
 
 /**
- * Makes `listed_crawl`, the ready crawls that say what their targets do not have, and `vanished`: rows that they should have
- * shown and did not, before the crawls' own rows go in. Existence belongs to the key, membership to the target: what
- * can be looked up is only asked about.
+ * Makes `listed_crawl`, the ready crawls that show all rows of their targets, and `vanished`, the rows that they should have shown
+ * and did not, before the crawls' rows are applied. Existence belongs to the key, membership to the target: rows that can be
+ * looked up are only queued for a look-up.
  *
- * Makes for the guard `vanished` (sql/guards/) `member_count`, the rows of each ready crawl's target that nobody can ask about,
- * and `gone_count`, those of them that would be closed.
+ * For the guard `vanished` (sql/guards/) it makes `member_count`, the rows of each such target that cannot be looked up, and
+ * `gone_count`, those of them that would be closed.
  */
 export async function findVanished(
   database: Database,
@@ -28,7 +28,7 @@ export async function findVanished(
   const operations = new Set(ready.map(({ operation }) => operation));
   const lists = readMemberLists().filter(({ operation }) => operations.has(operation));
   for (const { table } of distinctTables(lists)) {
-    // A table without rows has none that could be missing: a first night.
+    // A table without rows, on a first night, has none to miss.
     if ((await database.rows(`select 1 from ${table.name} limit 1`)).length === 0) continue;
     const files = listFiles(folder, table, staged);
     await makeListed(database, table, files);
@@ -44,7 +44,7 @@ export async function findVanished(
   }
 }
 
-/** Makes `listed`, the ready crawls that say what their targets do not have, and `unreadable`. */
+/** Makes `unreadable`, and `listed`, the ready crawls that show all rows of their targets in the table. */
 async function makeListed(database: Database, { key }: TableSpec, files: readonly string[]): Promise<void> {
   if (files.length === 0)
     await database.run('create or replace temp table unreadable (task varchar, crawl varchar, key varchar)');
@@ -57,13 +57,14 @@ async function makeMembers(database: Database, list: MemberList): Promise<void> 
   await database.run('insert into listed_crawl select task, crawl from listed where operation = $operation', {
     operation: list.operation,
   });
-  // Padded with the digit for zero, base58 texts stand in the order of their bytes.
+  // Padded with the digit for zero, base58 texts sort as their bytes.
   await database.run(`create or replace temp view member as
     select m.* from (${list.sql()}) m join listed l using (task, crawl)
     where (l.range.after is null or lpad(m.key, 44, '1') > lpad(l.range.after, 44, '1'))
       and (l.range.before is null or lpad(m.key, 44, '1') < lpad(l.range.before, 44, '1'))`);
 }
 
+/** Adds to `vanished` the rows of `member` that the crawls did not show. */
 async function addVanished(
   database: Database,
   { table, lookup }: MemberList,
@@ -89,8 +90,8 @@ async function addVanished(
 }
 
 /**
- * The rows that were true last before the crawl looked, so that it should have shown them. A later answer of another
- * job, or one from a slot above the crawl's lowest page, is not contradicted by it, unless the source has gone back.
+ * Condition that a row was last seen before the crawl, so that the crawl should have shown it. The crawl does not contradict a later
+ * answer of another job, nor one from a slot above its lowest page, unless the source went back.
  */
 export function isOlder(row: string, crawl: string): string {
   return `${row}.seen_at < ${crawl}.started_at

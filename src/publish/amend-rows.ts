@@ -5,14 +5,14 @@ import { type Group, listGroups, stagedHash } from '../warehouse/row-groups.ts';
 import type { TableSpec } from '../warehouse/table-spec.ts';
 import { countRows, takeSlice } from './slices.ts';
 
-/** Memory to plan for a row that is written again in place, bytes: its old and its new values. */
+/** Memory to plan for a row that is updated in place, bytes: its old and its new values. */
 const bytesPerRow = 5600;
 
 /**
- * Gives rows the values that their own answers have after a change of the mapping: same key, and of each group the
- * same slot and time. Current and former versions alike; slots, times and versions stay what they are.
+ * Updates rows to the values that their own answers have after a change of the mapping: answers of the same key and, for each group,
+ * the same slot and time. Current and former versions alike; slots, times and versions stay as they are.
  * @param files staging files, of which a merge table takes the crawls in `ready`
- * @returns how often the values of a group of a row were written again
+ * @returns how many groups of rows were updated
  */
 export async function amendRows(
   database: Database,
@@ -23,9 +23,9 @@ export async function amendRows(
   const groups = listGroups(spec, columns);
   const relations = spec.history ? [spec.name, `past.${spec.name}`] : [spec.name];
   let amended = 0;
-  for (let waiting = await countRows(database, files); waiting.length > 0; ) {
-    const slice = takeSlice(waiting, database.memoryBytes / bytesPerRow).map(({ file }) => file);
-    waiting = waiting.slice(slice.length);
+  for (let remaining = await countRows(database, files); remaining.length > 0; ) {
+    const slice = takeSlice(remaining, database.memoryBytes / bytesPerRow).map(({ file }) => file);
+    remaining = remaining.slice(slice.length);
     for (const relation of relations)
       for (const group of groups) {
         await retryWithMoreMemory(database, () =>
@@ -42,15 +42,15 @@ export async function amendRows(
   return amended;
 }
 
-/** Makes `amended`: rows whose answer is staged and says something else now, and where it stands in the files. */
+/** Makes `amended`: rows whose answer is staged and has other values now, with its position in the files. */
 function findSql(spec: TableSpec, relation: string, group: Group): string {
   const keys = spec.key.map(quoteName);
   const compared = [
-    { staged: stagedHash(group), own: group.hash },
-    ...(group.volatileHash === null ? [] : [{ staged: group.volatileHash, own: group.volatileHash }]),
+    { staged: stagedHash(group), stored: group.hash },
+    ...(group.volatileHash === null ? [] : [{ staged: group.volatileHash, stored: group.volatileHash }]),
   ];
   const packed = ['file_index := file_index', 'file_row_number := file_row_number'];
-  // What is final may stand at a later slot than its answer gave it (mergeSql).
+  // A final row may have a later slot than its answer (`baseSlot` in verdict-sql.ts).
   const final = group.name === 'base' && spec.final !== null ? quoteName(spec.final) : 'false';
   compared.forEach(({ staged }, n) => {
     packed.push(`value_${n} := ${staged}`);
@@ -69,11 +69,11 @@ function findSql(spec: TableSpec, relation: string, group: Group): string {
       ) s
       join (
         select rowid as target, ${keys.join(', ')}, ${group.slot} as answer_slot, ${group.seenAt} as answered_at,
-          ${compared.map(({ own }, n) => `${own} as value_${n}`).join(', ')}
+          ${compared.map(({ stored }, n) => `${stored} as value_${n}`).join(', ')}
         from ${relation}
       ) t
         on ${keys.map((key) => `t.${key} = s.${key}`).join(' and ')}
-        -- Of an answer without a slot, the row has what stood in for it.
+        -- The row of an answer without a slot has the slot that stood in for it.
         and (
           s.answer_slot is null
           or t.answer_slot = s.answer_slot
@@ -99,7 +99,7 @@ function amendSql(spec: TableSpec, relation: string, groups: readonly Group[], g
     const hashes = groups.map(({ hash }) => (hash === group.hash ? 'a.hash' : `t.${hash}`));
     values.set('record_hash', `hash(${hashes.join(', ')})`);
   }
-  // Other values may be another target's.
+  // With other values the row may belong to another target.
   if (spec.followed && relation === spec.name) values.set('followed', 'null');
   return `
     update ${relation} as t

@@ -1,23 +1,25 @@
 import { quoteText, readSql } from '../sql-text.ts';
 import type { Database } from '../warehouse/database.ts';
-import { keyText, readAskedRows, readMemberLists } from '../warehouse/member-lists.ts';
+import { keyText, readMemberLists, readRequestedRows } from '../warehouse/member-lists.ts';
 import { retryWithMoreMemory } from '../warehouse/memory.ts';
 import { readTableSpecs, type TableSpec } from '../warehouse/table-spec.ts';
 
-/** Rows that are looked at in one transaction. */
+/** Rows that are updated in one transaction. */
 const rowsPerSlice = 500_000;
 
-/** The operations whose rows can be told by key from what was asked: those of `sql/members/`, and look-ups of assets. */
+/** The operations whose parameters say which rows they show: those of `sql/members/`, and look-ups of assets. */
 export function operationsOf(table?: TableSpec): string[] {
   const listed = readMemberLists().filter((list) => table === undefined || list.table === table);
-  const asksAssets = table === undefined || table.name === 'assets';
-  return [...listed.map(({ operation }) => operation), ...(asksAssets ? ['getAsset', 'getAssetBatch'] : [])];
+  const looksUpAssets = table === undefined || table.name === 'assets';
+  return [
+    ...listed.map(({ operation }) => operation),
+    ...(looksUpAssets ? ['getAsset', 'getAssetBatch'] : []),
+  ];
 }
 
 /**
- * Brings the column `followed` up to the targets that jobs have now. A row that was written has NULL there, so a night looks
- * only at these; all rows are looked at when the targets are others than those that the column was made by. Killed in
- * between, the next run goes on.
+ * Updates the column `followed` to the targets that jobs have now. Rows that were written have NULL there, so a night updates only
+ * these; all rows are updated when the targets differ from those of the last time. After a kill the next run continues.
  */
 export async function followRows(database: Database): Promise<void> {
   await database.run('create or replace temp table chosen_target as select job, target from meta.targets');
@@ -28,10 +30,10 @@ export async function followRows(database: Database): Promise<void> {
   const isKnown = targets?.is_known ?? false;
   for (const spec of readTableSpecs().filter(({ followed }) => followed)) {
     const name = quoteText(spec.name);
-    const made = await database.rows(
+    const upToDate = await database.rows(
       `from meta.followed where table_name = ${name} and digest = ${digest}::ubigint`,
     );
-    const which = made.length > 0 ? 'followed is null' : 'true';
+    const which = upToDate.length > 0 ? 'followed is null' : 'true';
     const [span] = await database.rows<{ first: bigint | null; last: bigint | null }>(
       `select min(rowid) as first, max(rowid) as last from ${spec.name} where ${which}`,
     );
@@ -43,7 +45,7 @@ export async function followRows(database: Database): Promise<void> {
           otherwise: isKnown ? 'false' : 'null',
         });
     }
-    if (made.length > 0) continue;
+    if (upToDate.length > 0) continue;
     await database.transaction(async () => {
       await database.run(`delete from meta.followed where table_name = ${name}`);
       await database.run(`insert into meta.followed values (${name}, ${digest}::ubigint)`);
@@ -69,12 +71,12 @@ async function followSlice(
 }
 
 /**
- * The keys that targets should show among some rows, after `follow/targets.sql`.
- * @param rows relation with the columns of the table; keys that were asked for by name stand for themselves
+ * SQL of the keys that targets should show, after `follow/targets.sql`: those of lists among `rows`, and all that were requested by key.
+ * @param rows a relation with the columns of the table
  */
 export function shownSql(spec: TableSpec, rows: string): string {
   const lists = readMemberLists().filter(({ table }) => table === spec);
-  const asked = readAskedRows().filter(({ table }) => table === spec);
+  const asked = readRequestedRows().filter(({ table }) => table === spec);
   return [...lists.map((list) => list.sql(rows)), ...asked.map(({ sql }) => sql)]
     .map((sql) => `select key from (${sql})`)
     .join(' union ');

@@ -5,17 +5,17 @@ import { readTableSpecs, type TableSpec } from '../warehouse/table-spec.ts';
 import { operationsOf, shownSql } from './follow-rows.ts';
 import { closeRows } from './settle-absent.ts';
 
-/** A `forget` that stands in the landing log whole, and that the tables do not know yet. */
+/** A `forget` that is complete in the landing log and not yet applied to the tables. */
 export interface Forget {
   run: string;
   /** The job, or job/target. */
   name: string;
 }
 
-/** Condition on a relation with `job` and `target`: it is what $name names. */
+/** Condition on a relation with `job` and `target`: $name names it. */
 const isNamed = "$name in (job, job || '/' || target)";
 
-/** Tables whose rows can be forgotten: those that keep them in their history, and whose lists say which they show. */
+/** Lists the tables whose rows can be forgotten: those with history, and with operations that say which rows a target shows. */
 export function forgettableTables(): TableSpec[] {
   return readTableSpecs().filter((spec) => spec.history && operationsOf(spec).length > 0);
 }
@@ -55,7 +55,7 @@ async function chooseTargets(database: Database, which: string, name: string): P
   await database.run(readSql('follow/targets.sql'));
 }
 
-/** What was forgotten and is in `landed`, not in the tables; a `forget` that was killed as it was written counts for nothing. */
+/** Lists what is forgotten in `landed` and not yet in the tables, by run. A `forget` that was killed while it was written is ignored. */
 export function listForgets(database: Database): Promise<Forget[]> {
   return database.rows<Forget>(
     `select run, any_value(name) as name
@@ -67,7 +67,7 @@ export function listForgets(database: Database): Promise<Forget[]> {
   );
 }
 
-/** Closes the rows that a `forget` names, once. @returns rows closed, by table */
+/** Closes the rows that a `forget` names, and records it. @returns rows closed, by table */
 export function applyForget(database: Database, { run, name }: Forget): Promise<Record<string, number>> {
   return database.transaction(async () => {
     const closed: Record<string, number> = {};

@@ -11,15 +11,15 @@ import { countRows, namesOf, takeSlice } from './slices.ts';
 const bytesPerRow = 160;
 
 /**
- * Makes what the guards `blank` and `stale` look at, of the ready crawls, by job and table:
+ * Makes the tables that the guards `vanished`, `blank` and `stale` read, from the ready crawls, by job and table:
  * - `blank_count`: columns that would become NULL, in how many rows (`rows`) of those that have them (`total`)
- * - `burnt_row`: rows that live and would be burnt, by the job that brought them, or that missed what a look-up found burnt
+ * - `burnt_row`: living rows that would be burnt, by the job that brought them, or that missed the row which a look-up found burnt
  * - `missing_count`: required columns that no record has
- * - `older_count`, by crawl: records that are older than what an earlier answer brought, and those of them (`far_rows`) by
- *   more slots than a replica lags
+ * - `older_count`, by crawl: records older than the stored row, and those of them that are older by more slots than a replica lags
+ *   (`far_rows`)
  *
- * Looks only where something can be wrong: a column without a NULL in the staged files empties nothing, and a row
- * whose hash is the table's is as it was; so is one whose text is known. What changed is then read, not what was confirmed.
+ * Only what can be wrong is read: a column without a NULL in the staged files empties nothing, and a row with the stored row's hash,
+ * or of a known text, has not changed.
  */
 export async function countChanges(
   database: Database,
@@ -43,7 +43,7 @@ export async function countChanges(
     const nulls = await countNulls(database, spec, files);
     await countMissing(database, spec, files, nulls);
     if (spec.publish !== 'merge') continue;
-    // A table without rows has none that could change: a first night.
+    // A table without rows, on a first night, has none to change.
     if ((await database.rows(`select 1 from ${spec.name} limit 1`)).length === 0) continue;
     const groups = listGroups(spec, await listColumns(database, spec.name));
     await compareRows(database, spec, groups, files);
@@ -54,8 +54,8 @@ export async function countChanges(
 }
 
 /**
- * NULLs of the columns of staging files, at most, from what their footers say: of a list, the least of its members'. Without
- * those of rows whose texts are known, which have no values to be read (`knownRowsSql`).
+ * The most NULLs that each column of staging files can have, by the files' footers; for a list, the least of its members'. Rows of
+ * known texts, which have no values (`knownRowsSql`), do not count.
  */
 async function countNulls(
   database: Database,
@@ -71,12 +71,12 @@ async function countNulls(
     group by all`,
     { files },
   );
-  const known = texts ? (rows.find(({ name }) => name === 'row_hash')?.values ?? 0) : 0;
-  const unread = (name: string) => (name === final || key.includes(name) ? 0 : known);
-  return new Map(rows.map(({ name, nulls }) => [name, nulls - unread(name)]));
+  const knownTexts = texts ? (rows.find(({ name }) => name === 'row_hash')?.values ?? 0) : 0;
+  const withoutValue = (name: string) => (name === final || key.includes(name) ? 0 : knownTexts);
+  return new Map(rows.map(({ name, nulls }) => [name, nulls - withoutValue(name)]));
 }
 
-/** Rows of which all, or most, are too many. */
+/** The least number of rows of which all, or most, are too many. */
 async function fewRows(database: Database): Promise<number> {
   const [row] = await database.rows<{ few: number }>('select few_rows::double as few from threshold');
   return row?.few ?? 0;
@@ -103,8 +103,8 @@ async function countMissing(
 }
 
 /**
- * Makes `compared`: staged rows whose key the table has, and that are older than the table's or differ from them, by
- * job and place. In slices of files, because the hashes of all keys are held at once.
+ * Makes `compared`: staged rows whose key the table has, and that are older than the stored row or differ from it, by job and
+ * position in the files. In slices of files, because the hashes of all their keys are in memory.
  */
 async function compareRows(
   database: Database,
@@ -119,16 +119,16 @@ async function compareRows(
     )`,
   );
   const sql = compareSql(spec, groups);
-  for (let waiting = await countRows(database, files); waiting.length > 0; ) {
-    const slice = takeSlice(waiting, database.memoryBytes / bytesPerRow);
+  for (let remaining = await countRows(database, files); remaining.length > 0; ) {
+    const slice = takeSlice(remaining, database.memoryBytes / bytesPerRow);
     await retryWithMoreMemory(database, () => database.run(sql, { files: namesOf(slice) }));
-    waiting = waiting.slice(slice.length);
+    remaining = remaining.slice(slice.length);
   }
 }
 
 /**
- * A later crawl from earlier slots is older; what an equal or newer one says differently is a change. A record may have a slot of
- * its own, at which it was indexed, that is below the row's: the crawl's slots say where the source is.
+ * Adds a slice to `compared`. A later crawl from earlier slots is older; other values in an equal or newer one are a change. A record's
+ * own slot, at which it was indexed, may be below the row's, so the crawl's slots say where the source is.
  */
 function compareSql(spec: TableSpec, groups: readonly Group[]): string {
   const staged = groups.flatMap((group) => [
@@ -136,7 +136,7 @@ function compareSql(spec: TableSpec, groups: readonly Group[]): string {
     `${stagedHash(group)} as hash_${group.name}`,
     `${group.slot} as slot_${group.name}`,
   ]);
-  const known = groups.flatMap((group) => [
+  const stored = groups.flatMap((group) => [
     `${group.hash} as hash_${group.name}`,
     `${group.slot} as slot_${group.name}`,
     `${group.seenAt} as seen_${group.name}`,
@@ -161,7 +161,7 @@ function compareSql(spec: TableSpec, groups: readonly Group[]): string {
     join (
       select rowid as crawl_row, task, crawl, job, max_slot, end_reason is not distinct from 'unchanged' as is_unchanged from ready
     ) r using (task, crawl)
-    join (select rowid as target, ${keyHash(spec)} as key_hash, ${known.join(', ')} from ${spec.name}) t using (key_hash)
+    join (select rowid as target, ${keyHash(spec)} as key_hash, ${stored.join(', ')} from ${spec.name}) t using (key_hash)
     where older or ${groups.map(({ name }) => `differs_${name}`).join(' or ')}`;
 }
 
@@ -202,10 +202,11 @@ async function findBurnt(
   );
 }
 
+/** A column that may become NULL. */
 interface Candidate {
   column: string;
   group: Group;
-  /** Condition that a value, as `name`, is none. */
+  /** SQL condition that a value, given as SQL, is NULL or an empty list. */
   isBlank(name: string): string;
 }
 
@@ -216,27 +217,27 @@ async function countBlank(
   files: readonly string[],
   nulls: ReadonlyMap<string, number>,
 ): Promise<void> {
-  const least = (await fewRows(database)) / 2;
+  const minRows = (await fewRows(database)) / 2;
   const differs = groups.map(({ name }) => `differs_${name}`).join(' or ');
   const [changed] = await database.rows<{ n: number }>(
     `select count(*)::double as n from compared where ${differs}`,
   );
-  if ((changed?.n ?? 0) < least) return;
+  if ((changed?.n ?? 0) < minRows) return;
   const candidates = (await listCandidates(database, spec, groups)).filter(
-    ({ column }) => (nulls.get(column) ?? Number.POSITIVE_INFINITY) >= least,
+    ({ column }) => (nulls.get(column) ?? Number.POSITIVE_INFINITY) >= minRows,
   );
   if (candidates.length === 0) return;
   await retryWithMoreMemory(database, () => database.run(blankSql(spec, candidates, differs), { files }));
   const found = await database.rows<{ column_name: string }>(
-    'select column_name from blank_found group by column_name having sum(rows) >= $least',
-    { least },
+    'select column_name from blank_found group by column_name having sum(rows) >= $minRows',
+    { minRows },
   );
-  const columns = candidates.filter(({ column }) => found.some((one) => one.column_name === column));
-  for (const candidate of columns)
+  const emptied = candidates.filter(({ column }) => found.some(({ column_name }) => column_name === column));
+  for (const candidate of emptied)
     await retryWithMoreMemory(database, () => database.run(totalSql(spec, candidate), { files }));
 }
 
-/** Columns of which a NULL says something: not those that change in place, nor what no column holds. */
+/** Columns whose NULLs count: not those that change in place, nor `extra` and its parts. */
 async function listCandidates(
   database: Database,
   spec: TableSpec,
@@ -259,9 +260,9 @@ async function listCandidates(
   );
 }
 
-/** Makes `blank_found`: by job and column, rows that have it now and would not any more. */
+/** Makes `blank_found`: by job and column, the rows that have the column now and would lose it. */
 function blankSql(spec: TableSpec, candidates: readonly Candidate[], differs: string): string {
-  const own = (alias: string) =>
+  const blanks = (alias: string) =>
     candidates.map(({ column, isBlank }, n) => `${isBlank(`${alias}.${quoteName(column)}`)} as blank_${n}`);
   const counts = candidates.map(({ column, group }, n) => {
     const empties = `filter (where c.differs_${group.name} and s.blank_${n} and not t.blank_${n})`;
@@ -274,17 +275,17 @@ function blankSql(spec: TableSpec, candidates: readonly Candidate[], differs: st
       select c.job, unnest([${counts.join(',\n        ')}]) as counted
       from (from compared where ${differs}) c
       join (
-        select filename as file, file_row_number, ${spec.living} as lives, ${own('w').join(', ')}
+        select filename as file, file_row_number, ${spec.living} as lives, ${blanks('w').join(', ')}
         from read_parquet($files, file_row_number = true, filename = true) w
         ${spec.texts ? 'where row_hash is null' : ''}
       ) s using (file, file_row_number)
-      join (select rowid as target, ${keyText(spec, 't')} as key, ${own('t').join(', ')} from ${spec.name} t) t using (target)
+      join (select rowid as target, ${keyText(spec, 't')} as key, ${blanks('t').join(', ')} from ${spec.name} t) t using (target)
       where s.lives
       group by c.job
     )`;
 }
 
-/** How many of the rows that live on have the column. */
+/** Adds a column to `blank_count`, with the number of the job's rows that have it. */
 function totalSql(spec: TableSpec, { column, isBlank }: Candidate): string {
   return `
     insert into blank_count

@@ -2,7 +2,7 @@ import { quoteName } from '../sql-text.ts';
 import type { Group } from '../warehouse/row-groups.ts';
 import type { TableSpec } from '../warehouse/table-spec.ts';
 
-/** `new` and `changed`: rows from one staged row each; `mixed`: rows put together from several. */
+/** `new` and `changed` are rows from one staged row each; `mixed` are rows put together from several. */
 type InsertKind = 'new' | 'changed' | 'mixed';
 
 const insertFilter: Record<InsertKind, string> = {
@@ -18,7 +18,7 @@ export function insertSql(
   groups: readonly Group[],
   kind: InsertKind,
 ): string {
-  // The narrow sides of the joins go last: those are the ones DuckDB holds in memory.
+  // The narrow sides of the joins come last, because DuckDB holds those in memory.
   const old = kind !== 'new' && groups.length > 1;
   const from = kind === 'mixed' ? mixedSource(groups) : wholeSource(groups, insertFilter[kind]);
   return `
@@ -69,11 +69,11 @@ function insertValue(
   if (spec.key.includes(column)) return kind === 'mixed' ? `v.${name}` : `w.${name}`;
   const parts = spec.joined.get(column)?.map((part) => insertValue(spec, groups, part, kind, old));
   if (parts !== undefined) return `nullif('{' || concat_ws(',', ${parts.join(', ')}) || '}', '{}')::json`;
-  const chosen = (decides: 'take' | 'write') => (group: Group, fresh: string) =>
+  const valueIf = (decides: 'take' | 'write') => (group: Group, fresh: string) =>
     kind !== 'mixed' && group.name === 'base'
       ? fresh
       : `if(v.${decides}_${group.name}, ${fresh}, ${old ? `t.${name}` : 'null'})`;
-  const [taken, written] = [chosen('take'), chosen('write')];
+  const [taken, written] = [valueIf('take'), valueIf('write')];
   for (const group of groups) {
     if (group.columns.includes(column))
       return written(group, `${kind === 'mixed' ? `w_${group.name}` : 'w'}.${name}`);
@@ -85,7 +85,7 @@ function insertValue(
 }
 
 function bookkeepingValue(column: string, groups: readonly Group[]): string {
-  // The answer that changed the row: the base's, or the newest of the groups taken.
+  // From the first group that is taken, the base before the others.
   const newest = (field: string) =>
     `coalesce(${groups.map(({ name }) => `if(v.take_${name}, v.new_${name}_${field}, null)`).join(', ')})`;
   switch (column) {
@@ -101,7 +101,7 @@ function bookkeepingValue(column: string, groups: readonly Group[]): string {
       return groups.length === 1
         ? 'v.new_base_hash'
         : `hash(${groups.map((group) => `v.new_${group.name}_hash`).join(', ')})`;
-    // Looked at again before the snapshot (follow-rows.ts).
+    // Set before the snapshot is replaced (follow-rows.ts).
     case 'followed':
       return 'null';
     default:

@@ -2,8 +2,8 @@ import { recognisedRowsSql } from '../load/recognised-rows-sql.ts';
 import { quoteName } from '../sql-text.ts';
 import { listGroups } from '../warehouse/row-groups.ts';
 import { type TableSpec, withoutFollowed } from '../warehouse/table-spec.ts';
-import { type TextSql, textSql } from '../warehouse/text-sql.ts';
 import { insertSql } from './insert-sql.ts';
+import { type TextSql, textSql } from './text-sql.ts';
 import { keyHash, recognisesRows, seenSql, storedSql, verdictSql } from './verdict-sql.ts';
 
 /**

@@ -3,7 +3,7 @@ import type { DataFolder } from '../data-folder.ts';
 import { readSql } from '../sql-text.ts';
 import type { Database } from '../warehouse/database.ts';
 
-/** A run as `meta.runs` shows it. */
+/** A run as `meta.runs` has it. */
 export interface RunRow {
   run: string;
   verb: string;
@@ -15,8 +15,7 @@ export interface RunRow {
 }
 
 /**
- * Brings `meta.runs` and `meta.requests` up to the run log and the request log. What the logs do not have any more
- * stays in the tables.
+ * Updates `meta.runs` and `meta.requests` from the run log and the request log. Rows whose lines have left the logs stay.
  */
 export async function publishRuns(
   build: Database,

@@ -2,26 +2,27 @@ import type { AuditFinding } from '../warehouse/own-views.ts';
 import type { GuardName } from './accepted.ts';
 import { type MergeCounts, noRows } from './merge-table.ts';
 
-/** Crawls that were received and not published: by an audit, or by a guard (sql/guards/). */
+/** Crawls that an audit or a guard (sql/guards/) kept from being published. */
 export interface Refusal {
   job: string;
   /** Empty where a guard refused several targets together. */
   target: string;
   /** What is wrong, with numbers and examples. */
   reason: string;
-  /** Null: an audit, which nothing lets pass. */
+  /** The guard; null for an audit, whose refusals cannot be accepted. */
   guard: GuardName | null;
-  /** What the guard's option takes to let them pass: job, job/target or job/column. */
+  /** The value of the guard's option that accepts them: job, job/target or job/column. */
   accept: string | null;
   column: string | null;
-  /** Rows or records that are wrong, of so many. */
+  /** Rows or records that are wrong. */
   rows: number | null;
+  /** Rows or records that were counted. */
   total: number | null;
   examples: string[] | null;
   targets: number;
 }
 
-/** Records of a job with something that did not fit, refused crawls' too. */
+/** Records of a job with cast errors, those of refused crawls too. */
 export interface Quarantined {
   job: string;
   records: number;
@@ -48,7 +49,7 @@ export function nothingPublished(): Published {
   return { crawls: 0, refused: [], quarantined: [], tables: {}, unasked: 0, audits: [] };
 }
 
-/** Adds what one publish came to. */
+/** Adds the result of one publish. */
 export function addPublished(total: Published, one: Published): void {
   total.crawls += one.crawls;
   total.refused = total.refused.concat(one.refused);
@@ -58,7 +59,7 @@ export function addPublished(total: Published, one: Published): void {
   total.audits = total.audits.concat(one.audits);
 }
 
-/** Adds what became of a table's rows. */
+/** Adds the counts of a table's rows. */
 export function addCounts(total: Published, table: string, counts: MergeCounts): void {
   const sum = { ...(total.tables[table] ?? noRows) };
   for (const name of Object.keys(sum) as (keyof MergeCounts)[]) sum[name] += counts[name];

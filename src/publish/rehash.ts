@@ -1,20 +1,21 @@
 import { type Database, listColumns } from '../warehouse/database.ts';
 import { groupHash, listGroups } from '../warehouse/row-groups.ts';
 import { readTableSpecs, type TableSpec } from '../warehouse/table-spec.ts';
-import { forgetTextsSql } from '../warehouse/text-sql.ts';
+import { forgetTextsSql } from './text-sql.ts';
 
 /** Rows whose hashes are recomputed in one transaction. */
 const rowsPerSlice = 500_000;
 
-/** Whether the record hashes are those of this DuckDB: `hash()` may give others in another version. */
+/** Whether the record hashes were made by this version of DuckDB: `hash()` may differ in another. */
 export async function hasOwnHashes(database: Database): Promise<boolean> {
   const rows = await database.rows('from meta.schema_version where hashed_by = version()');
   return rows.length > 0;
 }
 
 /**
- * Makes every record hash again from the columns, former versions too. No row changes, so no history is made. What is
- * staged has hashes of the other version, too: the caller drops it first. Texts are known by such hashes: none is any more. Killed in between, it is done again.
+ * Recomputes every record hash from the columns, in former versions too. No row changes, so no history is made. Staged rows have hashes
+ * of the other version, so the caller drops them first. Known texts are forgotten, because they have such hashes. After a kill it is
+ * done again.
  */
 export async function rehash(database: Database): Promise<void> {
   for (const spec of readTableSpecs()) {
@@ -27,7 +28,7 @@ export async function rehash(database: Database): Promise<void> {
   await database.run('checkpoint');
 }
 
-/** The assignments of an update that makes a row's hashes. */
+/** The assignments of an update that sets a row's hashes. */
 function rehashSql(spec: TableSpec, columns: readonly string[]): string {
   // A group that no answer has carried has no hash.
   const hashes = listGroups(spec, columns).map((group) => ({

@@ -3,18 +3,18 @@ import { listFiles, type StagedSegment } from '../load/staged-segments.ts';
 import { quoteText, readSql } from '../sql-text.ts';
 import type { Database } from '../warehouse/database.ts';
 import {
-  type AskedRows,
   distinctTables,
   keyText,
-  readAskedRows,
+  type RequestedRows,
   readMemberLists,
+  readRequestedRows,
 } from '../warehouse/member-lists.ts';
 import { readTableSpecs, type TableSpec, withoutFollowed } from '../warehouse/table-spec.ts';
 import { isOlder } from './absence.ts';
 
 /**
- * After the rows are in: closes what vanished and cannot be looked up, what two answers under its key, hours apart, said
- * to be unknown, and what was spent; queues the rest in `meta.absent`. In the caller's transaction.
+ * Closes rows in the caller's transaction, after the step's rows are in: rows that vanished and cannot be looked up, rows that two
+ * answers, hours apart, did not find under their key, and rows that were spent. Queues other vanished rows in `meta.absent`.
  * @returns rows closed, by table
  */
 export async function settleAbsent(
@@ -26,22 +26,22 @@ export async function settleAbsent(
   const close = async (spec: TableSpec, gone: string) => {
     closed[spec.name] = (closed[spec.name] ?? 0) + (await closeRows(database, spec, gone));
   };
-  // What waits from before the source went back would wait for slots that are long in coming.
+  // Rows missed before the source went back would wait for slots that it reaches much later.
   await database.run(`update meta.absent set slot = least(slot, r.min_slot), null_slot = least(null_slot, r.min_slot)
     from ready r where r.rolls_back and r.job = meta.absent.job and r.target = meta.absent.target`);
   const missed = await database.rows<{ table_name: string }>(
     'select distinct table_name from vanished union select distinct table_name from meta.absent',
   );
-  const waiting = new Set(missed.map(({ table_name }) => table_name));
-  const asked = new Map(readAskedRows().map((rows) => [rows.table.name, rows]));
+  const tablesWithMisses = new Set(missed.map(({ table_name }) => table_name));
+  const requested = new Map(readRequestedRows().map((rows) => [rows.table.name, rows]));
   const listed = distinctTables(readMemberLists()).map(({ table }) => table);
-  for (const table of new Set([...listed, ...[...asked.values()].map((rows) => rows.table)])) {
-    const isAnswered = await makeLookedUp(database, folder, staged, asked.get(table.name) ?? null);
-    if (!isAnswered && !waiting.has(table.name)) continue;
-    if (waiting.has(table.name)) await close(table, vanishedSql(table));
+  for (const table of new Set([...listed, ...[...requested.values()].map((rows) => rows.table)])) {
+    const isAnswered = await makeLookedUp(database, folder, staged, requested.get(table.name) ?? null);
+    if (!isAnswered && !tablesWithMisses.has(table.name)) continue;
+    if (tablesWithMisses.has(table.name)) await close(table, vanishedSql(table));
     if (isAnswered) await close(table, unknownSql(table));
     await forgetSettled(database, table, isAnswered);
-    if (isAnswered) await noteAnswers(database, table);
+    if (isAnswered) await recordAnswers(database, table);
     await queueMissed(database, table);
   }
   const spendable = readTableSpecs().filter(({ spentBy }) => spentBy !== null);
@@ -54,19 +54,19 @@ export async function settleAbsent(
 }
 
 /**
- * Makes `looked_up`: what the ready crawls found out about rows of a table that they asked for by key.
- * @returns whether it has any; without, the table is not made
+ * Makes `looked_up`: what the ready crawls found out about rows of a table that they requested by key.
+ * @returns false if they requested none; then the table is not made
  */
 async function makeLookedUp(
   database: Database,
   folder: DataFolder,
   staged: readonly StagedSegment[],
-  asked: AskedRows | null,
+  requested: RequestedRows | null,
 ): Promise<boolean> {
-  if (asked === null) return false;
-  await database.run(`create or replace temp table requested_key as ${asked.sql}`);
+  if (requested === null) return false;
+  await database.run(`create or replace temp table requested_key as ${requested.sql}`);
   if (await isEmpty(database, 'requested_key')) return false;
-  const { table, answers } = asked;
+  const { table, answers } = requested;
   const files = listFiles(folder, answers, staged);
   await database.run(
     files.length === 0
@@ -92,8 +92,8 @@ async function isEmpty(database: Database, table: string): Promise<boolean> {
   return (await database.rows(`select 1 from ${table} limit 1`)).length === 0;
 }
 
-/** The rows of a table that vanished and are still as old as that, with the crawl (`r`) and what waits of them (`a`). */
-function unseen(table: TableSpec): string {
+/** SQL of the rows of a table that vanished and were not seen since, with the crawl (`r`) and their row of `meta.absent` (`a`). */
+function stillVanished(table: TableSpec): string {
   return `
     from vanished v
     join ready r using (task, crawl)
@@ -102,7 +102,7 @@ function unseen(table: TableSpec): string {
     where v.table_name = ${quoteText(table.name)} and ${isOlder('t', 'r')}`;
 }
 
-/** Of a crawl that had a record which may be any row, only what such a crawl missed before. */
+/** Vanished rows to close. Of an unsure crawl, which had a record that may be any row, only those that were missed before. */
 function vanishedSql(table: TableSpec): string {
   return `
     select
@@ -110,11 +110,12 @@ function vanishedSql(table: TableSpec): string {
       min(if(v.unsure, a.slot, r.min_slot)) as slot,
       max(if(v.unsure, a.missed_at, r.finished_at)) as at,
       any_value(v.gone_reason) as reason
-    ${unseen(table)} and v.gone_reason is not null
+    ${stillVanished(table)} and v.gone_reason is not null
       and (not v.unsure or bears_out(a.null_at, a.null_slot, r.started_at, r.min_slot))
     group by v.key`;
 }
 
+/** Rows to close because look-ups did not find them. */
 function unknownSql(table: TableSpec): string {
   return `
     select key, a.slot, a.missed_at as at, 'unknown' as reason
@@ -124,12 +125,12 @@ function unknownSql(table: TableSpec): string {
       and ${closes}`;
 }
 
-/** Condition on a row of `looked_up` l and of `meta.absent` a: there is nothing under its key, for the second time. */
+/** Condition on `looked_up` l and `meta.absent` a: the second answer that confirms that nothing is under the key. */
 const closes = `l.unknown
       and a.null_run <> l.asking_crawl.run_id
       and bears_out(a.null_at, a.null_slot, l.answered_at, l.as_of_slot)`;
 
-/** Makes `unknown_count` for the guard `vanished`: what the ready crawls would close, by the job that missed the rows. */
+/** Makes `unknown_count` for the guard `vanished`: the rows that look-ups would close, by the job that missed them. */
 export async function countUnknown(
   database: Database,
   folder: DataFolder,
@@ -138,18 +139,18 @@ export async function countUnknown(
   await database.run(`create or replace temp table unknown_count (
     task varchar, crawl varchar, job varchar, table_name varchar, rows bigint, closing bigint, before bigint, total bigint,
     examples varchar[])`);
-  const waiting = await database.rows<{ table_name: string }>(
+  const unconfirmed = await database.rows<{ table_name: string }>(
     'select distinct table_name from meta.absent where null_run is not null',
   );
-  for (const asked of readAskedRows()) {
-    const { name } = asked.table;
-    if (!waiting.some(({ table_name }) => table_name === name)) continue;
-    if (await makeLookedUp(database, folder, staged, asked))
+  for (const requested of readRequestedRows()) {
+    const { name } = requested.table;
+    if (!unconfirmed.some(({ table_name }) => table_name === name)) continue;
+    if (await makeLookedUp(database, folder, staged, requested))
       await database.run(readSql('publish/unknown.sql').replaceAll('{closes}', closes), { table: name });
   }
 }
 
-/** What was seen again, or is closed, waits no more. */
+/** Removes rows from `meta.absent` that were seen again, found by a look-up, or closed. */
 async function forgetSettled(database: Database, table: TableSpec, isAnswered: boolean): Promise<void> {
   const name = quoteText(table.name);
   const key = keyText(table, 't');
@@ -161,7 +162,7 @@ async function forgetSettled(database: Database, table: TableSpec, isAnswered: b
   if (isAnswered)
     await database.run(`delete from meta.absent where table_name = ${name}
       and key in (select l.key from looked_up l where l.found)`);
-  // Found, but true only before the crawl that missed it: asked about until the next crawl says more.
+  // Found at a slot before the crawl that missed it: looked up again, until the next crawl shows it or misses it once more.
   await database.run(`delete from meta.absent where table_name = ${name} and (null_run is null or lookup is null)
     and exists (from ready r join listed_crawl using (task, crawl) where r.task = meta.absent.task)
     and not exists (from vanished v where v.table_name = ${name} and v.key = meta.absent.key)`);
@@ -169,8 +170,8 @@ async function forgetSettled(database: Database, table: TableSpec, isAnswered: b
     and not exists (from ${table.name} t where ${key} = meta.absent.key)`);
 }
 
-/** Marks what was asked about; what there is nothing under for the first time comes in. */
-async function noteAnswers(database: Database, table: TableSpec): Promise<void> {
+/** Records in `meta.absent` which rows were looked up, and adds rows that were not found for the first time. */
+async function recordAnswers(database: Database, table: TableSpec): Promise<void> {
   const name = quoteText(table.name);
   const first = (value: string, column: string) =>
     `${column} = if(l.unknown and null_run is null, ${value}, ${column})`;
@@ -193,7 +194,7 @@ async function noteAnswers(database: Database, table: TableSpec): Promise<void> 
       and not exists (from meta.absent a where a.table_name = ${name} and a.key = l.key)`);
 }
 
-/** What the ready crawls missed comes in: to be looked up, or to be missed once more. */
+/** Queues rows that the ready crawls missed in `meta.absent`: to be looked up, or to be missed once more. */
 async function queueMissed(database: Database, table: TableSpec): Promise<void> {
   const name = quoteText(table.name);
   await database.run(`create or replace temp table missed_row as
@@ -203,7 +204,7 @@ async function queueMissed(database: Database, table: TableSpec): Promise<void> 
       arg_min(r, r.task) as missed,
       min(r.min_slot) as slot,
       max(r.finished_at) as missed_at
-    ${unseen(table)} and (v.lookup is not null or v.unsure)
+    ${stillVanished(table)} and (v.lookup is not null or v.unsure)
     group by v.key`);
   await database.run(`update meta.absent set lookup = m.lookup, options = ${displayOptions('m.missed')}
     from missed_row m
@@ -217,16 +218,16 @@ async function queueMissed(database: Database, table: TableSpec): Promise<void> 
     where not exists (from meta.absent a where a.table_name = ${name} and a.key = m.key)`);
 }
 
-/** The display options that a crawl asked with, as JSON text; NULL without any. */
+/** SQL of the display options of a crawl's parameters, as JSON text; NULL without any. */
 function displayOptions(crawl: string): string {
   return `nullif((${crawl}.params -> '$.options')::varchar, '{}')`;
 }
 
 /**
- * Rows leave their table, and move to `past` where it has history; what was true at a slot ended after it, unless
- * its source went back below it: what is spent may have been confirmed by a replica that was behind.
+ * Deletes rows from their table, and moves them to `past` if it has history. A version ends after the slot at which it was last true,
+ * unless the source went back below that. A spent row may have been confirmed later, by a replica that was behind.
  * @param gone a query of (key, slot, at, reason)
- * @returns how many there were
+ * @returns rows deleted
  */
 export async function closeRows(database: Database, spec: TableSpec, gone: string): Promise<number> {
   await database.run(`create or replace temp table gone as ${gone}`);

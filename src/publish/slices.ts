@@ -1,11 +1,12 @@
 import type { Database } from '../warehouse/database.ts';
 
+/** A staging file with the number of its rows. */
 export interface StagedFile {
   file: string;
   rows: number;
 }
 
-/** Staging files with their rows, in the order given. */
+/** Counts the rows of staging files, in the order given. */
 export async function countRows(database: Database, files: readonly string[]): Promise<StagedFile[]> {
   if (files.length === 0) return [];
   const sizes = await database.rows<{ file_name: string; num_rows: bigint }>(
@@ -16,7 +17,7 @@ export async function countRows(database: Database, files: readonly string[]): P
   return files.map((file) => ({ file, rows: rowsOf.get(file) ?? 0 }));
 }
 
-/** The first of the files, as many as have so many rows together; one at least. */
+/** The first files that together have at most `maxRows` rows; at least one. */
 export function takeSlice(files: readonly StagedFile[], maxRows: number): readonly StagedFile[] {
   const beyond = files.findIndex((_, n) => n > 0 && sumRows(files.slice(0, n + 1)) > maxRows);
   return beyond === -1 ? files : files.slice(0, beyond);

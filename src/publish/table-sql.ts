@@ -7,7 +7,7 @@ import type { TableSpec } from '../warehouse/table-spec.ts';
 import { addSeveral, findAgain, insertNew } from './append-rows.ts';
 import { mergeSql } from './merge-sql.ts';
 
-/** SQL that is made for a table, and what it is for. */
+/** SQL that is generated for a table, with its purpose. */
 export interface TableSql {
   /** `table`, `history`, `texts`, `mapping of <shape>`, `publish: <step>`. */
   part: string;
@@ -15,8 +15,8 @@ export interface TableSql {
 }
 
 /**
- * All SQL that is made for a table, in the order it runs: the table and what stands beside it, the mapping of each shape with
- * the hashes that publish compares, and the statements of publish. `$files` are staging files.
+ * Lists all SQL that is generated for a table, in the order in which it runs: the table with its history and texts, the mapping of each
+ * shape with the hashes that publish compares, and the statements of publish. `$files` are staging files.
  * @param database one with the tables (`withEmptyTables`)
  */
 export async function listTableSql(database: Database, spec: TableSpec): Promise<TableSql[]> {
@@ -45,7 +45,7 @@ function publishSql(spec: TableSpec, columns: readonly string[]): TableSql[] {
   );
 }
 
-/** Statements of a step; of one that has several, each with its own name. */
+/** The statements of a step. If it has several, each has a name of its own. */
 function listStatements(part: string, sql: unknown): TableSql[] {
   if (typeof sql === 'string') return [{ part, sql }];
   if (Array.isArray(sql)) return sql.flatMap((one) => listStatements(part, one));

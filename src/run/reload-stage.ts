@@ -6,11 +6,11 @@ import { UsageError } from '../errors.ts';
 import { listSegments } from '../landing/segment-files.ts';
 import { listStaged, removeStaged } from '../load/staged-segments.ts';
 import { addPublished, nothingPublished, type Published } from '../publish/published.ts';
+import { forgetTextsSql } from '../publish/text-sql.ts';
 import { type Database, openDatabase } from '../warehouse/database.ts';
 import { listRemapped, recordMapping } from '../warehouse/mapping.ts';
 import { memoryLimits } from '../warehouse/memory.ts';
 import { readTableSpecs } from '../warehouse/table-spec.ts';
-import { forgetTextsSql } from '../warehouse/text-sql.ts';
 import { publishOptions, type RepairContext, type Session } from './session.ts';
 
 /** The result of a reload. */

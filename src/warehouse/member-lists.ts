@@ -15,7 +15,7 @@ export interface MemberList {
 }
 
 /** Rows of a table that crawls requested by key (`sql/asked/<table>.sql`). */
-export interface AskedRows {
+export interface RequestedRows {
   table: TableSpec;
   /** SQL of the keys by ready crawl: (task, crawl, page, key). */
   sql: string;
@@ -24,7 +24,7 @@ export interface AskedRows {
 }
 
 let memberLists: readonly MemberList[] | null = null;
-let askedRows: readonly AskedRows[] | null = null;
+let requestedRows: readonly RequestedRows[] | null = null;
 
 /** Every file of `sql/members/`; read once a process. */
 export function readMemberLists(): readonly MemberList[] {
@@ -38,13 +38,13 @@ export function readMemberLists(): readonly MemberList[] {
 }
 
 /** Every file of `sql/asked/`; read once a process. */
-export function readAskedRows(): readonly AskedRows[] {
-  askedRows ??= listSql('asked').map((name) => {
+export function readRequestedRows(): readonly RequestedRows[] {
+  requestedRows ??= listSql('asked').map((name) => {
     const sql = readSql(`asked/${name}.sql`);
     const of = (word: string) => readTable(`asked/${name}.sql`, sql, word);
     return { table: of('table'), sql, answers: of('answered in') };
   });
-  return askedRows;
+  return requestedRows;
 }
 
 /** The table that a header's line names. */

@@ -7,64 +7,64 @@ import {
 } from '../model/table-ddl.ts';
 import { type Mark, readTableModels, splitList, type TableModel } from '../model/table-model.ts';
 
-/** A table of the model as the stages need it: what `sql/tables/<name>.sql` says, and what follows from it. */
+/** A table of the model: what `sql/tables/<name>.sql` says, and what follows from it. */
 export interface TableSpec {
   name: string;
-  /** Shapes of records that its rows are read from. */
+  /** The shapes of the records that its rows are read from. */
   shapes: readonly string[];
   key: readonly string[];
-  /** `merge`: rows are replaced by newer ones. `append`: rows are only filled where they are NULL. */
+  /** `merge`: newer rows replace older ones. `append`: a row only gets values for what is NULL. */
   publish: 'merge' | 'append';
-  /** Whether former versions and rows that are gone are kept (sql/history.sql). */
+  /** Whether former versions and closed rows are kept (sql/history.sql). */
   history: boolean;
-  /** Whether the texts that rows were read from are known by their digests (sql/texts.sql). */
+  /** Whether the digests of the texts that rows were read from are kept (sql/texts.sql). */
   texts: boolean;
-  /** The shape whose records say which of its rows are spent; null: no row is. */
+  /** The shape whose records say which of its rows are spent; null if none can be. */
   spentBy: string | null;
-  /** What a record of it takes in the landing log, bytes: measured, for estimates. */
+  /** Bytes of a record in the landing log, measured, for estimates. */
   recordBytes: number;
-  /** Whether its rows say if a present target should show them: column `followed`. */
+  /** Whether it has the column `followed`: whether a present target should show the row. */
   followed: boolean;
-  /** Columns by group, besides the base group of all others; each group has a slot of its own. */
+  /** Columns by group, each with a slot of its own. All other columns are the base group. */
   groups: ReadonlyMap<string, readonly string[]>;
-  /** JSON objects put together from text columns that each hold some of their members, `"name":value,…`. */
+  /** JSON columns, by the text columns that each hold some of their members, `"name":value,…`. */
   joined: ReadonlyMap<string, readonly string[]>;
   /**
-   * Columns that change in place without counting as a change. What has no column is among them, in every table: members
-   * come, go and move with each version of a provider's software.
+   * Columns that change in place, without a version. `extra` is one in every table, because members without a column come, go and move
+   * with each version of a provider's software.
    */
   volatile: readonly string[];
-  /** The flag of a row that, once true, stays true; null: none does. */
+  /** The column that, once true, stays true; null if there is none. */
   final: string | null;
-  /** Tables of feeds: what a feed covers their rows by, an expression of slots or Unix times over `added`; null for others. */
+  /** For tables of feeds, SQL over `added` of the slot or Unix time that a feed's coverage is in; null for others. */
   feedSlot: string | null;
-  /** Lists whose order means nothing. */
+  /** List columns whose order means nothing. */
   unordered: readonly string[];
-  /** What stands for a column in the row's hash, where that is not its value: SQL over the column. */
+  /** SQL over a column by which the column is hashed, if not by its value. */
   hashed: ReadonlyMap<string, string>;
   /** Types of the columns, as `create table` has them. */
   types: ReadonlyMap<string, string>;
-  /** Columns that a row which has them keeps, as far as a ledger goes: the guard `blank` says so of others only of many. */
+  /** Columns that rows do not lose on a ledger. The guard `blank` allows more rows to lose other columns. */
   steady: readonly string[];
-  /** Columns that every record has. */
+  /** Columns for which every record has a value. */
   required: readonly string[];
-  /** Condition on a staged row that lives on: what is burnt may lose its columns. */
+  /** Condition that a row lives. A burnt one may lose its columns. */
   living: string;
-  /** The statements that make it, with what its columns mean. */
+  /** The statements that create it, with its comments. */
   ddl: string;
-  /** The first of them: the table alone, for where nobody asks what its columns mean. */
+  /** The first of them, which creates the table without comments. */
   create: string;
 }
 
 let specs: readonly TableSpec[] | null = null;
 
-/** Every table of the model, from `sql/tables/`; read once a process. */
+/** Reads every table of the model from `sql/tables/`, once a process. */
 export function readTableSpecs(): readonly TableSpec[] {
   specs ??= readTableModels().map(toTableSpec);
   return specs;
 }
 
-/** Every shape that a table has rows of, sorted. */
+/** Lists the shapes of all tables, sorted. */
 export function listShapes(): string[] {
   return [...new Set(readTableSpecs().flatMap(({ shapes }) => shapes))].sort();
 }
@@ -76,12 +76,12 @@ export function readTableSpec(table: string): TableSpec {
   return spec;
 }
 
-/** What a selection of all columns leaves out where rows go to the past. */
+/** The clause by which `select *` leaves out `followed`, which `past` does not have. */
 export function withoutFollowed({ followed }: Pick<TableSpec, 'followed'>): string {
   return followed ? 'exclude (followed)' : '';
 }
 
-/** What follows from a table's description. @throws Error naming what its header lacks */
+/** Derives a table's spec from its model. @throws Error naming what its header lacks */
 export function toTableSpec(model: TableModel): TableSpec {
   const { name, header } = model;
   const field = (word: string) => {
@@ -125,11 +125,11 @@ export function toTableSpec(model: TableModel): TableSpec {
 }
 
 function listGroupColumns(model: TableModel, group: string): string[] {
-  const own = model.columns.flatMap((column) => (column.group === group ? column.name : []));
-  return groupsWithMembers(model).includes(group) ? [...own, `${group}_extra`] : own;
+  const columns = model.columns.flatMap((column) => (column.group === group ? column.name : []));
+  return groupsWithMembers(model).includes(group) ? [...columns, `${group}_extra`] : columns;
 }
 
-/** Where groups have members, `extra` is put together from the texts of all of them. */
+/** If groups have members, `extra` is put together from a text column of each. */
 function listJoined(model: TableModel): Map<string, readonly string[]> {
   const groups = groupsWithMembers(model);
   return new Map(

@@ -1,18 +1,19 @@
 import { quoteName } from '../sql-text.ts';
-import type { TableSpec } from './table-spec.ts';
+import type { TableSpec } from '../warehouse/table-spec.ts';
 
-/** The statements that keep `texts.<table>` (sql/texts.sql) as the table is, from `verdict`. */
+/** The statements that keep `texts.<table>` (sql/texts.sql) consistent with the table, from `verdict`. */
 export interface TextSql {
-  /** Makes `replaced`: the rows that are written again from now on, each with its digest. */
+  /** Makes `replaced`, empty: the rows that are replaced from now on, each with its digest. */
   begin: string;
-  /** In the slice's transaction: the texts that its rows are read from. A digest stands there once. */
+  /** In the slice's transaction: removes the digests that `add` adds, because each is stored once. */
   forget: string;
+  /** In the slice's transaction: adds the texts that its rows were read from. */
   add: string;
-  /** After it: notes the rows that it wrote again. $slice: its number. */
+  /** After the transaction: adds the rows that the slice replaced to `replaced`. $slice: its number. */
   note: string;
-  /** In the end: other texts of those rows. They count no more, but would be taken for known by load. */
+  /** At the end: removes former texts of these rows, which load would take for known. */
   forgetReplaced: string;
-  /** Staging files ($files) with rows that are unrecognised. */
+  /** Selects the staging files of $files with unrecognised rows. */
   unrecognised: string;
 }
 
@@ -41,7 +42,7 @@ export function textSql({ name, key }: TableSpec): TextSql {
   };
 }
 
-/** Forgets the texts of a table: what its rows were read from is to be read again. */
+/** Forgets the texts of a table, so that its records are read again. */
 export function forgetTextsSql({ name }: TableSpec): string {
   return `delete from texts.${name}`;
 }
