@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.ts';
-import { factsMacroOf, type MappingSql, mappingSql } from '../model/shape-sql.ts';
+import { factsMacroOf, type MappingSql, mappingSql } from '../model/mapping-sql.ts';
 import { type Origin, readTableModels } from '../model/table-model.ts';
 import { readSql } from '../sql-text.ts';
 import { type Database, listColumns } from '../warehouse/database.ts';

@@ -6,7 +6,7 @@ import type { Column, Origin } from './table-model.ts';
 
 type Piece = readonly [sql: string, origin: Origin | null];
 
-/** What is checked of a column: its name in `meta.quarantine`, what the record says, and what it was cast to. */
+/** A check of a column: its name in `meta.quarantine`, SQL of the text in the record, and SQL of the value it was cast to. */
 interface Check {
   name: string;
   raw: string;
@@ -26,9 +26,9 @@ function checksOf({ slots, casts, columns }: Mapping): Check[] {
   return [...cast, ...written];
 }
 
-/** Conditions of which one is true where a record has a cast error; they may be true where it has none. */
+/** Conditions, one of which is true if a record has a cast error; they may also be true if it has none. */
 export function mayFail(mapping: Mapping): Piece[] {
-  const { tree, columns, own } = mapping;
+  const { tree, columns, handWritten } = mapping;
   const facts: Piece[] =
     listObjects(tree).length > 1 || listLists(tree).length > 0
       ? [['facts.other_kinds is not false', null]]
@@ -41,9 +41,9 @@ export function mayFail(mapping: Mapping): Piece[] {
       : [];
   });
   const more: Piece[] =
-    own === null || own.errors === null || own.errors === 'none'
+    handWritten === null || handWritten.errors === null || handWritten.errors === 'none'
       ? []
-      : [[`list_count(${own.errors}) > 0`, null]];
+      : [[`list_count(${handWritten.errors}) > 0`, null]];
   return [
     ['not usable', null],
     ...facts,
@@ -53,17 +53,17 @@ export function mayFail(mapping: Mapping): Piece[] {
   ];
 }
 
-/** The column `cast_errors`: why a record is no row, else what of it could not be cast. */
+/** The column `cast_errors`: why a record makes no row, or which of its values could not be cast. */
 export function castErrors(mapping: Mapping): [string, string, Origin | null][] {
-  const { model, own, text } = mapping;
-  if (own?.errors === 'none')
+  const { model, handWritten, text } = mapping;
+  if (handWritten?.errors === 'none')
     return [['[]::struct(column_name varchar, reason varchar, raw varchar)[]', 'cast_errors', null]];
   const entries = [
     ...objectErrors(mapping),
     ...checksOf(mapping).map(({ name, raw, value }) => `cast_error('${name}', ${raw}, ${value})`),
   ];
   const all = [...entries, ...listErrors(mapping)];
-  const more = own?.errors == null ? '' : ` || ${own.errors}`;
+  const more = handWritten?.errors == null ? '' : ` || ${handWritten.errors}`;
   const whole =
     text.column === 'line' ? `nullif((${textAt(mapping, [])})::varchar, 'null')` : 'record::varchar';
   const reason = model.header.get('unusable') ?? `'no usable key'`;

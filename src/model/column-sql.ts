@@ -1,21 +1,21 @@
 import { jsonPath, memberOf } from './record-tree.ts';
 import type { Column, Member } from './table-model.ts';
 
-/** How a mapping gets at a record's own text: the column that holds it, and the path to the record in it. */
+/** The column that holds a record's text, and the path to the record in it. */
 export interface RecordText {
   column: 'line' | 'record';
   root: '$.record' | '$';
 }
 
-/** One value of a column, read from one path of the record (or made in SQL), and what it is checked against. */
+/** A value of a column from one path of the record, and the text that it is checked against. */
 export interface Cast {
   column: Column;
   path: readonly string[];
-  /** What the value is called once it is cast. */
+  /** The name of the cast value. */
   name: string;
-  /** The cast, or the column's own SQL; null: the text stands as it is. */
+  /** SQL of the cast; null if the text is the value. */
   value: string | null;
-  /** What the record says, a text; null where the cast cannot fail. */
+  /** SQL of the text in the record; null if the cast cannot fail. */
   raw: string | null;
 }
 
@@ -28,7 +28,7 @@ const castMacros: Record<string, string> = {
   timestamptz: 'as_time',
 };
 
-/** The casts of a column, one a path. Lists of objects are not among them. */
+/** The casts of a column, one per path, except for lists of objects. */
 export function castsOf(column: Column, text: RecordText): Cast[] {
   return column.from.map((from, index): Cast => {
     const path = from.split('.');
@@ -59,12 +59,12 @@ export function mustBeTexts({ type, marks, via }: Column): boolean {
   return type === 'varchar[]' && via === null && !marks.has('any');
 }
 
-/** The list that a column of lists is read from. */
+/** SQL of the list that a column of lists is read from. */
 export function listOf({ from }: Column): string {
   return memberOf('r', (from[0] ?? '').split('.'));
 }
 
-/** A list of objects as its column has it, each member cast. */
+/** SQL of a list of objects with each member cast. */
 export function listValue(column: Column): string {
   const { members } = column;
   const list = listOf(column);
@@ -79,7 +79,7 @@ function memberValue({ name, type, nonempty }: Member): string {
   return castMacros[type] === undefined ? member : `${castMacros[type]}(${member})`;
 }
 
-/** True where every member of every element of `list` could be cast; null where none can fail. */
+/** SQL: whether every member of every element of `list` was cast; null if no cast can fail. */
 export function everyElementFits({ members }: Column, list: string): string | null {
   const conditions = members.flatMap(({ name, type }) => {
     const member = memberOf('element', [name]);
@@ -91,7 +91,7 @@ export function everyElementFits({ members }: Column, list: string): string | nu
   return `list_bool_and(list_transform(${list}, lambda element: ${conditions.join(' and ')}))`;
 }
 
-/** The column in the row. */
+/** SQL of a column's value in the row. */
 export function columnValue(column: Column, casts: readonly Cast[]): string {
   const { marks, condition } = column;
   const values = casts.map(({ name, path, value }) => (value === null ? memberOf('r', path) : name));

@@ -11,15 +11,15 @@ import {
 } from './record-tree.ts';
 import type { TableModel } from './table-model.ts';
 
-/** Name of the macro that says what a record's keys and kinds of values say, whatever its values are. */
+/** Name of the macro that derives facts from a record's keys and kinds of values. */
 export function factsMacro({ name }: TableModel): string {
   return `facts_of_${name}`;
 }
 
 /**
- * Makes that macro. Its facts: `other_kinds`, something is not of the kind its column takes; `more_<member>`, it has
- * members that no column takes; `shown_<group>`, it has any; `null_<group>`, it is null; `map_<member>`, it is an object
- * where a list is read. Few functions read the whole record: each holds all its text.
+ * Makes that macro. Its facts: `other_kinds`: a value is not of its column's kind; `more_<member>`: the member has members
+ * without a column; `shown_<group>`: it has any members; `null_<group>`: it is null; `map_<member>`: it is an object, not a
+ * list. Few functions read the whole record, because each holds all its text.
  */
 export function createFactsMacro(model: TableModel, tree: RecordNode): string {
   const objects = listObjects(tree);
@@ -91,7 +91,7 @@ function otherKinds(objects: readonly RecordNode[], lists: readonly RecordNode[]
   return conditions.length === 0 ? 'false' : conditions.join('\n        or ');
 }
 
-/** Of what kind the elements of a list of objects must be, and those of their members that are lists. */
+/** The kinds that the elements of a list of objects, and their list members, must have. */
 export function elementKinds({ column }: RecordNode): [path: string, kind: string][] {
   const inner = (column?.members ?? []).filter(({ type }) => type.endsWith('[]'));
   return [['$[*]', 'OBJECT'], ...inner.map(({ name }): [string, string] => [`$[*].${name}`, 'ARRAY'])];

@@ -1,39 +1,86 @@
+import { readSql } from '../sql-text.ts';
 import { mayFail } from './cast-errors.ts';
 import { everyElementFits, listOf, listValue, type RecordText } from './column-sql.ts';
-import { describeMapping, type Mapping } from './describe-mapping.ts';
-import { factsMacro } from './form-facts.ts';
-import type { OwnSql } from './own-sql.ts';
-import { jsonPath, listObjects, listsStructure, memberOf, structureOf } from './record-tree.ts';
+import { describeMapping, type HandWrittenSql, landingStructure, type Mapping } from './describe-mapping.ts';
+import { createFactsMacro, factsMacro } from './form-facts.ts';
+import {
+  jsonPath,
+  listObjects,
+  listsStructure,
+  memberOf,
+  readRecordTree,
+  structureOf,
+} from './record-tree.ts';
 import { line, type MappingLine, outputs, rowsStep } from './row-sql.ts';
-import type { Column, TableModel } from './table-model.ts';
+import { type Column, type Origin, readTableModels, splitList, type TableModel } from './table-model.ts';
 
-/** The rest of a mapping after sql/landing.sql: from `record` to the staged rows of the table. */
-export function mappingLines(model: TableModel, shape: string): MappingLine[] {
-  const mapping = describeMapping(model, shape);
-  const { own } = mapping;
-  const steps = [
-    ...ownStep(own, 'record'),
-    ...parsedStep(mapping, own?.after === 'record' ? own.last : 'record'),
-    ...typedStep(mapping),
-    ...ownStep(own, 'typed'),
-    ...checkedStep(mapping, own?.after === 'typed' ? own.last : 'typed'),
-  ];
-  if (own?.after !== 'mapped') return [...endSteps(steps), ...rowsStep(mapping, 'checked')];
-  const mapped = [line('mapped as ('), ...rowsStep(mapping, 'checked', ['record', 'usable']), line('),')];
-  const names = outputs(mapping).map(([, name]) => line(`  ${name},`));
-  const all = endSteps([...steps, ...mapped, ...ownStep(own, 'mapped')]);
-  return [...all, line('select'), ...names, line(`from ${own.last}`)];
+/** The generated SQL that makes rows of one table from the records of one shape. */
+export interface MappingSql {
+  model: TableModel;
+  /** The statement that makes the macro of the query; '' if it needs none. */
+  macro: string;
+  /** The query from a segment's files to the staged rows of the table, without their hashes. */
+  query: string;
+  /** The origin of each line of the query. */
+  origins: readonly (Origin | null)[];
 }
 
-/** No comma after the last common table expression. */
+/** The mappings of a shape, one per table. */
+export function mappingSql(shape: string): MappingSql[] {
+  return readTableModels()
+    .filter(({ header }) => splitList(header.get('shapes')).includes(shape))
+    .map((model) => tableMappingSql(model, shape));
+}
+
+/** The mapping of one table for the records of a shape. */
+export function tableMappingSql(model: TableModel, shape: string): MappingSql {
+  const lines = [...landingLines(model), ...mappingLines(model, shape)].flatMap(({ sql, origin }) =>
+    sql.split('\n').map((text) => ({ sql: text, origin })),
+  );
+  const query = lines.map(({ sql }) => sql).join('\n');
+  return { model, macro: factsMacroOf(model), query, origins: lines.map(({ origin }) => origin) };
+}
+
+/** The statement that makes a table's facts macro; '' if nothing is read from the record. */
+export function factsMacroOf(model: TableModel): string {
+  const tree = readRecordTree(model);
+  return tree.children.size === 0 ? '' : createFactsMacro(model, tree);
+}
+
+function landingLines(model: TableModel): MappingLine[] {
+  const text = readSql('landing.sql').trimEnd().replace('{record}', landingStructure(model));
+  return text.split('\n').map((sql, index) => ({ sql, origin: { file: 'landing.sql', line: index + 1 } }));
+}
+
+/** The lines of a mapping after sql/landing.sql: from `record` to the staged rows of the table. */
+function mappingLines(model: TableModel, shape: string): MappingLine[] {
+  const mapping = describeMapping(model, shape);
+  const { handWritten } = mapping;
+  const steps = [
+    ...handWrittenStep(handWritten, 'record'),
+    ...parsedStep(mapping, handWritten?.after === 'record' ? handWritten.last : 'record'),
+    ...typedStep(mapping),
+    ...handWrittenStep(handWritten, 'typed'),
+    ...checkedStep(mapping, handWritten?.after === 'typed' ? handWritten.last : 'typed'),
+  ];
+  if (handWritten?.after !== 'mapped') return [...endSteps(steps), ...rowsStep(mapping, 'checked')];
+  const mapped = [line('mapped as ('), ...rowsStep(mapping, 'checked', ['record', 'usable']), line('),')];
+  const names = outputs(mapping).map(([, name]) => line(`  ${name},`));
+  const all = endSteps([...steps, ...mapped, ...handWrittenStep(handWritten, 'mapped')]);
+  return [...all, line('select'), ...names, line(`from ${handWritten.last}`)];
+}
+
+/** Removes the comma after the last common table expression. */
 function endSteps(steps: readonly MappingLine[]): MappingLine[] {
   const last = steps.at(-1) as MappingLine;
   return [...steps.slice(0, -1), { ...last, sql: last.sql.replace(/,$/, '') }];
 }
 
-function ownStep(own: OwnSql | null, after: OwnSql['after']): MappingLine[] {
-  if (own?.after !== after) return [];
-  return own.lines.map(({ sql, line: number }) => line(sql, { file: own.file, line: number }));
+function handWrittenStep(handWritten: HandWrittenSql | null, after: HandWrittenSql['after']): MappingLine[] {
+  if (handWritten?.after !== after) return [];
+  return handWritten.lines.map(({ sql, line: number }) =>
+    line(sql, { file: handWritten.file, line: number }),
+  );
 }
 
 function parsedStep({ model, tree, text }: Mapping, from: string): MappingLine[] {
@@ -58,7 +105,7 @@ function parsedStep({ model, tree, text }: Mapping, from: string): MappingLine[]
   return ['parsed as (', '  select', '    *,', ...read, `  from ${from}`, '),'].map((sql) => line(sql));
 }
 
-/** Casts what may fail, once. */
+/** Computes each cast that may fail once. */
 function typedStep({ model, columns, slots, casts }: Mapping): MappingLine[] {
   const values = [...slots, ...casts].flatMap(({ column, name, value }) =>
     value === null ? [] : line(`    ${value} as ${name},`, column),
@@ -89,7 +136,7 @@ function typedStep({ model, columns, slots, casts }: Mapping): MappingLine[] {
   ];
 }
 
-/** Finds the records of which something may be a cast error: few, which are looked at once more. */
+/** Marks the few records that may have a cast error, which are checked in detail. */
 function checkedStep(mapping: Mapping, from: string): MappingLine[] {
   const { tree, text, columns } = mapping;
   const maps = columns.filter((column) => column.marks.has('map'));
@@ -125,7 +172,7 @@ function checkedStep(mapping: Mapping, from: string): MappingLine[] {
   ];
 }
 
-/** A list that may be a map, which has no order: in that of its keys, so that it is the same however it was written. */
+/** A list that may come as a map. A map has no order, so its entries are sorted by key. */
 function mapValue({ from, members }: Column, text: RecordText): string {
   const path = (from[0] ?? '').split('.');
   const [key, value] = members.map(({ name }) => name);

@@ -1,17 +1,17 @@
 import { type Column, splitList, type TableModel } from './table-model.ts';
 
-/** A member of a record that a table has a use for; the root is the record. */
+/** A member of a record that a table uses; the root is the record. */
 export interface RecordNode {
   path: readonly string[];
-  /** `list`: a list of objects, whose members its column's type names. `value`: all else, read as text or as JSON. */
+  /** `list`: a list of objects, with the members of its column's type. `value`: anything else, read as text or JSON. */
   kind: 'object' | 'list' | 'value';
   children: Map<string, RecordNode>;
-  /** The column that is read from it; of several the first. */
+  /** The first column that is read from it. */
   column: Column | null;
   /** Read as JSON instead of text. */
   json: boolean;
   /**
-   * Whose members are checked: `here`, the object's. `kept`: it stands whole in `extra`, although something of it is read.
+   * `here`: its unknown members go to `extra`. `kept`: it is in `extra` as a whole, although a part of it is read.
    * `elsewhere`: another table has its members.
    */
   checked: 'here' | 'kept' | 'elsewhere';
@@ -61,7 +61,7 @@ function addNode(root: RecordNode, path: readonly string[], column: Column | nul
   return node;
 }
 
-/** What from_json is to read the record in. */
+/** The structure for from_json to read the record. */
 export function structureOf(node: RecordNode): string {
   if (node.kind === 'value') return node.json ? '"JSON"' : '"VARCHAR"';
   if (node.kind === 'list') {
@@ -74,7 +74,7 @@ export function structureOf(node: RecordNode): string {
   return `{${[...node.children].map(([name, child]) => `"${name}": ${structureOf(child)}`).join(', ')}}`;
 }
 
-/** What from_json is to read only the lists of objects in, as JSON; null where there is none. */
+/** The structure for from_json to read only the lists of objects, as JSON; null if there are none. */
 export function listsStructure(node: RecordNode): string | null {
   if (node.kind === 'list') return '"JSON"';
   const members = [...node.children].flatMap(([name, child]) => {
@@ -84,7 +84,7 @@ export function listsStructure(node: RecordNode): string | null {
   return members.length === 0 ? null : `{${members.join(', ')}}`;
 }
 
-/** The record and the objects in it whose members are checked here, outer ones first. */
+/** The record and its objects that are checked `here`, outer ones first. */
 export function listObjects(node: RecordNode): RecordNode[] {
   if (node.kind !== 'object' || node.checked !== 'here') return [];
   return [node, ...[...node.children.values()].flatMap(listObjects)];
@@ -100,7 +100,7 @@ export function knownMembers(node: RecordNode): string[] {
   return [...node.children].flatMap(([name, { checked }]) => (checked === 'kept' ? [] : name));
 }
 
-/** A path as DuckDB's JSON functions take it, below `root`. */
+/** A path below `root` for DuckDB's JSON functions. */
 export function jsonPath(root: string, path: readonly string[]): string {
   return [root, ...path.map((name) => (/^\w+$/.test(name) ? name : `"${name}"`))].join('.');
 }
@@ -110,7 +110,7 @@ export function memberOf(struct: string, path: readonly string[]): string {
   return [struct, ...path.map((name) => (/^\w+$/.test(name) ? name : `"${name}"`))].join('.');
 }
 
-/** What facts of a member are called by: `content_metadata`; '' is the record. */
+/** The name of a member's fact, such as `more_content_metadata`. */
 export function factName(prefix: string, path: readonly string[]): string {
   return [prefix, ...path].join('_').replaceAll(/\W/g, '');
 }

@@ -12,7 +12,7 @@ export interface TableColumn {
 /** Columns of sql/bookkeeping.sql that are never NULL. */
 const alwaysThere = ['seen_at', 'run_id', 'record_hash'];
 
-/** The groups of a table that own an object of the record: what has no column there has an `<group>_extra` of its own. */
+/** The groups of a table that own an object of the record; each has an `<group>_extra` for members without a column. */
 export function groupsWithMembers({ header }: TableModel): string[] {
   return groupNames(header).filter((name) => header.get(`group ${name}`)?.includes('members'));
 }
@@ -62,7 +62,7 @@ function standardColumns(model: TableModel): Map<string, Column> {
       columns.set(column.name, column);
     }
   }
-  // A group's three columns stand together.
+  // A group's three columns are adjacent.
   const names = groupNames(model.header);
   const groupOf = (name: string) =>
     names.findIndex((group) => /_(slot|seen_at|hash)$/.test(name) && name.startsWith(`${group}_`));
@@ -78,7 +78,7 @@ function standardColumns(model: TableModel): Map<string, Column> {
   );
 }
 
-/** What `-- for:` may name, with the groups that its lines are made for; one where they are not of groups. */
+/** The kinds that `-- for:` may name, with the groups for which each line is repeated; `['']` for once. */
 function kindsOf(model: TableModel): Map<string, readonly string[]> {
   const { header } = model;
   const publish = header.get('publish') ?? '';
@@ -93,7 +93,7 @@ function kindsOf(model: TableModel): Map<string, readonly string[]> {
   return kinds;
 }
 
-/** `create table if not exists`, a column a line. */
+/** `create table if not exists`, with one column per line. */
 export function createStatement({ name }: TableModel, columns: readonly TableColumn[]): string {
   const lines = columns.map(
     (column) => `  ${column.name} ${column.type}${column.notNull ? ' not null' : ''}`,
@@ -101,7 +101,7 @@ export function createStatement({ name }: TableModel, columns: readonly TableCol
   return `create table if not exists ${name} (\n${lines.join(',\n')}\n);\n`;
 }
 
-/** What the table and its columns mean, as DuckDB keeps it. */
+/** The comments on the table and its columns. */
 export function commentStatements({ name, header }: TableModel, columns: readonly TableColumn[]): string {
   return [
     `comment on table ${name} is ${quoteText(header.get('holds') ?? '')};`,

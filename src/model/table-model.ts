@@ -1,7 +1,7 @@
 import { UsageError } from '../errors.ts';
 import { listSql, readSql } from '../sql-text.ts';
 
-/** Where a line of a mapping comes from: the file in `sql/` and the line in which a person would correct it. */
+/** The file in `sql/` and the line that a line of a mapping is generated from, where a person would correct it. */
 export interface Origin {
   file: string;
   line: number;
@@ -10,20 +10,20 @@ export interface Origin {
 /** A column as its line in `sql/tables/<table>.sql` describes it. */
 export interface Column extends Origin {
   name: string;
-  /** As `create table` has it; '' in a line about a column of sql/bookkeeping.sql. */
+  /** The type in `create table`; '' in a line about a column of sql/bookkeeping.sql. */
   type: string;
   /** Members of the structs of a list of structs. */
   members: readonly Member[];
   marks: ReadonlySet<Mark>;
-  /** Paths in the record, the first that says something counts; empty where `sql` is the value, or what comes before. */
+  /** Paths in the record, of which the first with a value counts; empty if the value is SQL. */
   from: readonly string[];
-  /** `via`: the macro that reads the JSON value there. */
+  /** `via`: the macro that reads the JSON value at the path. */
   via: string | null;
-  /** `if`: where this is not true the column is NULL. */
+  /** `if`: the column is NULL unless this is true. */
   condition: string | null;
   /** `=`: the value as SQL. */
   sql: string | null;
-  /** `raw`: what the value of `sql` is read from, which is a cast error where the value is NULL. */
+  /** `raw`: SQL of the text that `sql` reads; a text whose value is NULL is a cast error. */
   raw: string | null;
   group: string | null;
   sentence: string;
@@ -35,7 +35,7 @@ export interface Member {
   nonempty: boolean;
 }
 
-/** What may stand between a column's type and its source; CONTRIBUTING.md explains them. */
+/** The words that may be between a column's type and its source; CONTRIBUTING.md explains them. */
 const knownMarks = [
   'key',
   'text',
@@ -61,7 +61,7 @@ export interface TableModel {
 
 let models: readonly TableModel[] | null = null;
 
-/** Every file of `sql/tables/`; read once a process. */
+/** Every file of `sql/tables/`; read once per process. */
 export function readTableModels(): readonly TableModel[] {
   models ??= listSql('tables').map((name) =>
     parseTableModel(`tables/${name}.sql`, readSql(`tables/${name}.sql`)),
@@ -69,7 +69,7 @@ export function readTableModels(): readonly TableModel[] {
   return models;
 }
 
-/** @throws Error naming file and line of what cannot be read */
+/** @throws UsageError naming file and line of a column that cannot be read; Error if the header names no table */
 export function parseTableModel(file: string, text: string): TableModel {
   const header = new Map<string, string>();
   const columns: Column[] = [];

@@ -1,5 +1,5 @@
 import { createShapeMacros, shapeQuery } from '../load/shape-query.ts';
-import { factsMacroOf } from '../model/shape-sql.ts';
+import { factsMacroOf } from '../model/mapping-sql.ts';
 import { readTableModels } from '../model/table-model.ts';
 import { besideSql } from '../warehouse/build.ts';
 import { type Database, listColumns } from '../warehouse/database.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mappingSql } from '../model/shape-sql.ts';
+import { mappingSql } from '../model/mapping-sql.ts';
 import { readSql } from '../sql-text.ts';
 import type { Database } from './database.ts';
 import { listShapes } from './table-spec.ts';

@@ -4,7 +4,7 @@ import { listSegments, longestPageLine, pageFile, recordFile } from '../../../sr
 import { splitPage } from '../../../src/landing/split.ts';
 import { createLandingLog } from '../../../src/landing/writer.ts';
 import { createShapeMacros, readingOf } from '../../../src/load/shape-query.ts';
-import { tableMappingSql } from '../../../src/model/shape-sql.ts';
+import { tableMappingSql } from '../../../src/model/mapping-sql.ts';
 import { parseColumn, parseTableModel } from '../../../src/model/table-model.ts';
 import { openDatabase } from '../../../src/warehouse/database.ts';
 import { stagedHashes } from '../../../src/warehouse/row-groups.ts';
