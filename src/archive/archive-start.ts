@@ -2,15 +2,15 @@ import type { DataFolder } from '../data-folder.ts';
 import { type DatabaseOptions, openDatabase } from '../warehouse/database.ts';
 import { archivedPages, listArchived } from './archive-files.ts';
 
-/** From where on an archive has all that was received. */
+/** The point from which the archive has everything that was received. */
 export interface ArchiveStart {
-  /** When its first segment began, ISO time; null where it has none. */
+  /** When its first segment was opened, ISO 8601; null if it is empty. */
   at: string | null;
-  /** The lowest slot of that segment's pages; null where they have none. */
+  /** The lowest slot of that segment's pages; null if they have none. */
   slot: number | null;
 }
 
-/** @param segments those that are to be taken for archived. Default: all that are */
+/** @param segments count as archived. Default: all archived segments */
 export async function readArchiveStart(
   { archive }: DataFolder,
   options: Omit<DatabaseOptions, 'readOnly'>,
@@ -30,7 +30,7 @@ export async function readArchiveStart(
   }
 }
 
-/** As a sentence goes on after "the archive has what was received". Pure. */
+/** Completes the sentence "the archive has what was received …". Pure. */
 export function describeStart({ at, slot }: ArchiveStart): string {
   if (at === null) return 'at no time';
   return `since ${at}${slot === null ? '' : `, from slot ${slot} on`}`;

@@ -9,15 +9,15 @@ import { listGroups } from '../warehouse/row-groups.ts';
 import { readTableSpecs, type TableSpec } from '../warehouse/table-spec.ts';
 import { archivedPages, listArchived } from './archive-files.ts';
 
-/** File of the records that a reload reads: (segment, text_segment, text_number). Segments that it does not know are read in full. */
+/** The records that a reload reads: a Parquet file of (segment, text_segment, text_number). Other segments are read in full. */
 export interface NeededRecords {
   file: string;
   segments: ReadonlySet<number>;
 }
 
 /**
- * Finds the texts by which rows and kept versions stand, in the archived segments of merge tables that know texts. A night
- * confirms most rows with the text of the night before: that text need be read once, not once a night.
+ * Finds the texts that rows and kept versions were last confirmed by, in the archived segments of merge tables with known texts.
+ * A night confirms most rows with the text of the night before, and a reload need read that text once, not once per night.
  * @param segments published segments of such tables
  */
 export async function findNeededRecords(
@@ -50,9 +50,9 @@ export async function findNeededRecords(
 }
 
 /**
- * Whether rows or versions stand by records that were left out: between two crawls of a task another one, or a forget, may
- * have ended a version, which the next crawl's text then does not speak of.
- * @param staged what was read, typed; `landed` has its page lines (sql/publish/landed.sql)
+ * Whether rows or versions depend on records that were left out: between two crawls of a task another crawl, or a forget, may
+ * have ended a version, to which the next crawl's text does not apply.
+ * @param staged the segments that were read; `landed` has their page lines (sql/publish/landed.sql)
  * @param thinned segments of which only needed records were read
  */
 export async function lacksRecords(
@@ -72,7 +72,7 @@ export async function lacksRecords(
   return false;
 }
 
-/** One of the rows and versions that pages of $segments wrote and that are not in the staging $files; none: all are. */
+/** SQL: one of the rows and versions that pages of $segments wrote and that the staging $files lack, if there is one. */
 async function standingSql(database: Database, spec: TableSpec): Promise<string> {
   const keys = spec.key.map(quoteName).join(', ');
   const groups = listGroups(spec, await listColumns(database, spec.name));

@@ -14,16 +14,16 @@ import type { Database } from '../warehouse/database.ts';
 import { readTableSpecs } from '../warehouse/table-spec.ts';
 import { lacksRecords } from './needed-records.ts';
 
-/** What a reload of some segments came to. */
+/** The counts of a reload. */
 export interface Reloaded extends Published {
-  /** By table: how often the values of a group of a row were written again. */
+  /** By table: how many groups of rows were updated in place. */
   amended: Record<string, number>;
 }
 
 /**
- * Applies published segments once more, typed anew after a change of the mapping. Rows whose answer is among them get
- * its values in place, without a new version; records that did not load before come in as any record does; a crawl
- * that an audit refused is looked at again. Killed at any point and run again, it changes nothing twice.
+ * Applies published segments again, typed by a changed mapping. Rows whose answer is among them get its values in place, without a
+ * new version. Records that did not load before are merged like any others, and crawls that an audit refused are audited
+ * again. Killed at any point and run again, it changes nothing twice.
  * @param folder landing and staging hold whole crawls: those to reload, and nothing else
  * @param thinned segments of which they hold only the records that rows and versions seem to stand by
  * @returns null where others of them are needed, too: nothing was changed, and they are to be read in full

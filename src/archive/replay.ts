@@ -9,13 +9,13 @@ import { archivedPages, listArchived } from './archive-files.ts';
 import type { NeededRecords } from './needed-records.ts';
 import { restoreSegment } from './restore-segment.ts';
 
-/** First and last segment of something that is published whole: a crawl, a run. */
+/** First and last segment of a crawl or run, which is published as a whole. */
 export interface Span {
   first: number;
   last: number;
 }
 
-/** Segments in order, cut wherever nothing spans the cut. Pure. */
+/** Cuts segments, in order, wherever no span crosses the cut. Pure. */
 export function cutBatches(segments: readonly number[], spans: readonly Span[]): number[][] {
   const batches: number[][] = [];
   const open = [...spans].sort((a, b) => a.first - b.first);
@@ -30,8 +30,8 @@ export function cutBatches(segments: readonly number[], spans: readonly Span[]):
 }
 
 /**
- * Every segment there is, archived or landed, oldest first, in batches that can be published one after another: no
- * crawl and no run has a part in two of them.
+ * All segments, archived or landed, oldest first, in batches that can be published one after another: no crawl and no run is
+ * in two of them.
  * @param database an in-memory one
  */
 export async function planBatches(database: Database, folder: DataFolder): Promise<number[][]> {
@@ -65,9 +65,9 @@ export async function planBatches(database: Database, folder: DataFolder): Promi
 }
 
 /**
- * Puts one batch into a folder of its own and types it, so that nothing else is published with it.
- * @param needed where only some records of archived segments are to be read
- * @returns the data folder as publish is to see it
+ * Restores one batch to a folder of its own and types it, so that nothing else is published with it.
+ * @param needed the records to read, if not all of the archived segments'
+ * @returns the data folder for publish
  */
 export async function openReplay(
   folder: DataFolder,
@@ -97,14 +97,14 @@ export async function openReplay(
   return replay;
 }
 
-/** Removes what a replay, or one that was killed, left. */
+/** Removes the files of a replay, also of one that was killed. */
 export async function closeReplay(folder: DataFolder): Promise<void> {
   await rm(folder.replay, { recursive: true, force: true });
 }
 
 /**
- * A sealed segment's files are never written again, so one more name for them is as good as a copy, which is made where the
- * landing log is a link to another disk.
+ * Links a sealed segment's files, which are never written again, to another folder; copies them if the landing log is on another
+ * disk.
  */
 export async function linkSegment(from: string, to: string, segment: number): Promise<void> {
   for (const nameOf of [recordFile, pageFile])

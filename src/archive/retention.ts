@@ -17,15 +17,15 @@ import { removeLostTexts } from './lost-texts.ts';
 import { planBatches } from './replay.ts';
 import { planSweep, type Sweep, sweepTexts, sweptBytes } from './sweep-texts.ts';
 
-/** A segment that an older version archived, with pages whose records stand in another one. */
+/** A segment of an older version with pages whose records are in the record file of segment `kept`. */
 export interface Reference {
   segment: number;
   kept: number;
 }
 
 /**
- * Segments whose page lines may go: whole batches, so that no crawl is left with a part of its pages. Texts are kept for as
- * long as a page needs them (sweep-texts.ts), but pages that an older version archived need whole segments. Pure.
+ * Segments whose page lines may be removed: whole batches, so that no crawl keeps only a part of its pages. Texts stay as long
+ * as a page needs them (sweep-texts.ts), but pages of older versions need whole segments. Pure.
  * @param mayGo whether a segment is old enough, archived and in the snapshot
  */
 export function chooseExpired(
@@ -46,17 +46,17 @@ export function chooseExpired(
   return batches.flat().filter((segment) => !stay.has(segment));
 }
 
-/** What of the archive may go. */
+/** The part of the archive to remove. */
 export interface ExpiredArchive {
-  /** Segments whose page lines go. */
+  /** Segments whose page lines are removed. */
   segments: readonly number[];
-  /** What becomes of the texts that only they needed; null when it is too early to look. */
+  /** The sweep of texts that only they needed; null if it is too early for one. */
   sweep: Sweep | null;
 }
 
 /**
- * Archived segments that are older than a moment (Unix ms) and that nothing needs, and the texts that go with them.
- * @param settled segments that the snapshot holds and nothing waits for
+ * Finds archived segments older than `before` (Unix ms) that nothing needs, and the texts to remove with them.
+ * @param settled segments in the snapshot that no crawl waits for
  */
 export async function listExpired(
   folder: DataFolder,
@@ -100,13 +100,13 @@ async function readReferences(
   return rows.map(({ segment, kept }) => ({ segment: Number(segment), kept: Number(kept) }));
 }
 
-/** Bytes of files that go with what expired, as far as texts are of one size. */
+/** Bytes that removing them frees; estimated for texts from their average size. */
 export async function sizeExpired(archive: string, { segments, sweep }: ExpiredArchive): Promise<number> {
   const sizes = await Promise.all(segments.map((segment) => stat(archivedPages(archive, segment))));
   return sizes.reduce((sum, { size }) => sum + size, 0) + (sweep === null ? 0 : sweptBytes(sweep));
 }
 
-/** Removes what expired from the archive, and notes that it does not reach back to the first segment any more. */
+/** Removes what expired, and records that the archive no longer reaches back to the first segment. */
 export async function removeArchived(
   { archive }: DataFolder,
   options: Omit<DatabaseOptions, 'readOnly'>,
@@ -123,22 +123,22 @@ export async function removeArchived(
   if (segments.length > 0 || sweep !== null) await forgetChecksums(archive);
 }
 
-/** The newest segment that was ever removed from the archive; null when it holds all there was. */
+/** The newest segment that was ever removed from the archive; null if none was. */
 export async function readRemoved(archive: string): Promise<number | null> {
   return (await readRemovedNote(archive))?.last ?? null;
 }
 
-/** The highest number that a segment has or had, in the landing log or the archive; 0 where there is none. */
+/** The highest number that a segment has or had, in the landing log or the archive; 0 if there is none. */
 export async function findNewestSegment({ landing, archive }: DataFolder): Promise<number> {
   const [landed, archived] = [await listSegments(landing), await listArchived(archive)];
   return Math.max(landed.at(-1) ?? 0, archived.at(-1) ?? 0, (await readRemoved(archive)) ?? 0);
 }
 
 /**
- * Checkpoints before a moment that are of no use (sql/retention/checkpoints.sql), and whose crawl has no line in the landing
- * log: publish would take that for one that was never applied.
- * @param formerBefore the moment for targets that no job has now
- * @returns places, for `removeCheckpoints`
+ * Old checkpoints without use (sql/retention/checkpoints.sql) whose crawl has no line in the landing log. Publish would apply a
+ * crawl in the log again if its checkpoint were removed.
+ * @param formerBefore the limit for targets that no job has now
+ * @returns rowids, for `removeCheckpoints`
  */
 export async function listOldCheckpoints(
   build: Database,
@@ -160,7 +160,7 @@ export async function removeCheckpoints(build: Database, places: readonly bigint
   const old = 'rowid::varchar in (select unnest($places::varchar[]))';
   const params = { places: places.map(String) };
   await build.transaction(async () => {
-    // Of a target that nothing is known of any more, nothing waits to be read again.
+    // A target without any checkpoint left needs no quarantine entries to be read again.
     await build.run(
       `delete from meta.quarantine
       where task in (select task from meta.checkpoints where ${old})
@@ -171,7 +171,7 @@ export async function removeCheckpoints(build: Database, places: readonly bigint
   });
 }
 
-/** Record files that hold no texts of the archive, and drafts: what a kill in the middle of archiving left. */
+/** Record files that do not count as texts, and drafts: a kill while archiving leaves them. */
 export async function listOrphans(archive: string): Promise<string[]> {
   const texts = new Set(await listTexts(archive));
   return (await readdir(archive))

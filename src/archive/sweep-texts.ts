@@ -13,30 +13,30 @@ import {
   writeRemovedNote,
 } from './archive-files.ts';
 
-/** A record file whose segment's page lines have left the archive, or leave it now. */
+/** A record file whose segment's page lines were removed from the archive, or are removed now. */
 export interface OldTexts {
   segment: number;
   bytes: number;
   texts: number;
-  /** Texts that a page that stays refers to. */
+  /** How many texts a remaining page refers to. */
   needed: number;
 }
 
-/** What a sweep does: record files that go, and those whose needed texts move together into one file. */
+/** A sweep: record files to remove, and record files whose needed texts are merged into one file. */
 export interface Sweep {
   remove: readonly OldTexts[];
   merge: readonly OldTexts[];
 }
 
 /**
- * A sweep reads what every page needs, so there is one only when so large a share of all texts came since the last: no more
- * than came can have gone out of use.
+ * A sweep reads the needs of every page, so it runs only once this share of all texts is newer than the last sweep: no more texts
+ * than have come can have gone out of use.
  */
 const dueShare = 0.2;
 
-/** A file is written again when less than this share of its texts is needed, … */
+/** A file is rewritten if less than this share of its texts is needed. */
 const worthKeeping = 0.7;
-/** … or when there are so many small ones, which cost opening. */
+/** Files below `bytes` are merged if there are more than `most` of them, because each costs an open. */
 const smallFile = { bytes: 4_000_000, most: 16 };
 
 /** Pure. */
@@ -51,16 +51,16 @@ export function chooseSweep(files: readonly OldTexts[]): Sweep {
   return { remove, merge };
 }
 
-/** Bytes that a sweep frees, as far as texts are of one size. Pure. */
+/** Bytes that a sweep frees, estimated from the average size of texts. Pure. */
 export function sweptBytes({ remove, merge }: Sweep): number {
   const freed = merge.map(({ bytes, texts, needed }) => Math.round(bytes * (1 - needed / texts)));
   return [...remove.map(({ bytes }) => bytes), ...freed].reduce((sum, bytes) => sum + bytes, 0);
 }
 
 /**
- * What is to be done about the texts of segments that have left the archive, or leave it now.
- * @param expired segments that leave it now
- * @returns null when it is too early to look
+ * Plans the sweep of texts whose segments were removed from the archive, or are removed now.
+ * @param expired segments that are removed now
+ * @returns null if it is too early for a sweep
  */
 export async function planSweep(
   database: Database,
@@ -88,8 +88,8 @@ export async function planSweep(
 }
 
 /**
- * Does what `planSweep` found, after the page lines of the expired segments are gone. Needed texts are in their new file
- * before the old ones go: a kill in between leaves some in two.
+ * Carries out `planSweep`, after the page lines of the expired segments are removed. Needed texts are in their new file before
+ * the old files are removed, so a kill in between leaves some in two files.
  */
 export async function sweepTexts(
   archive: string,
@@ -141,7 +141,7 @@ async function isDue(database: Database, archive: string, files: readonly string
 /** Makes `needed_name`, the names of the texts that the pages of these segments need. */
 async function findNeeded(database: Database, archive: string, staying: readonly number[]): Promise<void> {
   const pages = staying.map((segment) => archivedPages(archive, segment));
-  // DuckDB reads no empty list of files.
+  // DuckDB does not accept an empty list of files.
   if (pages.length > 0) await database.run(readSql('archive/needed-names.sql'), { pages });
   else
     await database.run('create or replace temp table needed_name (text_segment bigint, text_number integer)');
