@@ -170,7 +170,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The error bodies of the wallet interface (API notes, "Wallet REST"). They have no other members. */
+/** The error bodies of the wallet interface. They have no other members. */
 const walletErrors = [
   { required: ['error'], optional: ['code', 'details'] },
   { required: ['message', 'statusCode'], optional: ['error'] },

@@ -97,7 +97,7 @@ export interface IdRange {
 }
 
 /**
- * Tiles the id space with ranges of one size, because ids are uniform (API notes, "Lists"). Every id is in exactly one range.
+ * Tiles the id space with ranges of one size, because ids are uniformly distributed. Every id is in exactly one range.
  */
 export function splitIdSpace(count: number): IdRange[] {
   const starts = Array.from({ length: count + 1 }, (_, n) => (idCount * BigInt(n)) / BigInt(count));

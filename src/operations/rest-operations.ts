@@ -69,7 +69,7 @@ const walletList = {
 /**
  * The wallet interface: REST, pool `wallet`, in beta. Its answers have no slot. Paths and the values of `type` and
  * `tokenAccounts` are the spec's ("Wallet interface"). Other names of query parameters, and all shapes but the history's,
- * are those of public servers (API notes, "Wallet REST").
+ * are those of public servers.
  */
 export const walletOperations: readonly Operation[] = [
   {

@@ -126,8 +126,7 @@ export const dasOperations: readonly Operation[] = [
 const levels = ['Min', 'Low', 'Medium', 'High', 'VeryHigh', 'UnsafeMax'] as const;
 
 /**
- * The spec gives the encodings and levels, but not the parameters that carry them. These names are those of public servers
- * (API notes, "Priority fee").
+ * The spec gives the encodings and levels, but not the parameters that carry them. These names are those of public servers.
  */
 const options = z
   .strictObject({

@@ -7,19 +7,19 @@ import { createBodyMemory } from '../../../src/api/http-body.ts';
 import { canary } from '../../support/api-client.ts';
 import { startServer } from '../../support/http-server.ts';
 
-/** Bodies that enter a room one after the other, and what each was told. */
-function enterAll(maxBytes: number, count: number) {
+/** Bodies that reserve memory one after the other, and the calls of `onWait` of each. */
+function reserveAll(maxBytes: number, count: number) {
   const memory = createBodyMemory(maxBytes);
   return Array.from({ length: count }, () => {
     const body = new PassThrough().resume();
-    const told: boolean[] = [];
-    const place = memory.reserve(body, (waits) => told.push(waits));
-    return { ...place, release: () => place.release(), body, told };
+    const waits: boolean[] = [];
+    const reservation = memory.reserve(body, (value) => waits.push(value));
+    return { ...reservation, release: () => reservation.release(), body, waits };
   });
 }
 
-test('bodies that pass the room wait, but for the oldest; they go on when there is room', () => {
-  const [first, second, third] = enterAll(100, 3) as [Entered, Entered, Entered];
+test('bodies above the limit wait, except the oldest; they continue when there is memory', () => {
+  const [first, second, third] = reserveAll(100, 3) as [Reserved, Reserved, Reserved];
   first.grow(40);
   second.grow(60);
   expect([first, second, third].map(({ body }) => body.isPaused())).toEqual([false, false, false]);
@@ -27,14 +27,14 @@ test('bodies that pass the room wait, but for the oldest; they go on when there 
   expect([first, second, third].map(({ body }) => body.isPaused())).toEqual([false, true, true]);
   first.grow(200);
   first.received();
-  expect(second.body.isPaused(), 'a page that waits to be kept will make room').toBe(true);
+  expect(second.body.isPaused(), 'a page that waits to be stored will free memory').toBe(true);
   first.release();
   expect([second, third].map(({ body }) => body.isPaused())).toEqual([false, false]);
-  expect([first, second, third].map(({ told }) => told)).toEqual([[], [true, false], [true, false]]);
+  expect([first, second, third].map(({ waits }) => waits)).toEqual([[], [true, false], [true, false]]);
 });
 
-test('one that is larger than the room is received all the same, also when others broke off', () => {
-  const [first, second] = enterAll(10, 2) as [Entered, Entered];
+test('a body above the limit is received all the same, also when others broke off', () => {
+  const [first, second] = reserveAll(10, 2) as [Reserved, Reserved];
   first.grow(5);
   second.grow(20);
   expect([first, second].map(({ body }) => body.isPaused())).toEqual([false, true]);
@@ -44,12 +44,12 @@ test('one that is larger than the room is received all the same, also when other
   second.received();
   second.release();
   second.release();
-  expect(first.told).toEqual([]);
+  expect(first.waits).toEqual([]);
 });
 
-type Entered = ReturnType<typeof enterAll>[number];
+type Reserved = ReturnType<typeof reserveAll>[number];
 
-test('a body waits until pages before it are kept, and its deadline stands still meanwhile', async () => {
+test('a body waits until pages before it are stored, and that time does not count for its deadline', async () => {
   const megabytes = 40;
   const text = Buffer.alloc(megabytes << 20, ' ');
   const { url } = await startServer((_, response) => void response.end(text));
