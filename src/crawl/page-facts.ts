@@ -4,12 +4,12 @@ import type { FeedOrder } from '../operations/operation.ts';
 import { BoundsIgnored, type TaskStart } from './crawl-task.ts';
 import { type ReceivedPage, readSlotNumber, readWhole } from './page.ts';
 import type { RequestedCursor } from './page-cursor.ts';
-import type { PageFacts } from './paging.ts';
+import type { FeedFacts, PageFacts } from './paging.ts';
 import { isAscending, isKeyPosition, positionAfter } from './position.ts';
 import { furthestId, isInOrder, readIds, readPageGroup } from './record-keys.ts';
 
 /** For lists that are no feeds, whose slots have no order. */
-const notInFeed: FeedPage = {
+const noFeedFacts: FeedFacts = {
   firstTime: null,
   lastSlot: null,
   lastTime: null,
@@ -26,10 +26,10 @@ export function readFacts({ task, goal }: TaskStart, cursor: RequestedCursor, pa
   const { more, slot, records, nulls } = page;
   const { feed, groupBy } = task.operation;
   const bounds = { reached: cursor.reachedSlot, coveredSlot: goal.coveredSlot };
-  const inFeed = feed === undefined ? notInFeed : readFeedPage(feed, page, bounds);
+  const feedFacts = feed === undefined ? noFeedFacts : readFeedPage(feed, page, bounds);
   return {
-    ...{ records: records.length, nulls, cursor: page.cursor, more, slot, ...inFeed },
-    coveredTime: cursor.coveredTime ?? inFeed.coveredTime,
+    ...{ records: records.length, nulls, cursor: page.cursor, more, slot, ...feedFacts },
+    coveredTime: cursor.coveredTime ?? feedFacts.coveredTime,
     content: () => hashContent(records),
     lastKey: readLastKey({ task }, cursor, page),
     group: groupBy === undefined ? null : readPageGroup(groupBy, records, cursor.group),
@@ -59,20 +59,6 @@ function readLastKey(
     throw new BoundsIgnored(ascending && isInOrder(ids.listed, ascending, { after: position.after }));
   if (!byKey && (!inOrder || (lastKey === null && restart.depth > 0))) return null;
   return furthestId(ids, ascending) ?? (byKey ? null : lastKey);
-}
-
-/** Where a feed's page is in the ledger, by its records. In feeds ordered by time, slots are Unix times. */
-interface FeedPage {
-  /** Feeds by time: Unix time of the newest record; null where none is known, and in other feeds. */
-  firstTime: number | null;
-  /** Slot of the record that the page reaches down to; null where none is known, or the page does not descend. */
-  lastSlot: number | null;
-  /** Unix time of that record; null where it has none. */
-  lastTime: number | null;
-  /** Whether the slots go down, starting from those of the page before. */
-  descends: boolean;
-  /** Unix time of the newest record at or below what is covered; null where there is none. */
-  coveredTime: number | null;
 }
 
 interface FeedRecord {
@@ -106,7 +92,7 @@ function readFeedPage(
   order: FeedOrder,
   { records, slotCeiling, receivedAt }: ReceivedPage,
   { reached, coveredSlot }: FeedBounds,
-): FeedPage {
+): FeedFacts {
   const byTime = order.by === 'time';
   const readable = records.filter((record) => record.refusal === undefined);
   const ceiling = byTime ? receivedAt.getTime() / 1000 + maxAhead : slotCeiling;

@@ -4,8 +4,22 @@ import type { EndReason, PageGroup, Position } from '../landing/page-line.ts';
 import type { Operation } from '../operations/operation.ts';
 import { isKeyPosition, isShort, positionAfter } from './position.ts';
 
+/** Where a feed's page is in the ledger, by its records. In feeds ordered by time, slots are Unix times. */
+export interface FeedFacts {
+  /** Feeds by time: Unix time of the newest record; null where none is known, and in other feeds. */
+  firstTime: number | null;
+  /** Slot of the record that the page reaches down to; null where none is known, or the page does not descend. */
+  lastSlot: number | null;
+  /** Unix time of the record that the page reaches down to; null where it has none. */
+  lastTime: number | null;
+  /** Whether the slots go down, starting from those of the page before; true for lists that are no feeds. */
+  descends: boolean;
+  /** Unix time of the newest record received at or below what is covered; null where there is none. */
+  coveredTime: number | null;
+}
+
 /** The facts of a page that decide where its crawl continues. */
-export interface PageFacts {
+export interface PageFacts extends FeedFacts {
   records: number;
   /** Records that are null. */
   nulls: number;
@@ -14,16 +28,6 @@ export interface PageFacts {
   slot: number | null;
   /** Digest of its records; computed only where it may decide. */
   content(): string;
-  /** Feeds: as `FeedPage.firstTime` (page-facts.ts). */
-  firstTime: number | null;
-  /** Feeds: as `FeedPage.lastSlot`. */
-  lastSlot: number | null;
-  /** Feeds: as `FeedPage.lastTime`. */
-  lastTime: number | null;
-  /** Feeds: as `FeedPage.descends`; true for other lists. */
-  descends: boolean;
-  /** Feeds: as `FeedPage.coveredTime`, from the first of the crawl's pages that has one. */
-  coveredTime: number | null;
   /** Keyset operations: the id that the page ends at; null where the list cannot continue after an id. */
   lastKey: string | null;
   /** The group that the page ends in; null where its records have none. */

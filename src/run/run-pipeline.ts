@@ -41,7 +41,8 @@ export async function runPipeline(options: PipelineOptions): Promise<RunReport> 
     const startedAt = Date.now();
     await session.repairing(() => checkJobs(session, options.jobs));
     const continuesRefresh = options.fullRefresh && isInFullRefresh(await readRunLog(folder.runs), names);
-    const reloaded = await prepareRun(session, options, continuesRefresh);
+    const toReset = [...(options.fullRefresh && !continuesRefresh ? names : []), ...(only ?? [])];
+    const reloaded = await prepareRun(session, toReset, accept);
     const run = await openRun(session, options, startedAt);
     try {
       addPublished(run.published, reloaded);
@@ -59,22 +60,17 @@ export async function runPipeline(options: PipelineOptions): Promise<RunReport> 
 }
 
 /**
- * Brings the folder to the state that the crawl begins with: resets what is to be crawled anew, rebuilds rows of a former
- * mapping, accepts held crawls. Data that cannot be read fails here, before the first request.
+ * Brings the folder to the state that the crawl begins with: resets jobs and targets, rebuilds rows of a former mapping,
+ * accepts held crawls. Data that cannot be read fails here, before the first request.
  * @returns rows that were rebuilt
  */
 async function prepareRun(
   session: Session,
-  { jobs, only, fullRefresh, accept }: PipelineOptions,
-  continuesRefresh: boolean,
+  toReset: readonly string[],
+  accept: PipelineOptions['accept'],
 ): Promise<Published> {
   const { landing } = session.folder;
-  if (fullRefresh && !continuesRefresh)
-    await resetState(
-      session,
-      jobs.map(({ name }) => name),
-    );
-  if (only !== undefined) await resetState(session, [...only]);
+  if (toReset.length > 0) await resetState(session, toReset);
   // Checked now: loading would find the damage only after the crawl was paid for.
   for (const segment of await listUnloaded(session.folder)) await verifySegment(landing, segment);
   const remapped = await reloadRemapped(session);
