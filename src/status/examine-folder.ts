@@ -232,7 +232,7 @@ function describeLog({ requests }: DataFolder, path: string, lines: readonly num
   const what =
     path === requests
       ? 'what these requests cost is not counted'
-      : 'which jobs these runs began, finished or accepted is not known: a job may begin its round again';
+      : 'what these runs began, finished or accepted is not known: their jobs may begin a round again';
   const message = `${path}, line ${lines.slice(0, 10).join(', ')}: not readable; ${what}`;
   return { about: 'log', message, repair, note: 'keeps a copy and removes the lines', exitCode: 0 };
 }
