@@ -3,14 +3,14 @@
 -- More rows of a job would be burnt than a ledger burns in a night: what is burnt never lives again.
 -- grain: one row a crawl, and job that brought the rows or missed what a look-up found burnt
 -- Tables `guarded_crawl`: src/publish/guards.ts; `burnt_row`: src/publish/guard-counts.ts. `threshold`: warehouse.guards
--- A job has as many rows as its latest complete crawls brought, and as it misses; or as these bring.
-with found as (
+-- total: the rows of the job's latest complete crawls and those that it misses, or the records of the ready crawls, if these are more
+with burnt as (
   select if(r.scope = '', '', b.job) as scope, r.whole, r.task, r.crawl, b.job, b.table_name, b.key
   from burnt_row as b
   join (select rowid as crawl_row, task, crawl from ready) as c using (crawl_row)
   join guarded_crawl as r using (task, crawl)
 ),
-listed as (
+latest_crawl as (
   select job, sum(records) as records
   from (
     select job, target, range, max_by(records, crawl) as records
@@ -23,17 +23,17 @@ listed as (
   )
   group by job
 ),
-missed as (
+missed_count as (
   select job, count(*) as records
   from meta.absent
   group by job
 ),
-received as (
+ready_records as (
   select job, sum(records) as records
   from guarded_crawl
   group by job
 ),
-part as (
+counted_job as (
   select
     f.scope,
     any_value(f.whole) as whole,
@@ -46,16 +46,16 @@ part as (
       any_value(coalesce(l.records, 0) + coalesce(m.records, 0))
     ) as total,
     min(distinct f.key, 3) as examples
-  from found as f
-  left join listed as l using (job)
-  left join missed as m using (job)
-  left join received as r using (job)
+  from burnt as f
+  left join latest_crawl as l using (job)
+  left join missed_count as m using (job)
+  left join ready_records as r using (job)
   group by
     f.scope,
     f.table_name,
     f.job
 ),
-whole as (
+counted_scope as (
   select
     scope,
     any_value(whole) as whole,
@@ -63,7 +63,7 @@ whole as (
     sum(rows)::bigint as rows,
     sum(total)::bigint as total,
     min_by(examples, job) as examples
-  from part
+  from counted_job
   group by
     scope,
     table_name
@@ -79,8 +79,8 @@ select distinct
   w.total,
   w.examples,
   format('{} of {} rows of {} would be burnt', w.rows, w.total, w.whole) as problem
-from whole as w
-join found as f using (scope, table_name)
+from counted_scope as w
+join burnt as f using (scope, table_name)
 cross join threshold as t
 where w.rows > greatest(t.rows, w.total * t.vanished_job_share)
   or (w.rows >= t.few_rows and w.rows > w.total / 2)

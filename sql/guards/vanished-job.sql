@@ -1,11 +1,11 @@
 -- guard: vanished
 -- needs: vanished
--- More rows would leave over all targets of a job than its lists lose in a night, or all of a small job's. Targets that this
--- publish does not bring count with what their latest crawls closed: a night may be cut into many by small budgets.
+-- More rows would leave over all targets of a job than its lists lose in a night, or all rows of a small job. Targets without a crawl
+-- in this publish count with the rows that their latest crawls closed, because small budgets may cut a night into several.
 -- grain: one row a crawl that lost rows, and table
 -- Tables `guarded_crawl`: src/publish/guards.ts; `gone_count`, `member_count`: src/publish/absence.ts; meta.closed.
 -- `threshold`: warehouse.guards
-with own as (
+with present_target as (
   select
     r.scope,
     r.whole,
@@ -20,23 +20,23 @@ with own as (
   join guarded_crawl as r using (task, crawl)
   left join gone_count as g using (task, crawl, table_name)
 ),
-lately as (
+closed_lately as (
   select k.*
   from meta.closed as k
   where not k.by_look_up
     and k.closed_at > (select max(finished_at) from guarded_crawl) - window_of_closed()
 ),
--- Of all jobs of a run, also those of earlier runs that closed rows of the same table.
-part as (
+-- The jobs whose rows are counted together. Over all jobs of a run, jobs of earlier runs that closed rows of the same table, too.
+counted_job as (
   select scope, whole, table_name, job
-  from own
+  from present_target
   union
   select o.scope, o.whole, table_name, k.job
-  from lately as k
-  join own as o using (table_name)
+  from closed_lately as k
+  join present_target as o using (table_name)
   where o.scope = ''
 ),
-listed as (
+latest_crawl as (
   select
     job,
     target,
@@ -49,7 +49,7 @@ listed as (
     target,
     range
 ),
-other as (
+other_target as (
   select
     p.scope,
     p.whole,
@@ -59,16 +59,16 @@ other as (
     coalesce(k.rows, 0) as rows,
     l.records + coalesce(k.rows, 0) as total,
     null::varchar[] as examples
-  from part as p
-  join listed as l using (job)
-  left join lately as k
+  from counted_job as p
+  join latest_crawl as l using (job)
+  left join closed_lately as k
     on k.job = l.job and k.target = l.target and k.range = l.range and k.table_name = p.table_name
   where not exists (
-    from own as o
+    from present_target as o
     where o.job = l.job and o.target = l.target and o.range = l.range
   )
 ),
-whole as (
+counted_scope as (
   select
     scope,
     table_name,
@@ -79,10 +79,10 @@ whole as (
     min_by(examples, (job, target)) filter (where examples is not null) as examples
   from (
     select * exclude (range)
-    from own
+    from present_target
     union all by name
     select *
-    from other
+    from other_target
   )
   group by
     scope,
@@ -99,7 +99,7 @@ select
   w.total,
   w.examples,
   format('{} of {} rows of {} are not listed any more', w.rows, w.total, w.whole) as problem
-from whole as w
+from counted_scope as w
 join guarded_crawl as r using (scope)
 join gone_count as g on g.task = r.task and g.crawl = r.crawl and g.table_name = w.table_name
 cross join threshold as t
