@@ -175,7 +175,7 @@ test('SQL of a job that runs after another is looked at before anything is asked
   const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox);
   const env = environmentOf(sandbox);
-  for (const [query, said] of [
+  for (const [query, message] of [
     ['select ownr from assets', /late\.yaml:4: for_each\.owner\.sql: [\s\S]*"ownr"/],
     ['select owner form assets', /late\.yaml:4: for_each\.owner\.sql: Parser Error/],
     ['select interrupted from assets', /late\.yaml:4: for_each\.owner\.sql[\s\S]*"interrupted"/],
@@ -193,8 +193,8 @@ test('SQL of a job that runs after another is looked at before anything is asked
   ] as const) {
     const late = `describe: test\nmethod: getTokenAccounts\nafter: [list]\nfor_each: { owner: { sql: "${query}" } }\n`;
     await writeFiles(place.jobs, { 'late.yaml': late });
-    expectFailure(await runProgram(['run'], { cwd: place.root, env }), 2, said);
-    expectFailure(await runProgram(['jobs', 'check'], { cwd: place.root }), 2, said);
+    expectFailure(await runProgram(['run'], { cwd: place.root, env }), 2, message);
+    expectFailure(await runProgram(['jobs', 'check'], { cwd: place.root }), 2, message);
   }
   expect(sandbox.requests.length).toBe(0);
 });
@@ -270,10 +270,10 @@ test.each([
   ['a full disk', '/dev/full', 'no space left'],
   // Of the shell itself, which has nothing at address 0: EIO.
   ['a disk that fails', '/proc/self/mem', 'i/o error'],
-])('output that cannot be written, to %s: 74', (_, file, said) => {
+])('output that cannot be written, to %s: 74', (_, file, message) => {
   const script = `exec 3>${file}; "${process.execPath}" "${cli}" tables >&3; exit $?`;
   const ended = spawnSync('sh', ['-c', script], { encoding: 'utf8' });
-  expect(ended).toMatchObject({ status: 74, stderr: expect.stringContaining(said) });
+  expect(ended).toMatchObject({ status: 74, stderr: expect.stringContaining(message) });
 });
 
 test.each(['jobs/pipe.yaml', 'jobs/t.txt', 'ledgerlake.yaml'])(
@@ -302,8 +302,8 @@ test('more targets than a call has arguments', async () => {
 
 test('jobs check reads the values of a job', async () => {
   const place = await placeOf(job(`for_each: { creatorAddress: { values: ['0xdeadbeef', '${address}'] } }`));
-  const said = /list\.yaml:3: for_each\.creatorAddress\.values\[0\]: /;
-  expectFailure(await runProgram(['jobs', 'check'], { cwd: place.root }), 2, said);
+  const message = /list\.yaml:3: for_each\.creatorAddress\.values\[0\]: /;
+  expectFailure(await runProgram(['jobs', 'check'], { cwd: place.root }), 2, message);
 });
 
 test('jobs check reads the target files', async () => {

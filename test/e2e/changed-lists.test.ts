@@ -35,13 +35,13 @@ test('a row of which only an element of a list changed is changed, in the lake t
     return changed + amended;
   };
   const exported = () =>
-    place.rows<{ said: string }>(
-      `select attributes::varchar || creators::varchar as said from '${place.data}/lake/assets/current/*.parquet'`,
+    place.rows<{ text: string }>(
+      `select attributes::varchar || creators::varchar as text from '${place.data}/lake/assets/current/*.parquet'`,
     );
 
   await night({});
   expect(await night({})).toBe(0);
-  for (const [now, said] of [
+  for (const [now, text] of [
     [{ attributes: '{"trait_type":"eyes","value":"red"},{"trait_type":"hat","value":"flat"}' }, 'flat'],
     [{ attributes: '{"trait_type":"eyes","value":"red"}' }, 'red'],
     [
@@ -51,8 +51,8 @@ test('a row of which only an element of a list changed is changed, in the lake t
       '51',
     ],
   ] as const) {
-    expect(await night(now), said).toBe(1);
-    expect(await exported()).toEqual([{ said: expect.stringContaining(said) }]);
+    expect(await night(now), text).toBe(1);
+    expect(await exported()).toEqual([{ text: expect.stringContaining(text) }]);
   }
-  expect((await exported())[0]!.said).not.toContain('hat');
+  expect((await exported())[0]!.text).not.toContain('hat');
 });

@@ -19,12 +19,12 @@ test('monthly credits hold across runs, and start anew with the billing month', 
   expect(sandbox.requests).toHaveLength(10);
   expectFailure(await run(), 75, spent);
   expect(sandbox.requests, 'nothing is asked in what is left of the month').toHaveLength(10);
-  const told = async (command: string) => (await runProgram([command], { cwd: place.root, env })).stdout;
-  await told('publish');
-  expect(await told('plan')).toMatch(
+  const outputOf = async (command: string) => (await runProgram([command], { cwd: place.root, env })).stdout;
+  await outputOf('publish');
+  expect(await outputOf('plan')).toMatch(
     /^left of api\.monthly_credits in this billing month: 5 credits: the run stops/m,
   );
-  expect(await told('status')).toMatch(/^credits this billing month: 100, 5 left$/m);
+  expect(await outputOf('status')).toMatch(/^credits this billing month: 100, 5 left$/m);
 
   // What was spent lies a billing month back.
   const log = join(place.data, 'requests.ndjson');

@@ -14,7 +14,7 @@ import { type Account, jobs, ledger, owners } from '../support/three-owners.ts';
 const moreForAnn = (account: Account) =>
   account.owner === owners[0] && account.amount === 1 ? { ...account, amount: 9 } : account;
 
-test('a night is told in words, what needs attention last; held targets are not failed', async () => {
+test('a night is reported in words, with what needs attention last; held targets are not failed', async () => {
   const place = await openInstallation(jobs);
   const folder = dataFolder(place.data);
   const tell = async (script: Script) => {
@@ -49,7 +49,7 @@ test('a night is told in words, what needs attention last; held targets are not 
   expect(runs[3]).toMatch(/^ {2}not published: tokens: vanished/);
 });
 
-test('a target that failed is told with its reason, and look-ups by what they are', async () => {
+test('a target that failed is reported with its reason, and look-ups by what they are', async () => {
   const place = await openInstallation(jobs);
   const folder = dataFolder(place.data);
   const isCat = (call: Call) => call.params.owner === owners[2];

@@ -103,14 +103,14 @@ test(`the build damaged in ${rounds} ways (seed ${seed}): publishing heals it, a
       damages[names[Math.floor(random() * names.length)] as string]?.(snapshotOf(place), random);
     }
     const what = `seed ${seed}, round ${round}: ${name}${both ? ', snapshot too' : ''}`;
-    const said = await publish(place).catch((error) => {
+    const log = await publish(place).catch((error) => {
       throw new Error(what, { cause: error });
     });
     const except = both ? [...whenWritten, ...afterReplay] : whenWritten;
     expect(await compareEverything(undamaged, snapshotOf(place), except), what).toEqual([]);
-    const rate = /"rows":(\d+).*"rows_per_s":(\d+)/.exec(said);
+    const rate = /"rows":(\d+).*"rows_per_s":(\d+)/.exec(log);
     if (rate !== null) rates.push(`${rate[1]} rows at ${rate[2]}/s`);
-    if (setAside(place).length > 0) expect(said, what).toMatch(/"level":40.*rebuilding the build/);
+    if (setAside(place).length > 0) expect(log, what).toMatch(/"level":40.*rebuilding the build/);
     rmSync(place.root, { recursive: true });
   }
   console.log(`replayed: ${rates.join(', ')}`);

@@ -135,7 +135,7 @@ test('the next snapshot is begun before all is published, and is whole on disk b
 
 test('the last thing that a run does is to say how it ended', async () => {
   await trace();
-  const said = steps.findLastIndex((step) => /^(data)?sync runs\.ndjson$/.test(step));
-  const after = steps.slice(said + 1).filter((step) => !/run\.lock|run\.json|the end/.test(step));
+  const endSynced = steps.findLastIndex((step) => /^(data)?sync runs\.ndjson$/.test(step));
+  const after = steps.slice(endSynced + 1).filter((step) => !/run\.lock|run\.json|the end/.test(step));
   expect(after).toEqual([]);
 });

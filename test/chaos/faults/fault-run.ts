@@ -132,16 +132,17 @@ function startRun(place: Project, url: string, config: string) {
 function judgeEnd({ code, stdout, stderr }: Ended, { fault, stage, passes }: Cell): string[] {
   if (code === null) return ['it hung', stdout, stderr];
   const keys = [canary, encodeURIComponent(canary), Buffer.from(canary).toString('base64')];
-  const wrong = scanText(stdout + stderr, keys).map(() => 'it said the key');
+  const wrong = scanText(stdout + stderr, keys).map(() => 'it printed the key');
   if (code === 0) return wrong;
   if (![3, 4, 69, 74, 75, 77].includes(code)) wrong.push(`exit ${code} is no answer to a fault`);
   const takesLastAttempt = fault.lasts === true && stage === 'retry of a retry';
   const allowed = takesLastAttempt ? [...fault.once, 3] : fault.once;
   if (passes && stage !== 'shutdown' && !allowed.includes(code)) wrong.push('it should have been survived');
   if (stage === 'export') wrong.push('nothing was asked any more, and yet it failed');
-  const said = code === 3 || code === 4 ? `${stdout}${stderr}` : stderr;
-  if (!/^ledgerlake: .+\n {2}\S/m.test(stderr) && code !== 3 && code !== 4) wrong.push('it does not say why');
-  if (/unexpected|This is a bug|\n\s+at /.test(said)) wrong.push('it does not know why');
+  const output = code === 3 || code === 4 ? `${stdout}${stderr}` : stderr;
+  if (!/^ledgerlake: .+\n {2}\S/m.test(stderr) && code !== 3 && code !== 4)
+    wrong.push('it does not print why');
+  if (/unexpected|This is a bug|\n\s+at /.test(output)) wrong.push('it does not name the cause');
   return wrong.length === 0 ? [] : [...wrong, `it ended with ${code}`, stdout, stderr];
 }
 

@@ -34,8 +34,8 @@ describe.each(Object.entries({ ...passingFaults, ...finalFaults }))('the key %s'
   });
 });
 
-/** Runs the program and adds what it says, and what others see of it, to `said`. */
-async function runAndListen(args: readonly string[], place: Project, server: EchoServer, said: string[]) {
+/** Runs the program and adds its output, and what other processes see of it, to `outputs`. */
+async function runAndListen(args: readonly string[], place: Project, server: EchoServer, outputs: string[]) {
   const env = {
     LEDGERLAKE_RPC_URL: server.url,
     LEDGERLAKE_WALLET_URL: server.url,
@@ -43,9 +43,9 @@ async function runAndListen(args: readonly string[], place: Project, server: Ech
     LEDGERLAKE_API_KEY: canary,
   };
   const { child, ended } = startProgram(args, { cwd: place.root, env });
-  server.onRequest = () => said.push(readFileSync(`/proc/${child.pid}/cmdline`, 'utf8'));
+  server.onRequest = () => outputs.push(readFileSync(`/proc/${child.pid}/cmdline`, 'utf8'));
   const { code, stdout, stderr } = await ended;
-  said.push(stdout, stderr);
+  outputs.push(stdout, stderr);
   return { code, stdout, stderr };
 }
 
@@ -63,8 +63,8 @@ test('whole runs against a server that gives the key back leave it nowhere', asy
   const server = await startEchoServer(sandbox.url);
   const place = await makeProject();
   await writeJobs(place, sandbox);
-  const said: string[] = [];
-  const run = async (...args: string[]) => (await runAndListen(args, place, server, said)).code;
+  const outputs: string[] = [];
+  const run = async (...args: string[]) => (await runAndListen(args, place, server, outputs)).code;
 
   // The retries of one process are bounded, so the faults are spread over several.
   const passing = someEchoes(passingFaults, 5);
@@ -84,12 +84,12 @@ test('whole runs against a server that gives the key back leave it nowhere', asy
     expect(await run(...args), args.join(' ')).toBe(0);
   for (const pending of someEchoes(finalFaults, 13)) {
     server.pending = [pending];
-    expect(await run('call', 'getAsset', `{"id":"${said.length}"}`)).not.toBe(0);
+    expect(await run('call', 'getAsset', `{"id":"${outputs.length}"}`)).not.toBe(0);
   }
   server.pending = [{ fault: finalFaults['in a 401'] as EchoFault, echo: canary }];
   expect(await run('webhook', 'enable', '3f0c9a52-6d1b-4c8e-9a57-0d2f4b6c8e11')).toBe(77);
 
-  expect(said.flatMap((text) => scanText(text, secrets))).toEqual([]);
+  expect(outputs.flatMap((text) => scanText(text, secrets))).toEqual([]);
   expect(await scanFolder(place.data, secrets)).toEqual([]);
   await expectScanToFind(place, sandbox.world.truth().collections()[0]!);
 });

@@ -58,18 +58,18 @@ export function makeScratch(): { path: string; remove(): void } {
 }
 
 /** Plants one bug in the scratch copy, runs its test, and takes the bug out again. */
-export function runControl(control: Control, scratch: string): { verdict: Verdict; said: string } {
+export function runControl(control: Control, scratch: string): { verdict: Verdict; message: string } {
   const run = (command: string, ...args: string[]) =>
     spawnSync(command, args, {
       cwd: scratch,
       encoding: 'utf8',
       env: { ...process.env, LEDGERLAKE_BARS: '' },
     });
-  if (!applies(control, scratch)) return { verdict: 'does not apply', said: '' };
+  if (!applies(control, scratch)) return { verdict: 'does not apply', message: '' };
   run('git', 'apply', control.patch);
   try {
     const types = run('npx', 'tsc', '--noEmit');
-    if (types.status !== 0) return { verdict: 'does not compile', said: types.stdout };
+    if (types.status !== 0) return { verdict: 'does not compile', message: types.stdout };
     const report = join(scratch, 'report.json');
     rmSync(report, { force: true });
     run(
@@ -87,15 +87,15 @@ interface Report {
 }
 
 /** A bug is caught when a test fails because something was not as expected, or never came. Pure. */
-export function judge(reportText: string): { verdict: Verdict; said: string } {
+export function judge(reportText: string): { verdict: Verdict; message: string } {
   const { testResults } = JSON.parse(reportText) as Report;
   const failed = testResults.flatMap(({ assertionResults }) =>
     assertionResults.filter(({ status }) => status === 'failed').flatMap((one) => one.failureMessages),
   );
-  if (failed.length === 0) return { verdict: 'not caught', said: '' };
+  if (failed.length === 0) return { verdict: 'not caught', message: '' };
   // The second is what vitest's report calls a time-out.
-  const said = failed.find((message) => /^AssertionError|STACK_TRACE_ERROR/.test(message));
-  return said === undefined
-    ? { verdict: 'fails otherwise', said: failed[0]! }
-    : { verdict: 'caught', said: said.split('\n')[0]!.slice(0, 160) };
+  const message = failed.find((text) => /^AssertionError|STACK_TRACE_ERROR/.test(text));
+  return message === undefined
+    ? { verdict: 'fails otherwise', message: failed[0]! }
+    : { verdict: 'caught', message: message.split('\n')[0]!.slice(0, 160) };
 }

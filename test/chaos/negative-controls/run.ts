@@ -9,9 +9,9 @@ let missed = 0;
 console.log('| bug | caught by | |\n|---|---|---|');
 try {
   for (const control of chosen) {
-    const { verdict, said } = runControl(control, scratch.path);
+    const { verdict, message } = runControl(control, scratch.path);
     if (verdict !== 'caught') missed += 1;
-    const mark = verdict === 'caught' ? '' : `**${verdict}** ${said}`;
+    const mark = verdict === 'caught' ? '' : `**${verdict}** ${message}`;
     console.log(`| ${control.bug} | \`${control.test}\`, “${control.filter}” | ${mark} |`);
   }
 } finally {

@@ -62,8 +62,8 @@ export function checkComplete(
   mayFail: 'none may fail' | 'expired cursors may fail' = 'none may fail',
 ): Violation[] {
   if (code === 0) return [];
-  const told = stderr.split('\n').filter((line) => line.startsWith('{') && line.includes('"reason"'));
-  const failed = told.flatMap((line): Violation[] => {
+  const logged = stderr.split('\n').filter((line) => line.startsWith('{') && line.includes('"reason"'));
+  const failed = logged.flatMap((line): Violation[] => {
     const { job, target, reason } = JSON.parse(line) as Record<'job' | 'target' | 'reason', string>;
     if (mayFail === 'expired cursors may fail' && reason.includes('Invalid cursor')) return [];
     const list = lists.find(({ collection }) => collection === target);

@@ -161,7 +161,7 @@ test('a crawl that fills a gap covers down from the slot of the gap, not from it
   expect(await coverage()).toEqual(['covered 0–50', 'gap 51–120 at cursor-c-1', 'covered 121–300']);
 });
 
-test('an interval that is told twice does not reach over the gap below it', async () => {
+test('an interval that is stored twice does not reach over the gap below it', async () => {
   // One feed alone may be sorted right by chance.
   const targets = Array.from({ length: 200 }, (_, n) => `${n}`);
   await receive('a', [{ page: 1, slot: 71, last: 65, end: 'since' }], targets);

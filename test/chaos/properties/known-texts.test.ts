@@ -249,24 +249,24 @@ test('whatever is told by its text, the tables and all that is counted are as if
   // Three worlds, and more until a row changed after its text was told: few worlds have one.
   for (let world = 0; world < 3 || (again === 0 && world < 12); world += 1) {
     const draw = createDraw(seed + world);
-    const [told, read] = [await newFolder(), await newFolder()];
+    const [byText, read] = [await newFolder(), await newFolder()];
     for (let n = 1; n <= 7; n += 1) {
       const answers = drawNight(draw, n);
-      for (const one of answers) await land(told, one);
-      const segments = await listUnloaded(told);
-      await cp(told.landing, read.landing, { recursive: true });
-      const before = await load(told, true);
+      for (const one of answers) await land(byText, one);
+      const segments = await listUnloaded(byText);
+      await cp(byText.landing, read.landing, { recursive: true });
+      const before = await load(byText, true);
       await load(read, false);
       const missed = n * 10 + draw.between(-5, 20);
-      if (n % 3 === 0) for (const folder of [told, read]) await missRow(folder, 6, missed);
+      if (n % 3 === 0) for (const folder of [byText, read]) await missRow(folder, 6, missed);
       const run = answers.at(-1)!.of.crawl;
       const settings = draw.chance(0.5) ? { ...options, ...oneFileASlice } : options;
-      const published = await publishAll(told, run, settings);
+      const published = await publishAll(byText, run, settings);
       expect(published, `seed ${seed}, world ${world}, night ${n}`).toEqual(
         await publishAll(read, run, settings),
       );
       unread += before;
-      again += before - (await countUnread(told, segments));
+      again += before - (await countUnread(byText, segments));
     }
   }
   // Both ways were gone.

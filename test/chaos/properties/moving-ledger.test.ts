@@ -27,7 +27,7 @@ function report(
   found: readonly Violation[],
 ): string {
   const own = place.lists.map(({ seed }) => seed);
-  const told = nights.flatMap(({ night, code, stderr }) => [
+  const outcomes = nights.flatMap(({ night, code, stderr }) => [
     `${JSON.stringify(night)} ended with ${code}`,
     ...stderr
       .split('\n')
@@ -40,7 +40,7 @@ function report(
   return [
     `${found.length} violations; again: LEDGERLAKE_SEED=${own[0]} LEDGERLAKE_BARS=seeds=${own.length} npx vitest run test/chaos/properties`,
     'nights:',
-    ...told.map((line) => `  ${line}`),
+    ...outcomes.map((line) => `  ${line}`),
     ...found.slice(0, 20).map(({ seed, of, what }) => `seed ${seed}, ${of}: ${what}`),
     `what the ${worst?.of} of seed ${worst?.seed} answered:`,
     ...trace.slice(-60).map((line) => `  ${line}`),

@@ -19,8 +19,8 @@ test.for(seeds)(
     console.log(`sequences.test.ts: ${again}`);
     const failure = await playSequence(seed, drawSteps(seed, commands));
     if (failure === null) return showFigure('sequences', { done: 1, ...(seed === first ? { seed } : {}) });
-    const told = [...failure.problems, 'what happened:', ...failure.trace, `again: ${again}`].join('\n');
-    console.log(told);
-    return expect.fail(told);
+    const report = [...failure.problems, 'what happened:', ...failure.trace, `again: ${again}`].join('\n');
+    console.log(report);
+    return expect.fail(report);
   },
 );

@@ -41,7 +41,7 @@ test.each([
   ['header:Authorization', 'header authorization'],
   ['bearer', 'bearer'],
   [' path ', 'path'],
-])('api.auth %s is %s', (text, said) => expect(describeKeyPlace(parseKeyPlace(text)!)).toBe(said));
+])('api.auth %s is %s', (text, described) => expect(describeKeyPlace(parseKeyPlace(text)!)).toBe(described));
 
 test.each([
   '',
@@ -82,8 +82,8 @@ describe.each(Object.entries(modes))('the key as %s', (mode, keyOf) => {
     const { client } = clientAt(`${url}/base`, mode, attempts);
     for (let n = 0; n < answers.length; n += 1) {
       const error = await errorOf(client.send(operation(), {}, readJson));
-      const said = inspect([error, attempts, client], { depth: 9, showHidden: true });
-      for (const text of listSecrets()) expect(said).not.toContain(text);
+      const shown = inspect([error, attempts, client], { depth: 9, showHidden: true });
+      for (const text of listSecrets()) expect(shown).not.toContain(text);
     }
     expect(requests.length).toBeGreaterThan(answers.length);
     for (const one of requests) expect(keyOf(one)).toBe(canary);
@@ -130,13 +130,13 @@ describe.each(Object.entries(modes))('the key as %s', (mode, keyOf) => {
         join(folder, 'jobs/feed.yaml'),
         'describe: x\nmethod: getLatestCompressionSignatures\nsince: all\n',
       );
-      const said = [];
+      const ended = [];
       for (const args of [['run'], ['call', 'getLatestCompressionSignatures'], ['status', '--json']])
-        said.push(await runProgram([...args, '--log-level', 'debug'], { cwd: folder }));
-      expect(said.map(({ code }) => code)).toEqual([0, 77, 0]);
+        ended.push(await runProgram([...args, '--log-level', 'debug'], { cwd: folder }));
+      expect(ended.map(({ code }) => code)).toEqual([0, 77, 0]);
       expect(requests.map(keyOf)).toEqual(requests.map(() => canary));
       expect(requests).toHaveLength(4);
-      for (const { stdout, stderr } of said)
+      for (const { stdout, stderr } of ended)
         for (const text of listSecrets()) expect(stdout + stderr).not.toContain(text);
       rmSync(join(folder, '.env'));
       expect(await scanFolder(folder, listSecrets())).toEqual([]);

@@ -72,7 +72,7 @@ test('without a URL the sandbox answers, says so, and leaves no file', async () 
   expect(await readdir(root)).toEqual([]);
 });
 
-test('every problem of the parameters is told before anything is sent', async () => {
+test('every problem of the parameters is reported before anything is sent', async () => {
   const { url, requests } = await startServer((_, response) => reply(response, 500, {}));
   const env = { LEDGERLAKE_RPC_URL: url, LEDGERLAKE_API_KEY: 'canary-key-17' };
   const call = async (...args: string[]) => {
@@ -91,7 +91,7 @@ test('every problem of the parameters is told before anything is sent', async ()
   expect(requests).toEqual([]);
 });
 
-test('a sandbox of its own serves the pipeline until it is told to stop', async () => {
+test('a sandbox of its own serves the pipeline until it is stopped', async () => {
   const started = startProgram(
     ['sandbox', '--port', '0', '--assets', '500', '--owners', '50', '--slot', '400000000'],
     {

@@ -57,10 +57,10 @@ test('one request an interface: what the provider answered, how fast, by which c
   expect(lines).toContain('limits compression 10000 requests/s');
   expect(lines).toContain('next run at least 1 requests, 10 credits (no monthly budget): ledgerlake plan');
   expect(stdout).toMatch(/^disk +[\d,]+ [GM]B free, what the next run needs is not known yet$/m);
-  const said = new RegExp(
+  const finding = new RegExp(
     `^rpc ${url}: getAsset answered in n ms, clocks differ by [01]\\.\\d s, x-ratelimit-limit: 50, ratelimit-remaining: 49 of \\[key\\]$`,
   );
-  expect(lines.some((line) => said.test(line))).toBe(true);
+  expect(lines.some((line) => finding.test(line))).toBe(true);
   expect(lines.at(-2)).toBe('nothing is wrong');
 });
 
@@ -112,10 +112,10 @@ test.each<[string, Respond, number, string]>([
     0,
     'getAsset is not there: Method not found\n  ledgerlake doctor --methods',
   ],
-])('%s is a finding', async (_, respond, exitCode, said) => {
+])('%s is a finding', async (_, respond, exitCode, finding) => {
   const { code, stdout } = await doctorAt(respond);
   expect(code).toBe(exitCode);
-  expect(stdout).toContain(said);
+  expect(stdout).toContain(finding);
 });
 
 test('nobody there, a clock that is wrong, and a budget that does not last', async () => {

@@ -104,7 +104,7 @@ test('a row is led back to the answers that made it, with their own text, and to
   expect(lost.reasons.join(' ')).toContain('keep_raw_days');
 });
 
-test('mistakes are told: an unknown table or key, part of a key that several rows have', async () => {
+test('mistakes are reported: an unknown table or key, part of a key that several rows have', async () => {
   const place = await openScriptable({ 'jobs/tokens.yaml': tokens, 'jobs/balances.yaml': balances });
   place.answer((call) =>
     call.operation === 'walletBalances'
@@ -116,15 +116,15 @@ test('mistakes are told: an unknown table or key, part of a key that several row
       : accounts(1000, account(ann, '1'))(call),
   );
   await place.nextDay('run');
-  const said = async (...args: string[]) => {
+  const stderrOf = async (...args: string[]) => {
     const { code, stderr } = await place.cli('explain', ...args);
     expect(code).toBe(2);
     return stderr;
   };
-  expect(await said('nothing', ann)).toContain('no table "nothing"');
-  expect(await said('token_accounts', bea)).toContain(`token_accounts has no row ${bea}`);
-  expect(await said('token_accounts', ann, bea)).toContain('1 values, not 2');
-  expect(await said('wallet_balances', owner)).toContain(
+  expect(await stderrOf('nothing', ann)).toContain('no table "nothing"');
+  expect(await stderrOf('token_accounts', bea)).toContain(`token_accounts has no row ${bea}`);
+  expect(await stderrOf('token_accounts', ann, bea)).toContain('1 values, not 2');
+  expect(await stderrOf('wallet_balances', owner)).toContain(
     `ledgerlake explain wallet_balances ${owner} ${mint}`,
   );
 });

@@ -54,7 +54,7 @@ test('everything that can be followed: the jobs pass their check as they are wri
   expect((await readConfig({ env: {}, cwd: join(folder, 'p') })).limits).toEqual({ wallet: { rps: 2 } });
 });
 
-test('nothing said: the sample collections, which the sandbox answers', async () => {
+test('without options: the sample collections, which the sandbox answers', async () => {
   expect((await init('p', '--yes')).code).toBe(0);
   const { code, stdout } = await runProgram(['run', 'collections', '--max-requests', '3', '--json'], {
     cwd: join(folder, 'p'),
@@ -140,8 +140,10 @@ describe('schedules', () => {
       .replace(/^cd /, 'show ')
       .replace(' && { ', '; show ')
       .replace(/ run .*$/, '');
-    const said = execFileSync('sh', ['-c', `show() { printf '%s|' "$@"; }; ${shell}`], { encoding: 'utf8' });
-    expect(said).toBe(`${place.folder}|${place.program.join('|')}|`);
+    const output = execFileSync('sh', ['-c', `show() { printf '%s|' "$@"; }; ${shell}`], {
+      encoding: 'utf8',
+    });
+    expect(output).toBe(`${place.folder}|${place.program.join('|')}|`);
   });
 
   test('systemd: specifiers and words are quoted', () => {
@@ -161,11 +163,11 @@ describe('schedules', () => {
       const find = `import ast, sys
 for node in ast.walk(ast.parse(sys.stdin.read())):
     if isinstance(node, ast.Constant) and node.value == sys.argv[1]: print("found")`;
-      const said = execFileSync('python3', ['-c', find, place.folder], {
+      const output = execFileSync('python3', ['-c', find, place.folder], {
         input: textOf(schedule),
         encoding: 'utf8',
       });
-      expect(said).toContain('found');
+      expect(output).toContain('found');
     }
   });
 });

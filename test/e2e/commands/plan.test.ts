@@ -113,5 +113,5 @@ describe('somebody is asked before a run', () => {
     ['as much as the month has left', { monthlyLeft: 1000 }, null],
     ['bounded by --max-credits', { lastCredits: 100, maxCredits: 500, monthlyLeft: 600 }, null],
     ['bounded by --max-requests', { lastCredits: 100, maxRequests: 10, monthlyLeft: 600 }, null],
-  ])('%s', (_, spending, said) => expect(describeExcess({ ...usual, ...spending })).toBe(said));
+  ])('%s', (_, spending, description) => expect(describeExcess({ ...usual, ...spending })).toBe(description));
 });

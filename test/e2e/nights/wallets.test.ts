@@ -42,10 +42,10 @@ async function expectWhole(place: Installation, ledger: WalletLedger): Promise<v
 }
 
 async function expectTransfers(place: Installation, wallet: string, events: WalletEvent[]): Promise<void> {
-  const rows = await place.rows<{ said: string }>(
-    `select signature || '/' || position || ': ' || amount_raw as said from wallet_transfers where wallet = '${wallet}'`,
+  const rows = await place.rows<{ line: string }>(
+    `select signature || '/' || position || ': ' || amount_raw as line from wallet_transfers where wallet = '${wallet}'`,
   );
-  expect(rows.map(({ said }) => said).sort()).toEqual(listTransfers(events));
+  expect(rows.map(({ line }) => line).sort()).toEqual(listTransfers(events));
 }
 
 const coverage = (place: Installation) =>

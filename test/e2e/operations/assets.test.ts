@@ -69,9 +69,9 @@ describe('getAsset', () => {
 
 /** The answers say what the ledger says. */
 function expectTruth(truth: Truth, answers: readonly ExpectedRow[]): void {
-  const told = new Map(answers.map(({ key, row }) => [key, row as Row]));
+  const actual = new Map(answers.map(({ key, row }) => [key, row as Row]));
   const wanted = chosen(truth).map((id) => expectAsset(truth.asset(id)!.record));
-  expect(differences(new Map(wanted.map(({ key, row }) => [key, row as Row])), told)).toEqual([]);
+  expect(differences(new Map(wanted.map(({ key, row }) => [key, row as Row])), actual)).toEqual([]);
 }
 
 test('an inscription that is gone is gone, but only when it was asked for', async () => {

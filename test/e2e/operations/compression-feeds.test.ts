@@ -60,8 +60,8 @@ describe.each(feeds)('$method', ({ method, param, targets, list }) => {
         { signature, source, address },
       ]);
       const key = ['signature', 'source', 'address'];
-      const told = await readFacts(ledger, 'compression_signature_sources', ...key);
-      expect(differences(new Map(sources), told)).toEqual([]);
+      const actual = await readFacts(ledger, 'compression_signature_sources', ...key);
+      expect(differences(new Map(sources), actual)).toEqual([]);
       return signatures.size;
     };
     await ledger.mustRun();

@@ -102,12 +102,12 @@ test('a job brings the transactions, what they opened and closed, and the opened
 
   // The rows are true at the slot of their transaction, where the answer says it.
   const slotOf = new Map(transactions.map(({ signature, slot }) => [signature, String(slot)]));
-  const told = await ledger.rows<{ signature: string; slot: string | null; opened: string; odd: boolean }>(
+  const runRows = await ledger.rows<{ signature: string; slot: string | null; opened: string; odd: boolean }>(
     `select signature, slot, opened, first_seen_slot is distinct from slot or changed_slot is distinct from slot
       or run_id <> '${run}' as odd
     from compression_transactions`,
   );
-  for (const { signature, slot, opened: count, odd } of told) {
+  for (const { signature, slot, opened: count, odd } of runRows) {
     const silent = count === '0' && expected.get(signature)?.tx_slot === null;
     expect({ signature, slot, odd }).toEqual({
       signature,

@@ -19,8 +19,8 @@ async function openNights() {
   const night = async (run: string, slot: number, pages: readonly ((n: number) => object | null)[]) => {
     for (const [page, say] of pages.entries()) {
       const landing = createLandingLog({ dir: folder.landing });
-      const said = Array.from({ length: 2 * count }, (_, n) => ({ id: idOf(n), own: say(n) }));
-      const records = said.flatMap(({ id, own }) => (own === null ? [] : [JSON.stringify({ id, ...own })]));
+      const assets = Array.from({ length: 2 * count }, (_, n) => ({ id: idOf(n), own: say(n) }));
+      const records = assets.flatMap(({ id, own }) => (own === null ? [] : [JSON.stringify({ id, ...own })]));
       await landing.appendPage(
         {
           ...{ task: 'all', crawl: run, run, job: 'all', target: '', params: {}, carries: [], nulls: 0 },

@@ -38,14 +38,20 @@ test('a run tells metrics, webhook, command and traces how it ended, without the
   expect(code, stderr).toBe(0);
   expect(JSON.parse(stdout).exitCode).toBe(0);
   const read = (name: string) => readFile(join(place.root, name), 'utf8');
-  const told = JSON.parse(await read('summary.json'));
-  expect(told).toMatchObject({ exit_code: 0, outcome: 'complete', verb: 'run', requests: 3, attention: [] });
-  expect(told.tables.assets.inserted).toBeGreaterThan(0);
-  expect(told.text).toMatch(
+  const summary = JSON.parse(await read('summary.json'));
+  expect(summary).toMatchObject({
+    exit_code: 0,
+    outcome: 'complete',
+    verb: 'run',
+    requests: 3,
+    attention: [],
+  });
+  expect(summary.tables.assets.inserted).toBeGreaterThan(0);
+  expect(summary.text).toMatch(
     /^ledgerlake run: complete, [\d.]+ s\n\d+ new, 0 changed, 0 gone; 3 requests, 30 credits$/,
   );
   const hook = received.find(({ path }) => path.startsWith('/hook'));
-  expect(JSON.parse(hook!.body)).toEqual(told);
+  expect(JSON.parse(hook!.body)).toEqual(summary);
   expect(await read('env.txt')).not.toMatch(/LEDGERLAKE_API_KEY/);
   const metrics = await read('night.prom');
   expect(metrics).toContain('ledgerlake_run_exit_code{verb="run"} 0\n');
@@ -59,7 +65,7 @@ test('a run tells metrics, webhook, command and traces how it ended, without the
   expect(stderr).not.toContain('hidden');
 });
 
-test('what fails there is said and changes no exit code; a failed run is told, too', async () => {
+test('a failure there is reported and changes no exit code; a failed run is reported, too', async () => {
   const { place, env } = await openShortList();
   const { url, received } = await startReceiver(500);
   const config = (when: string) =>
@@ -79,8 +85,8 @@ test('what fails there is said and changes no exit code; a failed run is told, t
   expect(refused.stderr).toContain('on_finish.command: ended with 7');
   expect(refused.stderr).toContain('--metrics-file: no/such/folder.prom cannot be written (ENOENT)');
   expect(refused.stderr).not.toContain('hidden');
-  const told = JSON.parse(received[0]!.body);
-  expect(told).toMatchObject({ exit_code: 77, outcome: 'the API refused the key' });
-  expect(told.attention.length).toBe(1);
+  const summary = JSON.parse(received[0]!.body);
+  expect(summary).toMatchObject({ exit_code: 77, outcome: 'the API refused the key' });
+  expect(summary.attention.length).toBe(1);
   expect(JSON.stringify(received)).not.toContain('a-key-that-nobody-has');
 });
