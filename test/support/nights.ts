@@ -20,7 +20,7 @@ import { runPipeline } from '../../src/run/run-pipeline.ts';
 import { checkFreshness, checkHeld, type FreshnessFinding } from '../../src/status/check-freshness.ts';
 import type { PublishedTarget } from '../../src/status/published-status.ts';
 import { readStatus, type Status } from '../../src/status/read-status.ts';
-import { aheadBy } from './clock.ts';
+import { aheadBy, clockGain } from './clock.ts';
 import { readAllTables, readRows, type TableRows } from './rows.ts';
 import { type Call, type Script, startScriptedApi } from './scripted-api.ts';
 
@@ -108,6 +108,13 @@ export async function openInstallation(
   const env = { LEDGERLAKE_RPC_URL: url, LEDGERLAKE_WALLET_URL: url, LEDGERLAKE_WEBHOOK_URL: url };
   const config = await readConfig({ cwd: root, env: { ...env, LEDGERLAKE_API_KEY: 'sandbox' } });
   let hours = begunAs?.hours ?? 0;
+  /** Does work at the installation's time, which does not go back afterwards. */
+  const play = async <T>(work: () => Promise<T>, wrongMs = 0): Promise<T> => {
+    const startedAt = performance.now();
+    const result = await aheadBy(Math.round(hours * 3_600_000) + wrongMs, work);
+    hours += clockGain(performance.now() - startedAt) / 3_600_000;
+    return result;
+  };
   return {
     data: folder.root,
     async night(script, options = {}) {
@@ -115,17 +122,14 @@ export async function openInstallation(
       api.setScript(script);
       const wrongMs = (options.clockAheadDays ?? 0) * 86_400_000;
       api.setClockBehind(wrongMs);
-      const ended = await aheadBy(hours * 3_600_000 + wrongMs, () =>
-        runNight(root, folder, config, url, options),
-      );
+      const ended = await play(() => runNight(root, folder, config, url, options), wrongMs);
       return { ...ended, calls: api.calls };
     },
     write: (path, text) => writeFile(join(root, path), text),
-    publish: (accept) =>
-      aheadBy(hours * 3_600_000, () => publishAll(folder, config, { ...nothingAccepted, ...accept })),
-    forget: (name) => aheadBy(hours * 3_600_000, () => forgetAll(folder, config, name)),
-    rebuild: () => aheadBy(hours * 3_600_000, () => rebuildAll(folder, config)),
-    check: () => aheadBy(hours * 3_600_000, () => checkAll(root, folder, config)),
+    publish: (accept) => play(() => publishAll(folder, config, { ...nothingAccepted, ...accept })),
+    forget: (name) => play(() => forgetAll(folder, config, name)),
+    rebuild: () => play(() => rebuildAll(folder, config)),
+    check: () => play(() => checkAll(root, folder, config)),
     target: async (job) => {
       const { targets } = await statusOf(root, folder, config, job);
       return (targets ?? [])[0] as PublishedTarget;

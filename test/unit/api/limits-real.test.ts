@@ -38,17 +38,17 @@ async function askFor(seconds: number, limitAt: (at: number) => number, knownRps
 }
 
 test('a server on this machine may be a proxy: an unknown limit is found from two requests a second on', async () => {
-  let asked = 0;
-  const { url } = await startServer((request, response) => {
-    asked += 1;
+  const enough = new AbortController();
+  const startedAt = performance.now();
+  const { url } = await startServer((request, response, nth) => {
+    if (nth === 5) enough.abort();
     replyResult(response, request);
   });
-  const { client } = clientOf(url, { unlimited: false, signal: AbortSignal.timeout(2000) }, realTiming);
+  const { client } = clientOf(url, { unlimited: false, signal: enough.signal }, realTiming);
   const send = () => client.send(operation(), {}, readJson).catch(() => undefined);
   await Promise.all(Array.from({ length: 100 }, send));
   // Unlimited, it would be asked a hundred times at once, and the run settle below what is allowed.
-  expect(asked).toBeGreaterThan(1);
-  expect(asked).toBeLessThan(15);
+  expect(performance.now() - startedAt).toBeGreaterThan(500);
 });
 
 test.runIf(isNightly)('a known limit is used, an unknown one found, a halved one found again', async () => {
