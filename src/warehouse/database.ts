@@ -160,6 +160,7 @@ function wrap(
     await attempt(() => connection.run(sql, bind(sql, params), types(params)));
   };
   const setThreads = async (count: number) => {
+    if (count === threads) return;
     await run(`set threads = ${count}`);
     threads = count;
   };
