@@ -65,10 +65,12 @@ test('without options: the sample collections, which the sandbox answers', async
   // Taken out of its comments, every example in the file is valid, too.
   const uncommented = config.replace(/^( *)# (?=[a-z_]+:| {2}[a-z]+:)/gm, '$1').replace(/^# {2}/gm, '  ');
   writeFileSync(join(folder, 'p/ledgerlake.yaml'), uncommented);
-  const of = await readConfig({
-    ...{ env: {}, cwd: join(folder, 'p'), asks: false, environment: 'prod' },
+  const options = { env: {}, cwd: join(folder, 'p'), needsKey: false, environment: 'prod' };
+  expect(await readConfig(options)).toMatchObject({
+    rpcUrl: 'https://rpc.example.com',
+    monthlyCredits: 500_000,
+    billingDay: 1,
   });
-  expect(of).toMatchObject({ rpcUrl: 'https://rpc.example.com', monthlyCredits: 500_000, billingDay: 1 });
 });
 
 test('what is there stays as it is, byte for byte; what is missing comes beside it', async () => {
