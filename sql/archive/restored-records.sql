@@ -27,7 +27,11 @@ kept as (
 by_name as (
   select f.text_segment, f.text_number, any_value(k.line) as line
   from kept as k
-  join found_text as f on f.stored_segment = k.text_segment and f.stored_number = k.text_number
+  join (
+    -- Not all of the segment's: a thinned one has few.
+    from found_text
+    semi join restored_text using (text_segment, text_number)
+  ) as f on f.stored_segment = k.text_segment and f.stored_number = k.text_number
   group by f.text_segment, f.text_number
 ),
 record as (

@@ -267,7 +267,7 @@ gap as (
     b.low_slot,
     b.high_slot
   union all
-  -- Below everything covered, where a crawl was stopped on its cursor_state down.
+  -- Below everything covered, where a crawl was stopped on its way down.
   select c.job, c.target, 0, max(c.high_slot), max_by(c.cursor_state, c.high_slot), max(c.run)
   from open_cursor as c
   where c.high_slot >= 0

@@ -7,10 +7,10 @@
 --   3. `open`: any other open crawl of a feed; a feed's crawls continue each other, and none replaces another
 --   4. `replaced`: a guard refused it, and it is not held any more (meta.held), because a later crawl took its place
 --   5. `held`: a guard refused it, and nobody has accepted it since
---   6. `published`: it has a complete checkpoint, or a later crawl of the task has one
+--   6. `published`: it has a complete checkpoint, or a later crawl of the task has one (not of a feed)
 --   7. `refused`: an audit refused it
 --   8. `ready`: every page has landed
---   9. `superseded`: a batch whose ids were never frozen, or a crawl that a later one of the target follows
+--   9. `superseded`: an earlier run's batch whose ids were never frozen, or a crawl that a later one of the target follows
 --   10. `open`
 -- ended: every page has landed (`isEnded`, src/landing/reader.ts). Pages that have left the log are known from their
 --   checkpoint: sql/crawl/settled.sql

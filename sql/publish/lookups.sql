@@ -1,7 +1,7 @@
--- What the ready crawls found out about rows that they requested by key. An answer of a replica that is behind the row, or behind
--- the crawl that missed it, is ignored; one without a slot counts, whenever the row was missed.
+-- What the ready crawls found out about rows that they requested by key. An answer counts unless its replica is behind the row, or
+-- behind the crawl that missed it; one without a slot counts, whenever the row was missed.
 -- grain: one row a key of the table
--- found: a record came; unknown: every answer that counts says that the key does not exist
+-- found: a record came; unknown: every answer counts and says that the key does not exist
 -- slot: of the answer; as_of_slot: that, or else the newest slot that its run had seen in answers of its shape
 -- answered_at: when the last answer came; asking_crawl: the row of `ready` that requested it
 -- {table}: the table; {key}: its key as one text. Table `lookup_answer` (task, crawl, page, key, answered)

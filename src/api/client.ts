@@ -42,7 +42,8 @@ export interface ApiClient {
   /**
    * Sends one request, in at most `maxAttempts` attempts, and returns its page.
    * @param params a function is called for each attempt
-   * @param parse makes a page of the body; whatever it throws makes the answer a broken one
+   * @param parse makes a page of the body; what it throws fails the attempt: TooBigAnswer as `too_big`, anything else as a broken answer, unless the
+   *   body's text names another error
    * @throws ApiError when this request fails for good: its target fails, others continue
    * @throws ApiStopped, StoppedEarly when nothing more can be sent now (down, credits, budget, signal)
    * @throws KeyRefused when the API refuses the key

@@ -62,7 +62,7 @@ export async function listDamagedArchive(
   for (const one of await readNoted(dir)) noted.set(one.file, [...(noted.get(one.file) ?? []), one]);
   const damaged: string[] = [];
   const unknown: string[] = [];
-  for (const file of (await readdir(dir)).filter((one) => /^\d+(\.pages)?\.parquet$/.test(one))) {
+  for (const file of (await readdir(dir)).filter((one) => /^\d+(\.pages|\.lost)?\.parquet$/.test(one))) {
     const path = join(dir, file);
     const sums = noted.get(file);
     const { size } = await stat(path);

@@ -2,6 +2,7 @@ import { access, chmod, readFile, rename, rm, writeFile } from 'node:fs/promises
 import { crc32 } from 'node:zlib';
 import { DiskError } from '../errors.ts';
 import type { LandingLine } from '../landing/page-line.ts';
+import { isAsWritten } from '../landing/page-lines.ts';
 import { isSegmentWhole } from '../landing/reader.ts';
 import { renderLine } from '../landing/render-page.ts';
 import { pageFile, recordFile, syncDirectory, syncFile } from '../landing/segment-files.ts';
@@ -140,6 +141,25 @@ async function findTexts(database: Database, archive: string): Promise<void> {
   if (files.length > 0 && lost.length > 0)
     await database.run(readSql('archive/found-again.sql'), { lost, files });
   await database.run(readSql('archive/restored-lines.sql'));
+  if (lost.length > 0) await verifyFoundAgain(database);
+}
+
+/**
+ * A list of lost texts was read from a damaged file. It is right about a page if the page's line, with the digests that it
+ * gives, is the one that was written.
+ */
+async function verifyFoundAgain(database: Database): Promise<void> {
+  const lines = await database.rows<{ line: string }>(`
+    select line
+    from restored_page
+    where end_offset in (
+      select r.end_offset
+      from restored_text as r
+      join found_text as f using (text_segment, text_number)
+      where (f.stored_segment, f.stored_number) <> (f.text_segment, f.text_number)
+    ) and text_numbers is not null`);
+  if (!lines.every(({ line }) => isAsWritten(Buffer.from(line))))
+    throw new Error('a list of lost texts names other texts than its page had');
 }
 
 /** Writes one line per row, with nothing quoted or escaped. */

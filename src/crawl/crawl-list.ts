@@ -109,8 +109,8 @@ async function decidePage(
 }
 
 /**
- * Rows in a row, ending with this page's last, that are already stored (counted by the limits requested): whole pages
- * may have been too big to be answered, so several small ones add up. 0 unless the crawl is incremental and continues
+ * How many rows up to this page's last are already stored, without one between that is not. Counts requested limits, not
+ * rows, because a page that was too big comes as several small ones. 0 unless the crawl is incremental and continues
  * after this page.
  */
 async function countKnownInRow(

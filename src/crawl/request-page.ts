@@ -27,7 +27,7 @@ export class DoubtfulPage extends Error {}
 /** Attempts at one size that time out before less is requested: a gateway's 504 may pass once. */
 const attemptsAtOneSize = 2;
 
-/** How often a page is requested in all that is doubtful, or whose slot is too far ahead. */
+/** How often a page is requested that is doubtful, and how often in a row one whose slot is too far ahead. */
 export const maxRequestsOfPage = 3;
 
 /** Base of the wait before a page is requested again: an index lags two or three seconds, replicas less. */

@@ -151,7 +151,7 @@ export function createLandingLog(options: LandingOptions): LandingLog {
     await segment.pages.appendFile(text);
     const bytes = Buffer.byteLength(text);
     segment.lineBytes += bytes;
-    await countUnsynced(bytes);
+    await syncIfDue(bytes);
   }
 
   async function syncSegment(segment: OpenSegment): Promise<void> {
@@ -171,7 +171,8 @@ export function createLandingLog(options: LandingOptions): LandingLog {
     options.onSealed?.(segment.number, segment.shape);
   }
 
-  async function countUnsynced(bytes: number): Promise<void> {
+  /** Counts bytes just written, and syncs once there are too many that are not. */
+  async function syncIfDue(bytes: number): Promise<void> {
     unsyncedBytes += bytes;
     if (unsyncedBytes > maxUnsyncedBytes) await syncOpen();
   }
@@ -217,7 +218,7 @@ export function createLandingLog(options: LandingOptions): LandingLog {
     for (const { pendingPage, line } of written) pendingPage.line ??= line;
     const bytes = batchBytes();
     Object.assign(segment, { offset, lineBytes });
-    await countUnsynced(bytes);
+    await syncIfDue(bytes);
   }
 
   return {

@@ -18,7 +18,7 @@ import {
   writeTyped,
   writeUnknown,
 } from './stage-rows.ts';
-import { publishStaging, removeStaged, temporaryStaging } from './staged-segments.ts';
+import { finishStaging, removeStaged, temporaryStaging } from './staged-segments.ts';
 
 /** Turns segments into typed rows. */
 export interface Loader {
@@ -75,7 +75,7 @@ export async function createLoader(
       const { table, files } = first;
       const batch = deferred.filter((segment) => segment.table === table);
       await blamingMapping(table.spec, files.shape, () => writeDeferred(database, batch));
-      for (const { file, files } of batch) await publishStaging(folder, files.segment, [file]);
+      for (const { file, files: staged } of batch) await finishStaging(folder, staged.segment, [file]);
       deferred.splice(0, deferred.length, ...deferred.filter((segment) => segment.table !== table));
     }
   }
@@ -97,6 +97,7 @@ export async function createLoader(
   async function loadOrDefer(segment: number): Promise<number> {
     await verifyPageLines(folder.landing, segment);
     const files = await describeFiles(folder, segment);
+    // A record file that is missing has 0 bytes, too: this reports it as damage.
     if (files.bytes === 0) await verifySegment(folder.landing, segment);
     // A thinned segment may have no record left: nothing is staged.
     if (files.count === 0) return 0;
@@ -104,20 +105,22 @@ export async function createLoader(
     await rm(temporary, { recursive: true, force: true });
     await mkdir(temporary, { mode: 0o700 });
     const tables = await readTables(files.shape);
+    // `writeUnknown` verifies the records that it reads.
     if (!tables.every(({ spec }) => recognisesTexts(spec))) await verifySegment(folder.landing, segment);
     const written: string[] = [];
     for (const table of tables) {
       const file = join(temporary, `${table.spec.name}.parquet`);
+      // A deferred segment is staged as one file.
       const waiting = await writeTable(table, files, file, tables.length === 1);
       if (waiting !== null) {
         deferred.push(waiting);
-        const records = deferred.reduce((sum, { files }) => sum + files.count, 0);
+        const records = deferred.reduce((sum, one) => sum + one.files.count, 0);
         if (records >= maxDeferredRecords) await loadDeferred();
         return files.count;
       }
       written.push(file);
     }
-    await publishStaging(folder, segment, written);
+    await finishStaging(folder, segment, written);
     return files.count;
   }
 

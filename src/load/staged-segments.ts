@@ -66,13 +66,13 @@ export async function listDamagedStaging(folder: DataFolder): Promise<number[]> 
   return damaged;
 }
 
-/** The folder in which a segment's staging files are written, before `publishStaging`. */
+/** The folder in which a segment's staging files are written, before `finishStaging`. */
 export function temporaryStaging(folder: DataFolder, segment: number): string {
   return join(folder.staging, `${segment}.tmp`);
 }
 
 /** Makes the temporary folder the segment's staging: sync, checksums, rename. */
-export async function publishStaging(
+export async function finishStaging(
   folder: DataFolder,
   segment: number,
   files: readonly string[],

@@ -12,7 +12,7 @@ import { keyHash, recognisesRows, seenSql, storedSql, verdictSql } from './verdi
  *
  * 1. `location`, for many slices at once because it scans every key of the table: the hash of each key that the files share
  *    with the table, and its row number, by which DuckDB finds a row without reading the others.
- * 2. `recognised`: the rows that a known text confirms and nothing else in the slice is about.
+ * 2. `recognised`: the rows that a known text confirms, where the slice has no other row of the key.
  * 3. `seen`: of every other key, where in the files the newest copy of each group is, from narrow columns alone.
  * 4. `stored`: the table's rows under these keys. `verdict`: what becomes of each row (verdict-sql.ts).
  * 5. Confirm, keep the past, insert, delete. Only rows that are new or changed are read in full.
@@ -30,7 +30,7 @@ export interface MergeSql {
   seen: string;
   /** Makes `stored`: the table's rows under keys of `seen`. For a location that another row occupies now, all is NULL but `key_hash`. */
   stored: string;
-  /** Makes `verdict`: every key of the slice with something newer than the table has. */
+  /** Makes `verdict`: every key of `seen` with something newer than the table has. */
   verdict: string;
   /** Counts by verdict: `{seen, fresh, inserted, changed, amended, mixed, relocated, without_slot, unrecognised, read}`, bigint. */
   counts: string;

@@ -84,9 +84,9 @@ async function listSteps(database: Database): Promise<readonly Step[]> {
   return steps.length === 0 ? [{ run_id: null, confirms: false, wave: null }] : steps;
 }
 
-/** Those of runs before `run`, and the others; of no run, none is before it. */
+/** The forgets of runs before `run`, and the rest. Without a run, all come before. */
 function splitForgets(forgets: readonly Forget[], run: string | null): [Forget[], Forget[]] {
-  const isEarlier = (forget: Forget) => run !== null && forget.run < run;
+  const isEarlier = (forget: Forget) => run === null || forget.run < run;
   return [forgets.filter(isEarlier), forgets.filter((forget) => !isEarlier(forget))];
 }
 

@@ -135,12 +135,16 @@ async function repairArchive(
   aside: string,
 ): Promise<string[]> {
   const done: string[] = [];
-  const records = archive.filter((path) => /\/\d+\.parquet$/.test(path));
-  for (const path of records) await recordLostTexts(path, { memoryLimit, threads, tempDir: folder.temp });
+  // Page lines are of no use without their records, and records are not archived without their page lines.
+  const pages = archive.flatMap((path) =>
+    path.endsWith('.lost.parquet') ? [] : [path.replace(/(\.pages)?\.parquet$/, '.pages.parquet')],
+  );
+  const records = pages.map((path) => path.replace(/\.pages\.parquet$/, '.parquet'));
+  for (const path of new Set(records))
+    if (await exists(path)) await recordLostTexts(path, { memoryLimit, threads, tempDir: folder.temp });
   if (records.length > 0) await syncDirectory(folder.archive);
-  // Page lines are of no use without their records.
-  const pages = records.map((path) => path.replace(/\.parquet$/, '.pages.parquet'));
-  for (const path of new Set([...archive, ...pages])) {
+  // The records last: after a kill, damaged ones are found again.
+  for (const path of new Set([...pages, ...records, ...archive])) {
     if (!(await exists(path))) continue;
     await mkdir(aside, { recursive: true, mode: 0o700 });
     await rename(path, join(aside, basename(path)));

@@ -167,8 +167,7 @@ test.for(archiveDamages)(
       ),
     });
     expect((await cli('doctor', '--repair')).code).toBe(0);
-    if (/^\d+\.parquet$/.test(name))
-      expect(await readdir(archive)).toContain(name.replace('.parquet', '.lost.parquet'));
+    expect(await readdir(archive)).toContain(name.replace(/(\.pages)?\.parquet$/, '.lost.parquet'));
     expect((await cli('run')).code).toBe(0);
     await compareIds(sandbox, cli);
   },

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { archiveSegments, removeLanded } from '../../../src/archive/archive.ts';
 import { archivedPages, archivedRecords } from '../../../src/archive/archive-files.ts';
-import { recordLostTexts } from '../../../src/archive/lost-texts.ts';
+import { listLostTexts, recordLostTexts } from '../../../src/archive/lost-texts.ts';
 import { restoreSegment } from '../../../src/archive/restore-segment.ts';
 import { type DataFolder, dataFolder, makeDataFolder } from '../../../src/data-folder.ts';
 import { StoppedEarly } from '../../../src/errors.ts';
@@ -155,6 +155,36 @@ test('texts of a record file that was set aside are read from a later one that h
   await expect(restore()).rejects.toThrow(/archived segment \d+ cannot be read/);
   await archive('run-3');
   expect(await restore()).toEqual(before);
+
+  // The list of a damaged file may be wrong itself. A restore of single records notices that, too.
+  await rm(folder.landing, { recursive: true });
+  await mkdir(folder.landing);
+  const lists = await listLostTexts(folder.archive);
+  for (const file of lists) {
+    await database.run(
+      `copy (
+        select text_segment, text_number, coalesce(lead(digest) over (order by text_number), first(digest) over (order by text_number)) as digest
+        from read_parquet($list)
+      ) to $file (format parquet)`,
+      { list: file, file: `${file}.tmp` },
+    );
+    await rename(`${file}.tmp`, file);
+  }
+  const needed = { file: join(folder.temp, 'needed.parquet'), segments: new Set(segments) };
+  await database.run(
+    `copy (
+      select parse_filename(filename, true)[:-7]::bigint as segment, unnest(text_segments) as text_segment, unnest(text_numbers) as text_number
+      from read_parquet($pages, filename = true)
+    ) to $file (format parquet)`,
+    { pages: segments.map((segment) => archivedPages(folder.archive, segment)), file: needed.file },
+  );
+  const failures: string[] = [];
+  for (const segment of segments)
+    await restoreSegment(database, folder.archive, folder.landing, segment, needed).catch((error: Error) =>
+      failures.push(error.message),
+    );
+  expect(failures.length).toBeGreaterThan(0);
+  expect(failures.join()).toContain('names other texts than its page had');
 });
 
 /** Changes a byte in the texts of a record file, which DuckDB compressed. */
