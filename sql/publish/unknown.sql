@@ -1,8 +1,8 @@
 -- Rows that the ready crawls would close because there is nothing under their keys, for the guard `vanished`.
 -- grain: one row a crawl that requested them, and job that missed them first
 -- rows: those of the job without a record; closing: those of them that had none before, so that they are closed now
--- total: rows of the job: what its latest complete crawls brought, what it misses, and what look-ups closed lately. Both count
---   over the job, because a target that is one look-up has one row only
+-- total: rows of the job: those that its latest complete crawls brought, those that it misses, and those that look-ups closed in
+--   the last days. Rows and total are the job's, not the target's, because a target that is one look-up has only one row
 -- before: what look-ups closed in the last days. Where small budgets cut a job's look-ups into many runs, no run closes much
 -- $table: their table; the condition `closes`: src/publish/settle-absent.ts. Table `looked_up`: sql/publish/lookups.sql
 insert into unknown_count

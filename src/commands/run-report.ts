@@ -128,7 +128,7 @@ export function acceptCommand(
   return `ledgerlake publish --data-dir ${quoteForShell(root)} ${[...new Set(options)].join(' ')}`;
 }
 
-/** A line for each audit of the project that returned rows, errors first, and what they kept back. Pure. */
+/** A line for each audit of the project that returned rows, errors first; then what the errors held back. Pure. */
 export function auditLines(audits: readonly AuditFinding[]): string[] {
   const lines = [...audits.filter(isError), ...audits.filter((audit) => !isError(audit))].map(
     (finding) => `  ${oneLine(describeFinding(finding))}`,

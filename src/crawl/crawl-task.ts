@@ -10,7 +10,7 @@ import type { PageSizes } from './page-size.ts';
 import type { PagingGoal, ShortPages } from './paging.ts';
 import type { SlotCeiling } from './slot-ceiling.ts';
 
-/** A task, and what earlier runs left of it. */
+/** A task, and the state in which earlier runs left it. */
 export interface TaskStart {
   task: Task;
   /** Name of this crawl: the run that began it. */

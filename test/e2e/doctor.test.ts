@@ -167,7 +167,15 @@ test.for(archiveDamages)(
       ),
     });
     expect((await cli('doctor', '--repair')).code).toBe(0);
-    expect(await readdir(archive)).toContain(name.replace(/(\.pages)?\.parquet$/, '.lost.parquet'));
+    const lost = name.replace(/(\.pages)?\.parquet$/, '.lost.parquet');
+    expect(await readdir(archive)).toContain(lost);
+    // The list is a file of the archive like others.
+    await flipMiddle(join(archive, lost));
+    expect((await cli('doctor')).stdout).toMatch(
+      new RegExp(`archive: .*${lost} differs from what was written`),
+    );
+    expect((await cli('doctor', '--repair')).code).toBe(0);
+    expect(await readdir(archive)).not.toContain(lost);
     expect((await cli('run')).code).toBe(0);
     await compareIds(sandbox, cli);
   },

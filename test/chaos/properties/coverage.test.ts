@@ -280,14 +280,18 @@ test('a crawl that ended where another went down leaves a gap when that one goes
   ]);
 });
 
+/** Publishes once more: how many crawls that took, and the checkpoints. */
+const publishAgain = () =>
+  publishLoaded(folder, 'c', async (build, { crawls }) => ({
+    crawls,
+    checkpoints: await build.rows('select crawl, reason from meta.checkpoints order by crawl'),
+  }));
+
 test('two crawls of a feed that end at one slot are each published once', async () => {
   await receive('a', [{ page: 1, slot: 100, last: 60 }]);
   await receive('b', [{ page: 1, slot: 100, last: 60, end: 'covered' }]);
   await receive('a', [{ page: 2, slot: 100, last: 10, end: 'exhausted' }]);
-  const again = await publishLoaded(folder, 'c', async (build, { crawls }) => ({
-    crawls,
-    checkpoints: await build.rows('select crawl, reason from meta.checkpoints order by crawl'),
-  }));
+  const again = await publishAgain();
   expect(again).toEqual({
     crawls: 0,
     checkpoints: [
@@ -330,10 +334,7 @@ test('a feed that had no record before is believed', async () => {
 test('a head from behind does not take the place of the crawl before it, which would be published again', async () => {
   await receive('a', [{ page: 1, slot: 100, last: 60, end: 'exhausted' }]);
   await receive('b', [{ page: 1, slot: 90, last: 60, end: 'unchanged' }]);
-  const again = await publishLoaded(folder, 'c', async (build, { crawls }) => ({
-    crawls,
-    checkpoints: await build.rows('select crawl, reason from meta.checkpoints order by crawl'),
-  }));
+  const again = await publishAgain();
   expect(again).toEqual({
     crawls: 0,
     checkpoints: [

@@ -4,34 +4,17 @@ import type { Target } from '../../../src/jobs/targets.ts';
 import { makeIncrementalTask, makeRangeTasks, makeTask, makeUnsplitTask } from '../../../src/jobs/task.ts';
 import type { PageLine } from '../../../src/landing/page-line.ts';
 import type { LandedCrawl } from '../../../src/landing/reader.ts';
-import { findOperation } from '../../../src/operations/catalogue.ts';
 import type { CrawlState } from '../../../src/run/crawl-state.ts';
 import { orderStarts, planOrBeginRound, planStarts } from '../../../src/run/plan-starts.ts';
 import type { RunEntry } from '../../../src/run/run-log.ts';
-
-function newJob(name: string, method: string): Job {
-  return {
-    ...{
-      name,
-      file: '',
-      describe: '',
-      params: {},
-      forEach: null,
-      ids: null,
-      mode: 'full',
-      fullEveryMs: null,
-    },
-    ...{ after: [], since: null, overlapMs: null, pageSize: 2, partitions: 1, tags: [] },
-    operation: findOperation(method)!,
-  };
-}
+import { newJob } from '../../support/jobs.ts';
 
 /** Unix ms of every plan. */
 const now = Date.parse('2026-01-31T00:00:00Z');
 
-const lists = newJob('lists', 'getAssetsByGroup');
-const batch = newJob('batch', 'getAssetBatch');
-const feed = newJob('feed', 'getLatestCompressionSignatures');
+const lists = newJob('lists', 'getAssetsByGroup', { pageSize: 2 });
+const batch = newJob('batch', 'getAssetBatch', { pageSize: 2 });
+const feed = newJob('feed', 'getLatestCompressionSignatures', { pageSize: 2 });
 const targets: Target[] = ['a', 'b', 'c'].map((name) => ({ name, params: { groupValue: name } }));
 const one: Target[] = [{ name: '', params: {} }];
 const idOf = (job: Job, target: Target) => makeTask(job, target).id;
@@ -391,7 +374,7 @@ test('orderStarts: open, never crawled, oldest checkpoint first', () => {
 
 test('orderStarts: jobs take turns, so that a small one does not wait for a giant one', () => {
   const many = Array.from({ length: 4 }, (_, n) => ({ name: `t${n}`, params: { groupValue: `t${n}` } }));
-  const small = newJob('small', 'getAssetsByGroup');
+  const small = newJob('small', 'getAssetsByGroup', { pageSize: 2 });
   const state = newState({});
   const starts = [
     ...planStarts(lists, many, null, state, 'r9'),
