@@ -5,7 +5,7 @@ SHELL := /bin/bash
 # npm writes this file last, so it is as new as the last whole install.
 installed := node_modules/.package-lock.json
 
-.PHONY: help install build check quick test test-nightly test-controls docs pictures demo bench audit sbom clean
+.PHONY: help install build check quick test test-daily test-release test-nightly test-controls docs pictures demo bench audit sbom clean
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,18 +29,23 @@ quick: check ## Types, style and test/unit, which starts no process: under a min
 
 # TEST_REPORT=<file>: vitest's JSON report too, for .ci/run.
 # What the tests with bars showed is printed even when one failed; the file's times say how long all of it took.
-test: build check ## Types, style and every test: about 25 minutes on two cores
-	@rm -f figures-test.ndjson && touch figures-test.ndjson
-	@status=0; LEDGERLAKE_FIGURES=$(CURDIR)/figures-test.ndjson npm run --silent test -- \
-	  $(if $(TEST_REPORT),--reporter=default --reporter=json --outputFile.json=$(TEST_REPORT)) || status=$$?; \
-	touch figures-test.ndjson; npx tsx scripts/write-guarantees.ts; exit $$status
+define run-tests
+@rm -f figures-$(1).ndjson && touch figures-$(1).ndjson
+@status=0; LEDGERLAKE_BARS=$(1),$$LEDGERLAKE_BARS LEDGERLAKE_FIGURES=$(CURDIR)/figures-$(1).ndjson npm run --silent test -- \
+  $(if $(TEST_REPORT),--reporter=default --reporter=json --outputFile.json=$(TEST_REPORT)) || status=$$?; \
+touch figures-$(1).ndjson; npx tsx scripts/write-guarantees.ts; exit $$status
+endef
 
-# The files that have bars, on two workers.
-test-nightly: build check ## The large tests with their large bars: hours on two cores (docs/guarantees.md)
-	@rm -f figures-nightly.ndjson && touch figures-nightly.ndjson
-	@status=0; LEDGERLAKE_BARS=nightly LEDGERLAKE_FIGURES=$(CURDIR)/figures-nightly.ndjson \
-	  npx vitest run $$(grep -rl "/bars.ts'" test --include='*.test.ts') || status=$$?; \
-	touch figures-nightly.ndjson; npx tsx scripts/write-guarantees.ts; exit $$status
+test: build check ## Types, style and one real check of every promise: about ten minutes on two cores
+	$(call run-tests,test)
+
+test-daily: build check ## Every test, with random tests of the day's: about half an hour on two cores
+	$(call run-tests,daily)
+
+test-release: build check ## Every test with its largest bar: hours on two cores (docs/guarantees.md)
+	$(call run-tests,release)
+
+test-nightly: test-release ## The same
 
 test-controls: install ## Plant every bug of test/chaos/negative-controls and see that a test catches it (minutes)
 	npx tsx test/chaos/negative-controls/run.ts $(ARGS)

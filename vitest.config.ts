@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import LongFilesFirst from './test/long-files-first.ts';
 
@@ -17,8 +18,7 @@ export default defineConfig({
     // background, beside the tests after it.
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    // Two cores: a second worker only steals time from the child processes the tests start.
-    maxWorkers: 2,
+    maxWorkers: availableParallelism(),
     sequence: { sequencer: LongFilesFirst },
     projects: [
       // Loading every module anew for each of 130 files would take a minute and a half.

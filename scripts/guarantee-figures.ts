@@ -1,12 +1,10 @@
-// Figures of `make test` and `make test-nightly` as Markdown, which write-guarantees.ts puts into docs/guarantees.md.
-import { type Bar, type BarName, bars, type Figure } from '../test/bars.ts';
-
-/** Which command a run was; its bars differ. */
-export type RunKind = 'test' | 'nightly';
+// Figures of `make test`, `make test-daily` and `make test-release` as Markdown, which write-guarantees.ts puts into docs/guarantees.md.
+import { type Bar, type BarName, bars, type Figure, type Level, levels } from '../test/bars.ts';
 
 /** A run of the large tests, as test/figures.json has it. */
 export interface FiguresRun {
-  kind: RunKind;
+  /** Which command it was; their bars differ. */
+  kind: Level;
   date: string;
   machine: string;
   minutes: number;
@@ -15,7 +13,7 @@ export interface FiguresRun {
   figures: (Figure & { bar: BarName })[];
 }
 
-const commands = { test: '`make test`', nightly: '`make test-nightly`' };
+const commands = { test: '`make test`', daily: '`make test-daily`', release: '`make test-release`' };
 
 /** A table with one row per bar: promise, test, what was to be done, what was done. Pure. */
 export function renderFigures({ kind, date, machine, minutes, parts = 1, figures }: FiguresRun): string {
@@ -58,8 +56,8 @@ export function addPart(former: FiguresRun, part: FiguresRun): FiguresRun {
 }
 
 /** The newest kept run of each kind, or how to make one. Pure. */
-export function renderKept(runs: Partial<Record<RunKind, FiguresRun>>): string {
-  return (['test', 'nightly'] as const)
+export function renderKept(runs: Partial<Record<Level, FiguresRun>>): string {
+  return levels
     .map((kind) => {
       const run = runs[kind];
       const none = `No run of ${commands[kind]} is kept yet: after one, \`npx tsx scripts/write-guarantees.ts --keep\`.`;

@@ -1,22 +1,24 @@
-// Prints the figures of the last `make test` or `make test-nightly`. --keep writes them into docs/guarantees.md; --add adds them as
-// a part of the run that is there (a few of the test files, for example, with LEDGERLAKE_FIGURES=figures-nightly.ndjson).
+// Prints the figures of the last `make test`, `make test-daily` or `make test-release`. --keep writes them into docs/guarantees.md; --add adds them as
+// a part of the run that is there (a few of the test files, for example, with LEDGERLAKE_FIGURES=figures-release.ndjson).
 //   npx tsx scripts/write-guarantees.ts [--keep | --add]
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { addPart, type FiguresRun, type RunKind, renderFigures, renderKept } from './guarantee-figures.ts';
+import { type Level, levels } from '../test/bars.ts';
+import { addPart, type FiguresRun, renderFigures, renderKept } from './guarantee-figures.ts';
 
 const inRepository = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const page = inRepository('docs/guarantees.md');
 const kept = inRepository('test/figures.json');
 
-/** The newer of the two files that the targets of the Makefile write. */
+/** The newest of the files that the targets of the Makefile write. */
 function readRun(): FiguresRun {
-  const [newest] = (['test', 'nightly'] as const)
+  const [newest] = levels
     .map((kind) => ({ kind, file: inRepository(`figures-${kind}.ndjson`) }))
     .filter(({ file }) => existsSync(file))
     .sort((a, b) => statSync(b.file).mtimeMs - statSync(a.file).mtimeMs);
-  if (newest === undefined) throw new Error('no figures yet: make test, or make test-nightly');
+  if (newest === undefined)
+    throw new Error('no figures yet: make test, make test-daily or make test-release');
   const { birthtimeMs, mtimeMs } = statSync(newest.file);
   const lines = readFileSync(newest.file, 'utf8').split('\n');
   return {
@@ -32,7 +34,7 @@ const run = readRun();
 console.log(renderFigures(run));
 const adds = process.argv.includes('--add');
 if (adds || process.argv.includes('--keep')) {
-  const runs: Partial<Record<RunKind, FiguresRun>> = existsSync(kept)
+  const runs: Partial<Record<Level, FiguresRun>> = existsSync(kept)
     ? JSON.parse(readFileSync(kept, 'utf8'))
     : {};
   const former = runs[run.kind];

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type AgedNight, type AgingOptions, type NightPlace, openAgedFolder } from '../../bench/aging.ts';
-import { bar, isNightly, showFigure } from '../bars.ts';
+import { bar, showFigure } from '../bars.ts';
+import { release } from '../levels.ts';
 import { runProgram } from '../support/program.ts';
 
 vi.setConfig({ testTimeout: 7_200_000 });
@@ -47,7 +48,7 @@ test('nights of a folder leave as many row groups, files and bytes as the ones b
   showFigure('nights', { done: nights.length });
 });
 
-test.runIf(isNightly).each([
+release.each([
   { bar: 'agedNights', assets: 600, keepRawDays: 10, early: 5, settled: 20 },
   { bar: 'yearNights', assets: 300, keepRawDays: 30, early: 5, settled: 60 },
 ] as const)('$bar cost what the fifth did', async ({ bar: name, assets, keepRawDays, early, settled }) => {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { openPlace } from '../../bench/place.ts';
 import { listTargets, type Target } from '../../bench/records.ts';
 import { startServer } from '../../bench/start-server.ts';
-import { bar, isNightly, showFigure } from '../bars.ts';
+import { bar, level, showFigure } from '../bars.ts';
 
 vi.setConfig({ testTimeout: 300_000 + bar('records') });
 
@@ -114,7 +114,7 @@ test(`${records} records into the tables, the snapshot and the lake: at most ${l
   expect(large.peakMb, note).toBeLessThanOrEqual(limitMb);
   expect(Math.max(former.open, large.open), note).toBeLessThanOrEqual(limitOpen);
   // Of few records it says how warm the process was, not how it grows.
-  if (isNightly) expect(slope, note).toBeLessThanOrEqual(5);
+  if (level === 'release') expect(slope, note).toBeLessThanOrEqual(5);
   showFigure('records', { done: records, note });
 });
 

@@ -1,4 +1,4 @@
-import { isNightly } from '../bars.ts';
+import { level } from '../bars.ts';
 
 /** A stream of numbers in [0, 1) that its seed decides (mulberry32). */
 export function createRandom(seed: number): () => number {
@@ -14,11 +14,18 @@ export function createRandom(seed: number): () => number {
 /** What `make test` plays every time, so that a test that fails was broken by the change. */
 const usualSeed = 2_006_390_465;
 
-/** The seed of this test run: LEDGERLAKE_SEED, else in the nightly run a new one, else always the same. The test prints it. */
+/** The day, and room for the seeds that follow it: no day plays what the day before did. */
+const seedOfToday = Math.floor(Date.now() / 86_400_000) * 20_011;
+
+/**
+ * The seed of this test run: LEDGERLAKE_SEED, else always the same in `make test`, the day's in `make test-daily`, and a new one in
+ * `make test-release`. The test prints it.
+ */
 export function readSeed(): number {
   const given = process.env.LEDGERLAKE_SEED;
   if (given !== undefined && given !== '') return Number(given);
-  return isNightly ? Math.floor(Math.random() * 2 ** 31) : usualSeed;
+  const seeds = { test: usualSeed, daily: seedOfToday, release: Math.floor(Math.random() * 2 ** 31) };
+  return seeds[level];
 }
 
 /** Draws that one seed decides, in the order they are asked for. */

@@ -1,7 +1,7 @@
 import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { bar, isNightly, showFigure } from '../../bars.ts';
+import { bar, level, showFigure } from '../../bars.ts';
 import { runProgram } from '../../support/program.ts';
 import { writeFiles } from '../../support/project.ts';
 import { openShortList } from '../../support/small-world.ts';
@@ -39,8 +39,8 @@ const cases: readonly Case[] = [
   { name: 'clean', before: [['run'], ['run']], verb: ['clean'], after: [] },
 ];
 
-/** What deaths take along; half of what was not synced in the nightly run only. */
-const losses: readonly Loss[] = isNightly ? ['kill', 'undone', 'torn'] : ['kill', 'undone'];
+/** What deaths take along; half of what was not synced in `make test-release` only. */
+const losses: readonly Loss[] = level === 'release' ? ['kill', 'undone', 'torn'] : ['kill', 'undone'];
 
 const chosen = cases.slice(0, bar('steps'));
 /** Requests at once. */
@@ -178,10 +178,13 @@ test(
     const command = { place, env, args: ['run', '--no-progress'] };
     const { points } = await traceSteps(command);
     const done = await readSeen(place.data);
-    const chosen = Array.from({ length: deaths }, (_, n) => 1 + Math.floor((n * points.length) / deaths));
+    const spread = Array.from(
+      { length: deaths - 1 },
+      (_, n) => 1 + Math.floor((n * points.length) / (deaths - 1)),
+    );
     // In the middle of a statement of DuckDB, whose threads write on while the copy is made.
     const isUnderWay = (what: string) => what.endsWith('under way');
-    for (const at of [...chosen, points.find(({ what }) => /^duckdb commit.*under way/.test(what))!.n]) {
+    for (const at of [points.find(({ what }) => /^duckdb commit.*under way/.test(what))!.n, ...spread]) {
       rmSync(place.data, { recursive: true });
       cpSync(kept, place.data, { recursive: true, verbatimSymlinks: true });
       const { ended, point, isAsShown } = await dieAt(command, at);

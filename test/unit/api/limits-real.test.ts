@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { realTiming } from '../../../src/api/timing.ts';
-import { bar, isNightly, showFigure } from '../../bars.ts';
+import { bar, showFigure } from '../../bars.ts';
+import { release } from '../../levels.ts';
 import { clientOf, operation, readJson } from '../../support/api-client.ts';
 import { reply, replyResult, startServer } from '../../support/http-server.ts';
 import { strictBucket } from '../../support/simulated-api.ts';
@@ -51,7 +52,7 @@ test('a server on this machine may be a proxy: an unknown limit is found from tw
   expect(performance.now() - startedAt).toBeGreaterThan(500);
 });
 
-test.runIf(isNightly)('a known limit is used, an unknown one found, a halved one found again', async () => {
+release('a known limit is used, an unknown one found, a halved one found again', async () => {
   const known = await askFor(60, () => 50, 50);
   expect(known.throttled).toBe(0);
   expect(known.rate(0, 60) / 50).toBeGreaterThanOrEqual(0.98);

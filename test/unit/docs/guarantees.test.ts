@@ -14,23 +14,23 @@ test('the figures of docs/guarantees.md are those of the runs that are kept', ()
 });
 
 test('a bar that was not reached is not shown; figures of one bar add up', () => {
-  const { nightly } = bars.kills;
+  const { release } = bars.kills;
   const table = renderFigures({
-    ...{ kind: 'nightly' as const, date: '', machine: '', minutes: 1 },
+    ...{ kind: 'release' as const, date: '', machine: '', minutes: 1 },
     figures: [
-      { bar: 'kills', done: nightly - 200, seed: 7 },
+      { bar: 'kills', done: release - 200, seed: 7 },
       { bar: 'kills', done: 200, seed: 8, note: 'at most 3 pages asked again' },
       { bar: 'seeds', done: 9999 },
     ],
   });
   expect(table).toMatch(
-    new RegExp(`\\| ${nightly} \\| 0 \\| at most 3 pages asked again; seed 7; seed 8 \\|`),
+    new RegExp(`\\| ${release} \\| 0 \\| at most 3 pages asked again; seed 7; seed 8 \\|`),
   );
   expect(table).toMatch(/ledgers \| 9,999 \| \*\*not shown\*\* \|/);
 });
 
 test('of the parts of a run, the one that did most of a bar shows it', () => {
-  const run = { kind: 'nightly' as const, date: '', machine: '', minutes: 10 };
+  const run = { kind: 'release' as const, date: '', machine: '', minutes: 10 };
   const whole = addPart(
     {
       ...run,
