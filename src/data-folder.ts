@@ -1,11 +1,12 @@
 import { access, constants, mkdir } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, isAbsolute, resolve } from 'node:path';
 import { DiskError, LedgerlakeError, UsageError } from './errors.ts';
-import { makeSharedFolder } from './file-modes.ts';
+import { makeSharedFolder, refuseGoneFolder } from './file-modes.ts';
 import { syncDirectory } from './landing/segment-files.ts';
 
 /** The paths of one data folder. Landing, staging, archive and build are readable by their owner only. */
 export interface DataFolder {
+  /** As the user named it. Every other path is absolute. */
   root: string;
   landing: string;
   /** Pages received outside a run, until the next run takes them in. */
@@ -27,51 +28,55 @@ export interface DataFolder {
   damaged: string;
 }
 
-/** The paths of a data folder. Pure. */
+/** The paths of a data folder. @throws UsageError for a path relative to a removed folder */
 export function dataFolder(root: string): DataFolder {
+  if (!isAbsolute(root)) refuseGoneFolder();
+  const inFolder = (name: string) => resolve(root, name);
   return {
     root,
-    landing: join(root, 'landing'),
-    incoming: join(root, 'incoming'),
-    staging: join(root, 'staging'),
-    archive: join(root, 'archive'),
-    temp: join(root, 'temp'),
-    replay: join(root, 'replay'),
-    build: join(root, 'build.duckdb'),
-    snapshot: join(root, 'warehouse.duckdb'),
-    lock: join(root, 'run.lock'),
-    requests: join(root, 'requests.ndjson'),
-    runs: join(root, 'runs.ndjson'),
-    rates: join(root, 'rates.json'),
-    runState: join(root, 'run.json'),
-    lake: join(root, 'lake'),
-    damaged: join(root, 'damaged'),
+    landing: inFolder('landing'),
+    incoming: inFolder('incoming'),
+    staging: inFolder('staging'),
+    archive: inFolder('archive'),
+    temp: inFolder('temp'),
+    replay: inFolder('replay'),
+    build: inFolder('build.duckdb'),
+    snapshot: inFolder('warehouse.duckdb'),
+    lock: inFolder('run.lock'),
+    requests: inFolder('requests.ndjson'),
+    runs: inFolder('runs.ndjson'),
+    rates: inFolder('rates.json'),
+    runState: inFolder('run.json'),
+    lake: inFolder('lake'),
+    damaged: inFolder('damaged'),
   };
 }
 
 /**
  * Refuses a path that DuckDB cannot open. In paths of files to read it takes `[`, `*` and `?` for patterns, and no pattern
- * can contain a backslash; in the path of a database, `?` ends the path. `escapeGlob` handles all other paths.
+ * can contain a backslash; in the path of a database, `?` ends the path.
  * @param option where the path was given, as errors name it
  * @throws UsageError
  */
 export function refuseOddPath(path: string, option: '--data-dir' | 'lake.uri'): void {
+  const whole = resolve(path);
   const problem =
-    option === '--data-dir' && path.includes('?')
+    option === '--data-dir' && whole.includes('?')
       ? 'DuckDB opens no database below a path with a ?'
-      : /\\/.test(path) && /[[*?]/.test(path)
+      : /\\/.test(whole) && /[[*?]/.test(whole)
         ? 'DuckDB reads no file below a path with a backslash and one of [, * and ?'
         : null;
   if (problem !== null)
-    throw new UsageError(`${option}: ${path}: ${problem}`, 'Rename the folder, or name another.');
+    throw new UsageError(`${option}: ${whole}: ${problem}`, 'Rename the folder, or name another.');
 }
 
-/** Makes the folders. @throws DiskError when they cannot be written; UsageError for a path relative to a removed folder */
+/** Makes the folders. @throws DiskError when they cannot be written */
 export async function makeDataFolder(folder: DataFolder): Promise<void> {
   try {
     // The root is readable by the group, because it holds the snapshot and the lake.
-    const topmost = makeSharedFolder(folder.root, 0o750);
-    if (topmost !== undefined) await syncNames(resolve(folder.root), resolve(topmost));
+    const root = dirname(folder.build);
+    const topmost = makeSharedFolder(root, 0o750);
+    if (topmost !== undefined) await syncNames(root, topmost);
     for (const dir of [folder.landing, folder.staging, folder.archive, folder.temp])
       await mkdir(dir, { recursive: true, mode: 0o700 });
     // Checked now, before a request is paid for whose page cannot land.

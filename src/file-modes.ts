@@ -1,5 +1,4 @@
 import { mkdirSync, realpathSync } from 'node:fs';
-import { isAbsolute } from 'node:path';
 import { UsageError } from './errors.ts';
 
 /** The umask for folders that others may read: the one the program was started with. */
@@ -29,12 +28,10 @@ export async function withPrivateFiles<T>(work: () => Promise<T>): Promise<T> {
 
 /**
  * Makes a folder that others may read, and its parents, with this mode less the umask the program was started with.
+ * @param path absolute: in a removed folder, Node's mkdirSync looks for the parent of a relative one for ever
  * @returns the topmost folder that was made; undefined when all existed
- * @throws UsageError as `refuseGoneFolder`, where the path is relative
  */
 export function makeSharedFolder(path: string, mode: number): string | undefined {
-  // In a removed folder, Node's mkdirSync looks for a parent for ever.
-  if (!isAbsolute(path)) refuseGoneFolder();
   const before = process.umask(sharedUmask);
   try {
     return mkdirSync(path, { recursive: true, mode });

@@ -38,11 +38,3 @@ export function quoteName(name: string): string {
 export function quoteText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
-
-/**
- * Escapes a path for DuckDB's readers, which take `[`, `*` and `?` for patterns. A path with a backslash cannot be a
- * pattern, because DuckDB takes the backslash for a separator: it stays as it is, and DuckDB takes it literally.
- */
-export function escapeGlob(path: string): string {
-  return path.includes('\\') ? path : path.replaceAll(/[[*?]/g, '[$&]');
-}

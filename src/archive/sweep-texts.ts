@@ -3,6 +3,7 @@ import { syncDirectory } from '../landing/segment-files.ts';
 import { readSql } from '../sql-text.ts';
 import { type Database, type DatabaseOptions, openDatabase } from '../warehouse/database.ts';
 import { retryWithMoreMemory } from '../warehouse/memory.ts';
+import { countRows } from '../warehouse/parquet-rows.ts';
 import { writeArchive } from './archive.ts';
 import {
   archivedPages,
@@ -129,13 +130,11 @@ async function listStaying(archive: string, expired: readonly number[]): Promise
 
 async function isDue(database: Database, archive: string, files: readonly string[]): Promise<boolean> {
   const swept = (await readRemovedNote(archive))?.swept ?? Number.NEGATIVE_INFINITY;
-  const rows = await database.rows<{ file_name: string; num_rows: bigint }>(
-    'select file_name, num_rows from parquet_file_metadata($files)',
-    { files },
-  );
-  const count = (those: typeof rows) => those.reduce((sum, { num_rows }) => sum + Number(num_rows), 0);
-  const since = rows.filter(({ file_name }) => Number(/(\d+)\.parquet$/.exec(file_name)?.[1]) > swept);
-  return count(since) >= count(rows) * dueShare;
+  const rows = await countRows(database, files);
+  const count = (isCounted: (file: string) => boolean) =>
+    rows.reduce((sum, n, at) => sum + (isCounted(files[at]!) ? n : 0), 0);
+  const since = count((file) => Number(/(\d+)\.parquet$/.exec(file)?.[1]) > swept);
+  return since >= count(() => true) * dueShare;
 }
 
 /** Makes `needed_name`, the names of the texts that the pages of these segments need. */

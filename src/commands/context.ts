@@ -51,7 +51,6 @@ export async function openContext(
   args: GlobalArgs,
   { asks = true, listener }: { asks?: boolean; listener?: Listener } = {},
 ): Promise<Context> {
-  if (args.dataDir !== undefined) refuseOddPath(args.dataDir, '--data-dir');
   const { log, tell } = listener ?? { log: createLog(args), tell: tellOnStderr };
   const config = await openConfig(args, asks, tell);
   return {
@@ -93,12 +92,14 @@ function tellOnStderr(line: string): void {
   process.stderr.write(`ledgerlake: ${line}\n`);
 }
 
-/** The data folder that is named, else the one of the environment. */
+/** The data folder that is named, else the one of the environment. @throws UsageError for a path that DuckDB cannot open */
 export function chooseFolder(
   { dataDir }: Pick<GlobalArgs, 'dataDir'>,
   environment: string | null,
 ): DataFolder {
-  return dataFolder(dataDir ?? (environment === null ? 'data' : join('data', environment)));
+  const folder = dataFolder(dataDir ?? (environment === null ? 'data' : join('data', environment)));
+  refuseOddPath(folder.root, '--data-dir');
+  return folder;
 }
 
 /**

@@ -222,7 +222,7 @@ async function writeSet(database: Database, set: TableToWrite, options: ExportOp
       await writeFiles(database, { table, columns, rows, layout, draft, id, partitionsDir });
     });
     const sealed = await sealFiles(draft, options.fileMode);
-    const rowsByPath = await verifyFiles(
+    const fileRows = await verifyFiles(
       database,
       draft,
       sealed.map(({ path }) => path),
@@ -232,7 +232,7 @@ async function writeSet(database: Database, set: TableToWrite, options: ExportOp
       table,
       export_id: id,
       created_at: now.toISOString(),
-      files: sealed.map(({ path, ...file }) => ({ path, rows: rowsByPath.get(path) ?? 0, ...file })),
+      files: sealed.map(({ path, ...file }, n) => ({ path, rows: fileRows[n]!, ...file })),
       rows,
       schema: columns.map(({ name, lakeType: type }) => ({ name, type })),
       slot,

@@ -1,7 +1,8 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { escapeGlob, quoteName, quoteText } from '../sql-text.ts';
-import type { Database } from '../warehouse/database.ts';
+import { quoteName, quoteText } from '../sql-text.ts';
+import type { Database, SqlParams } from '../warehouse/database.ts';
+import { countRows } from '../warehouse/parquet-rows.ts';
 import type { Manifest } from './lake-manifest.ts';
 import { type LakeColumn, type LakeLayout, lakeSelectList, type TableFacts } from './lake-table.ts';
 
@@ -77,13 +78,13 @@ async function writePartitions(database: Database, set: SetToWrite): Promise<voi
   const odd = await database.rows<{ part_number: bigint; folder: string }>(
     'select part_number, folder from part where folder is not null order by part_number',
   );
-  const rows = `(
+  const from = `(
     select ${lakeSelectList(columns, 't')}, p.part_number
     from ${quoteName(table)} t
     join part p on ${by.map((name) => `t.${name} is not distinct from p.${name}`).join(' and ')}
   )`;
   const folders = new Map(odd.map(({ part_number, folder }) => [Number(part_number), folder]));
-  await splitRows(database, { ...set, folders }, rows, 0, Number(count!.n));
+  await splitRows(database, { ...set, folders }, { from }, 0, Number(count!.n));
 }
 
 /** DuckDB's name for a value's folder. @param column quoted */
@@ -105,48 +106,63 @@ interface SplitSet extends SetToWrite {
   folders: ReadonlyMap<number, string>;
 }
 
-/** Writes the partitions `from` to `to` (exclusive), whose rows are `rows`: at once where they are few. */
+/** What `from` selects of, with its parameters. */
+interface Rows {
+  from: string;
+  params?: SqlParams;
+}
+
+/** Writes the partitions `low` to `high` (exclusive), whose rows are these: at once where they are few. */
 async function splitRows(
   database: Database,
   set: SplitSet,
-  rows: string,
-  from: number,
-  to: number,
+  { from, params }: Rows,
+  low: number,
+  high: number,
 ): Promise<void> {
   const names = set.columns.map(({ name }) => quoteName(name)).join(', ');
-  if (to - from <= partitionsAtOnce) {
-    const odd = [...set.folders].filter(([part]) => part >= from && part < to);
+  if (high - low <= partitionsAtOnce) {
+    const odd = [...set.folders].filter(([part]) => part >= low && part < high);
     const format = 'format parquet, compression zstd, compression_level 1, row_group_size 20480';
     for (const [part, folder] of odd) {
       const file = join(set.draft, folder, `${set.id}-0.parquet`);
       await mkdir(dirname(file), { recursive: true });
       await database.run(
-        `copy (select ${names} from ${rows} where part_number = ${part}) to ${quoteText(file)} (${format})`,
+        `copy (select ${names} from ${from} where part_number = ${part}) to ${quoteText(file)} (${format})`,
+        params,
       );
     }
-    if (odd.length === to - from) return;
+    if (odd.length === high - low) return;
     const others =
       odd.length === 0 ? '' : `where part_number not in (${odd.map(([part]) => part).join(', ')})`;
     await database.run(
-      `copy (select ${names} from ${rows} ${others}) to ${quoteText(set.draft)} (
+      `copy (select ${names} from ${from} ${others}) to ${quoteText(set.draft)} (
         ${format}, overwrite_or_ignore true, filename_pattern '${set.id}-{i}',
         partition_by (${set.layout.partitionBy.map(quoteName).join(', ')}), write_partition_columns true
       )`,
+      params,
     );
     return;
   }
-  const width = Math.ceil((to - from) / partitionsAtOnce);
-  const dir = join(set.partitionsDir, `${from}-${to}`);
+  const width = Math.ceil((high - low) / partitionsAtOnce);
+  const dir = join(set.partitionsDir, `${low}-${high}`);
   await mkdir(dir, { recursive: true });
   await database.run(
-    `copy (select ${names}, part_number, (part_number - ${from}) // ${width} as part_bucket from ${rows})
+    `copy (select ${names}, part_number, (part_number - ${low}) // ${width} as part_bucket from ${from})
     to ${quoteText(dir)} (format parquet, partition_by (part_bucket), row_group_size 4096)`,
+    params,
   );
-  for (let low = from; low < to; low += width) {
-    const bucket = join(dir, `part_bucket=${(low - from) / width}`);
-    const files = (await readdir(bucket)).map((file) => quoteText(escapeGlob(join(bucket, file))));
-    const rows = `read_parquet([${files.join(', ')}], hive_partitioning = false)`;
-    await splitRows(database, set, rows, low, Math.min(low + width, to));
+  const bucketRows = 'read_parquet($files, hive_partitioning = false)';
+  for (let first = low; first < high; first += width) {
+    const bucket = join(dir, `part_bucket=${(first - low) / width}`);
+    const files = (await readdir(bucket)).map((file) => join(bucket, file));
+    await splitRows(
+      database,
+      set,
+      { from: bucketRows, params: { files } },
+      first,
+      Math.min(first + width, high),
+    );
     await rm(bucket, { recursive: true });
   }
 }
@@ -154,7 +170,7 @@ async function splitRows(
 /**
  * Reads back what was written and compares it with the table: rows and the exact sum of every u64 column.
  * @param paths of the files, relative to the draft
- * @returns rows by file, paths relative to the draft
+ * @returns the rows of each file
  * @throws Error when they differ: the set must not be published
  */
 export async function verifyFiles(
@@ -162,19 +178,13 @@ export async function verifyFiles(
   draft: string,
   paths: readonly string[],
   facts: TableFacts,
-): Promise<Map<string, number>> {
+): Promise<number[]> {
   const files = paths.map((path) => join(draft, path));
-  const metadata = await database.rows<{ file_name: string; num_rows: bigint }>(
-    'select file_name, num_rows from parquet_file_metadata($files)',
-    { files },
-  );
-  const rowsByPath = new Map(
-    metadata.map(({ file_name, num_rows }) => [file_name.slice(draft.length + 1), Number(num_rows)]),
-  );
-  const rows = [...rowsByPath.values()].reduce((sum, count) => sum + count, 0);
+  const counts = await countRows(database, files);
+  const rows = counts.reduce((sum, count) => sum + count, 0);
   if (rows !== facts.rows) throw new Error(`the Parquet files have ${rows} rows, the table ${facts.rows}`);
   if (rows > 0) await verifySums(database, files, facts.sums);
-  return rowsByPath;
+  return counts;
 }
 
 async function verifySums(

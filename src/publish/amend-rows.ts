@@ -3,7 +3,7 @@ import { type Database, listColumns } from '../warehouse/database.ts';
 import { retryWithMoreMemory } from '../warehouse/memory.ts';
 import { type Group, listGroups, stagedHash } from '../warehouse/row-groups.ts';
 import type { TableSpec } from '../warehouse/table-spec.ts';
-import { countRows, takeSlice } from './slices.ts';
+import { measureStaged, takeSlice } from './slices.ts';
 
 /** Memory to plan for a row that is updated in place, bytes: its old and its new values. */
 const bytesPerRow = 5600;
@@ -23,7 +23,7 @@ export async function amendRows(
   const groups = listGroups(spec, columns);
   const relations = spec.history ? [spec.name, `past.${spec.name}`] : [spec.name];
   let amended = 0;
-  for (let remaining = await countRows(database, files); remaining.length > 0; ) {
+  for (let remaining = await measureStaged(database, files); remaining.length > 0; ) {
     const slice = takeSlice(remaining, database.memoryBytes / bytesPerRow).map(({ file }) => file);
     remaining = remaining.slice(slice.length);
     for (const relation of relations)

@@ -5,7 +5,7 @@ import { type Database, listColumns } from '../warehouse/database.ts';
 import { retryWithMoreMemory } from '../warehouse/memory.ts';
 import { type Group, listGroups, stagedHash } from '../warehouse/row-groups.ts';
 import { readTableSpecs, type TableSpec } from '../warehouse/table-spec.ts';
-import { countRows, namesOf, takeSlice } from './slices.ts';
+import { measureStaged, namesOf, takeSlice } from './slices.ts';
 
 /** Memory to plan for a row that is compared, bytes: its hashes and slots, and the hash of its key. */
 const bytesPerRow = 160;
@@ -119,7 +119,7 @@ async function compareRows(
     )`,
   );
   const sql = compareSql(spec, groups);
-  for (let remaining = await countRows(database, files); remaining.length > 0; ) {
+  for (let remaining = await measureStaged(database, files); remaining.length > 0; ) {
     const slice = takeSlice(remaining, database.memoryBytes / bytesPerRow);
     await retryWithMoreMemory(database, () => database.run(sql, { files: namesOf(slice) }));
     remaining = remaining.slice(slice.length);

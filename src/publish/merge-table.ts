@@ -3,7 +3,7 @@ import { type Database, listColumns } from '../warehouse/database.ts';
 import { bytesPerLocation, bytesPerRow, bytesPerSlice, retryWithMoreMemory } from '../warehouse/memory.ts';
 import type { TableSpec } from '../warehouse/table-spec.ts';
 import { type MergeSql, mergeSql } from './merge-sql.ts';
-import { countRows, namesOf, type StagedFile, sumRows, takeSlice } from './slices.ts';
+import { measureStaged, namesOf, type StagedFile, sumRows, takeSlice } from './slices.ts';
 
 export type { MergeCounts };
 
@@ -32,7 +32,7 @@ export async function mergeTable(
   if (sql.texts !== null) await database.run(sql.texts.begin);
   // An estimate until the first verdict says what becomes of the rows.
   let bytes = bytesPerRow.seen;
-  for (let remaining = await countRows(database, files); remaining.length > 0; ) {
+  for (let remaining = await measureStaged(database, files); remaining.length > 0; ) {
     const maxRows = roomBytes / bytes;
     const slice = takeSlice(await locations.locate(remaining, maxRows), maxRows);
     const files = namesOf(slice);

@@ -1,4 +1,5 @@
 import type { Database } from '../warehouse/database.ts';
+import { countRows } from '../warehouse/parquet-rows.ts';
 
 /** A staging file with the number of its rows. */
 export interface StagedFile {
@@ -6,15 +7,10 @@ export interface StagedFile {
   rows: number;
 }
 
-/** Counts the rows of staging files, in the order given. */
-export async function countRows(database: Database, files: readonly string[]): Promise<StagedFile[]> {
-  if (files.length === 0) return [];
-  const sizes = await database.rows<{ file_name: string; num_rows: bigint }>(
-    'select file_name, num_rows from parquet_file_metadata($files)',
-    { files },
-  );
-  const rowsOf = new Map(sizes.map(({ file_name, num_rows }) => [file_name, Number(num_rows)]));
-  return files.map((file) => ({ file, rows: rowsOf.get(file) ?? 0 }));
+/** Staging files with their rows, in the order given. */
+export async function measureStaged(database: Database, files: readonly string[]): Promise<StagedFile[]> {
+  const rows = await countRows(database, files);
+  return files.map((file, n) => ({ file, rows: rows[n]! }));
 }
 
 /** The first files that together have at most `maxRows` rows; at least one. */

@@ -1,6 +1,6 @@
 import { createReadStream, createWriteStream } from 'node:fs';
 import { readdir, rename, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import { listArchived } from '../archive/archive-files.ts';
@@ -166,7 +166,7 @@ export async function listLeftovers(folder: DataFolder, now: number): Promise<Le
     ...(await listOrphans(folder.archive)),
     ...(await listNames(folder.staging, (name) => !landed.has(name))),
     ...(await listNames(folder.temp, () => true)),
-    ...(await listNames(folder.root, (name) => join(folder.root, name) === folder.replay)),
+    ...(await listNames(folder.root, (name) => name === basename(folder.replay))),
     ...(await listDrafts(folder.incoming, now)),
   ];
   return Promise.all(paths.map(async (path) => ({ path, bytes: await sizeOf(path) })));

@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
-import { parse } from 'node:path';
+import { isAbsolute, parse } from 'node:path';
 import type { DuckDBConnection, DuckDBInstance, DuckDBType, DuckDBValue } from '@duckdb/node-api';
 import { parseMemory } from '../config/config-schema.ts';
 import { asDiskError } from '../errors.ts';
-import { escapeGlob, quoteName, quoteText } from '../sql-text.ts';
+import { quoteName, quoteText } from '../sql-text.ts';
 import { duckdb } from './duckdb.ts';
 
 const { DuckDBTypeId, LIST, listValue, StatementType, VARCHAR } = duckdb;
@@ -48,8 +48,8 @@ export interface Database {
   readonly memoryBytes: number;
   /**
    * Runs one statement, or, without parameters, several in order. A parameter that a reader gets, as in
-   * `read_parquet($files)`, holds paths, which are taken literally: `[`, `*` and `?` in them are no patterns. So it is in the
-   * methods below.
+   * `read_parquet($files)`, holds absolute paths, which are taken literally: `[`, `*` and `?` in them are no patterns. So it is
+   * in the methods below.
    */
   run(sql: string, params?: SqlParams): Promise<void>;
   /** Runs one statement that changes rows. @returns how many it changed */
@@ -269,14 +269,25 @@ async function afterwards<T>(work: () => Promise<T>, restore: () => Promise<void
   return result;
 }
 
-/** The parameter that one of DuckDB's readers gets: it holds paths. */
+/** The parameter that one of DuckDB's readers gets: it holds paths. A test refuses readers that get anything else. */
 const readParam = /\b(?:read_\w+|parquet_\w+|glob)\(\s*\$(\w+)/g;
+
+/**
+ * A path as DuckDB's readers must get it: they take `[`, `*` and `?` for patterns. A path with a backslash cannot be a
+ * pattern, because DuckDB takes the backslash for a separator: it stays as it is, and DuckDB takes it literally.
+ * @throws Error for a relative path: DuckDB gives the files of a relative pattern other names (`./a`), so that what it says
+ *   of a file would be looked up in vain
+ */
+function readerPath(path: string): string {
+  if (!isAbsolute(path)) throw new Error(`DuckDB was to read ${path}, which is not an absolute path`);
+  return path.includes('\\') ? path : path.replaceAll(/[[*?]/g, '[$&]');
+}
 
 function bind(sql: string, params: SqlParams | undefined): Record<string, DuckDBValue> | undefined {
   if (params === undefined) return undefined;
   const paths = new Set([...sql.matchAll(readParam)].map(([, name]) => name));
   const bound = Object.entries(params).map(([name, value]) => {
-    const literal = (text: string) => (paths.has(name) ? escapeGlob(text) : text);
+    const literal = (text: string) => (paths.has(name) ? readerPath(text) : text);
     if (typeof value === 'string') return [name, literal(value)];
     return [name, Array.isArray(value) ? listValue(value.map(literal)) : value];
   });

@@ -1,8 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { dataFolder, makeDataFolder } from '../../src/data-folder.ts';
+import { dataFolder, refuseOddPath } from '../../src/data-folder.ts';
 import { UsageError } from '../../src/errors.ts';
 
 test('a data folder below a current folder that was removed is refused, and looked for no longer', async () => {
@@ -12,5 +12,14 @@ test('a data folder below a current folder that was removed is refused, and look
   // Of a path of two folders, Node's mkdirSync looks for a parent without end.
   onTestFinished(() => process.chdir(before));
   await rm(gone, { recursive: true });
-  await expect(makeDataFolder(dataFolder(join('data', 'night')))).rejects.toThrow(UsageError);
+  expect(() => dataFolder(join('data', 'night'))).toThrow(UsageError);
+});
+
+test('a data folder below a current folder whose name DuckDB cannot open is refused', async () => {
+  const before = process.cwd();
+  const odd = join(await mkdtemp(join(tmpdir(), 'odd-')), 'a?b');
+  await mkdir(odd);
+  process.chdir(odd);
+  onTestFinished(() => process.chdir(before));
+  expect(() => refuseOddPath('data', '--data-dir')).toThrow(UsageError);
 });

@@ -23,7 +23,7 @@ test('export writes what changed and says where', async () => {
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const lines = stdout.trimEnd().split('\n');
   expect(lines[0]).toMatch(/^table +rows +size +files +path$/);
-  expect(lines[2]).toMatch(/^assets +4 +\d+(\.\d)? kB +1 +data\/lake\/assets\/\d{8}T\d{9}Z$/);
+  expect(lines[2]).toMatch(/^assets +4 +\d+(\.\d)? kB +1 +\/.*\/data\/lake\/assets\/\d{8}T\d{9}Z$/);
   await folder.change('update token_accounts set amount = 7');
   const again = await exportCli('assets', 'token_accounts', '--json');
   const results = JSON.parse(again.stdout) as ExportResult[];

@@ -209,7 +209,7 @@ test("in a folder's first run there is nothing to publish yet: sql says to wait"
     code: 2,
     stdout: '',
     stderr:
-      `ledgerlake: there is no snapshot at data/warehouse.duckdb yet: run ${run} is at work\n` +
+      `ledgerlake: there is no snapshot at ${join(data, 'warehouse.duckdb')} yet: run ${run} is at work\n` +
       '  It is there when that run ends; `ledgerlake status` shows how far it is.\n',
   });
   // Killed, it left what a publish can use.
