@@ -1,12 +1,12 @@
 -- The start of every shape: the records of one segment, each with its page.
 -- grain: one row a record of the segment, refused ones included
--- $pages, $records: the segment's two files, or those of several segments; $longest_page_line, $largest: bytes of the longest line that may come in each
+-- $pages, $records: the segment's two files, or those of several segments; $largest: bytes of the longest line that may come in $records
 -- $parts: in how many parts 2,048 lines are taken apart, since every function on JSON holds the text of as many
 -- The structure that the record is read in: the members that the table's columns name where its header says
 -- `-- forms: yes`, else JSON.
 -- record is what was read, NULL when `refusal` says why DuckDB cannot read it, and `raw` is then its text; line is the
--- whole line, with the record's own text. form: what `form` knows of its keys; NULL in lines of older folders, and
--- where forms are too many. digest: what tells the record's text (src/landing/record-digests.ts); NULL as form is.
+-- whole line, with the record's own text. form: what `form` knows of its keys; NULL in repaired lines, and where
+-- forms are too many. digest: what tells the record's text (src/landing/record-digests.ts).
 with page as (
   select
     task,
@@ -34,7 +34,7 @@ with page as (
     format = 'newline_delimited',
     filename = true,
     records = true,
-    maximum_object_size = $longest_page_line,
+    maximum_object_size = 8388608,
     columns = {
       kind: 'VARCHAR',
       task: 'VARCHAR',

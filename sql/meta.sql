@@ -2,7 +2,7 @@
 create schema if not exists meta;
 
 create table if not exists meta.schema_version (version integer not null, hashed_by varchar);
-comment on table meta.schema_version is 'Version of the tables; a folder that a newer ledgerlake made is refused.';
+comment on table meta.schema_version is 'Version of the tables; a folder of another version is refused.';
 comment on column meta.schema_version.version is 'The version.';
 comment on column meta.schema_version.hashed_by is 'Version of DuckDB whose hash() made the record hashes; another one makes them again.';
 

@@ -10,7 +10,6 @@ with named as (
     union all
     select digest, text_segment, text_number
     from new_text
-    where digest is not null
   )
   group by digest
 ),
@@ -20,7 +19,7 @@ record as (
     unnest(range(records)) as n,
     unnest(digest_list(digests)) as digest
   from page
-  where kind = 'page' and digests is not null
+  where kind = 'page'
 ),
 text_names as (
   select

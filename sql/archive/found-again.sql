@@ -10,16 +10,8 @@ with lost as (
   anti join found_text using (text_segment, text_number)
 ),
 text as (
-  -- Files of older versions have no digests.
-  select
-    null::bigint as text_segment,
-    null::integer as text_number,
-    null::uuid as digest,
-    null::varchar as filename
-  where false
-  union all by name
-  select * exclude (line)
-  from read_parquet($files, filename = true, union_by_name = true)
+  select text_segment, text_number, digest, filename
+  from read_parquet($files, filename = true)
 ),
 stored as (
   select digest, min({'segment': text_segment, 'number': text_number, 'filename': filename}) as text

@@ -3,16 +3,8 @@
 -- $files: all of the archive's. Table `restored_text`: sql/archive/restored-texts.sql
 create or replace temp table found_text as
 with text as (
-  -- Files of older versions name no texts.
-  select
-    null::bigint as text_segment,
-    null::integer as text_number,
-    null::uuid as digest,
-    null::varchar as filename
-  where false
-  union all by name
-  select * exclude (line)
-  from read_parquet($files, filename = true, union_by_name = true)
+  select text_segment, text_number, digest, filename
+  from read_parquet($files, filename = true)
 )
 -- A kill while texts were moved may have left one in two files.
 select

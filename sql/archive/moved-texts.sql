@@ -3,5 +3,5 @@
 -- $files: the record files
 -- Table `needed_name`: sql/archive/needed-names.sql
 select task, crawl, page, n, digest, text_segment, text_number, line
-from read_parquet($files, union_by_name = true)
+from read_parquet($files)
 semi join needed_name using (text_segment, text_number)

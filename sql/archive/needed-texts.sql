@@ -2,19 +2,11 @@
 -- grain: one row a record file
 -- $files: record files whose own page lines have left the archive, or leave it
 -- Table `needed_name`: sql/archive/needed-names.sql
--- Files of older versions name no texts.
-with text as (
-  select null::bigint as text_segment, null::integer as text_number, null::varchar as filename
-  where false
-  union all by name
-  select * exclude (line)
-  from read_parquet($files, filename = true, union_by_name = true)
-)
 select
   regexp_extract(t.filename, '(\d+)\.parquet$', 1)::bigint as segment,
   count(*) as texts,
   count(*) filter (where n.text_number is not null) as needed
-from text as t
+from read_parquet($files, filename = true) as t
 left join needed_name as n using (text_segment, text_number)
 group by segment
 order by segment

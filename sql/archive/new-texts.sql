@@ -10,13 +10,7 @@ with record as (
     crawl,
     page,
     unnest(range(records)) as n,
-    unnest(
-      if(
-        digests is null,
-        list_transform(range(records), n -> null::uuid),
-        digest_list(digests)
-      )
-    ) as digest
+    unnest(digest_list(digests)) as digest
   from page
   where kind = 'page' and records > 0
 ),
@@ -26,16 +20,12 @@ new_record as (
   anti join known_digest using (digest)
 ),
 told_once as (
-  from new_record
-  where digest is null
-  union all
   select unnest(first), digest
   from (
     select
       digest,
       min({'line_number': line_number, 'task': task, 'crawl': crawl, 'page': page, 'n': n}) as first
     from new_record
-    where digest is not null
     group by digest
   )
 )

@@ -1,8 +1,8 @@
 -- As archived-pages.sql, of segments that are still in the landing log.
 -- grain: one row a page
--- $pages: page files; $pattern: regular expression; $longest_page_line: bytes of the longest line that may come
+-- $pages: page files; $pattern: regular expression
 select
   regexp_extract(filename, '(\d+)\.pages\.ndjson$', 1)::bigint as segment,
   json::varchar as line
-from read_ndjson_objects($pages, filename = true, maximum_object_size = $longest_page_line)
+from read_ndjson_objects($pages, filename = true, maximum_object_size = 8388608)
 where starts_with(json::varchar, '{"kind":"page"') and regexp_matches(json::varchar, $pattern)

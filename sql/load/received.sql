@@ -1,6 +1,6 @@
 -- The records of a segment and their digests, by page.
 -- grain: `received_page` one row a page, `received` one row a record; its end_offset identifies a page
--- $pages: the segment's page file; $longest_page_line: bytes of the longest line that may come
+-- $pages: the segment's page file
 create or replace temp table received_page as
 select
   end_offset,
@@ -17,7 +17,7 @@ from read_json(
   $pages,
   format = 'newline_delimited',
   records = true,
-  maximum_object_size = $longest_page_line,
+  maximum_object_size = 8388608,
   columns = {
     kind: 'VARCHAR',
     end_offset: 'BIGINT',

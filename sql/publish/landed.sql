@@ -1,6 +1,6 @@
 -- Every line of the landing log's page files.
 -- grain: one row a page, frozen slice of ids, failure, crawl that somebody accepts, or part of the keys that are to be forgotten
--- $page_files: the page files of all whole segments; $longest_page_line: bytes of the longest line that may come
+-- $page_files: the page files of all whole segments
 create or replace temp table landed as
 select
   regexp_extract(filename, '(\d+)\.pages\.ndjson$', 1)::bigint as segment,
@@ -44,7 +44,7 @@ from read_json(
   format = 'newline_delimited',
   records = true,
   filename = true,
-  maximum_object_size = $longest_page_line,
+  maximum_object_size = 8388608,
   columns = {
     kind: 'VARCHAR',
     task: 'VARCHAR',

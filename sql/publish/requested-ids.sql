@@ -1,6 +1,6 @@
 -- The ids that the ready batches requested.
 -- grain: one row an id of a slice
--- $page_files: page files of the landing log; $longest_page_line: bytes of the longest line that may come
+-- $page_files: page files of the landing log
 -- A slice that was cut is frozen again with its first part, so its shortest list is the one that was requested; the other parts
 -- have numbers of their own.
 create or replace temp table requested_id as
@@ -14,7 +14,7 @@ with slice as (
     $page_files,
     format = 'newline_delimited',
     records = true,
-    maximum_object_size = $longest_page_line,
+    maximum_object_size = 8388608,
     columns = {kind: 'VARCHAR', task: 'VARCHAR', crawl: 'VARCHAR', page: 'BIGINT', ids: 'VARCHAR[]'}
   )
   semi join ready using (task, crawl)

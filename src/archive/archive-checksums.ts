@@ -51,7 +51,7 @@ export async function forgetChecksums(dir: string): Promise<void> {
 
 /**
  * Paths of the archive's files that differ from what was written.
- * @param options to read every byte, and every value of files of older versions, which have no checksum; null: compare only
+ * @param options to read every byte, and every value of files whose checksum is lost; null: compare only
  *   sizes and look at both ends
  */
 export async function listDamagedArchive(

@@ -4,7 +4,7 @@ import type { DataFolder } from '../data-folder.ts';
 import { DiskError } from '../errors.ts';
 import { pickRecords } from '../landing/pick-records.ts';
 import { describeSegment, listPages, verifyPageLines, verifySegment } from '../landing/reader.ts';
-import { longestPageLine, pageFile, recordFile, syncDirectory, syncFile } from '../landing/segment-files.ts';
+import { pageFile, recordFile, syncDirectory, syncFile } from '../landing/segment-files.ts';
 import { removeStaged } from '../load/staged-segments.ts';
 import { readSql } from '../sql-text.ts';
 import type { Database, SqlParams } from '../warehouse/database.ts';
@@ -66,10 +66,9 @@ async function makeKnownDigests(
   const texts = await listTexts(archive, waiting);
   if (texts.length === 0) return;
   const pages = segments.map((segment) => pageFile(landing, segment));
-  const longest_page_line = await longestPageLine(pages);
   try {
     await retryWithMoreMemory(database, () =>
-      database.run(readSql('archive/known-digests.sql'), { pages, longest_page_line, files: texts }),
+      database.run(readSql('archive/known-digests.sql'), { pages, files: texts }),
     );
   } catch (error) {
     if (error instanceof DiskError || !isArchiveDamage(error)) throw error;
@@ -87,9 +86,8 @@ async function writeSegment(database: Database, folder: DataFolder, segment: num
   await verifyPageLines(landing, segment);
   const { longest } = await describeSegment(landing, segment);
   const pages = pageFile(landing, segment);
-  const longest_page_line = await longestPageLine([pages]);
   await retryWithMoreMemory(database, async () => {
-    await database.run(readSql('archive/pages.sql'), { pages, longest_page_line, segment });
+    await database.run(readSql('archive/pages.sql'), { pages });
     await database.run(readSql('archive/new-texts.sql'), { segment });
   });
   // A file left by a kill may have other records than those that are new now.
@@ -106,9 +104,7 @@ async function writeSegment(database: Database, folder: DataFolder, segment: num
   }
   await writeArchive(database, archivedPages(archive, segment), readSql('archive/archived-pages.sql'), {});
   await syncDirectory(archive);
-  await database.run(
-    'insert into known_digest select digest, text_segment, text_number from new_text where digest is not null',
-  );
+  await database.run('insert into known_digest select digest, text_segment, text_number from new_text');
 }
 
 /** Up to this share of new records they are copied out first; above it, DuckDB reads the whole record file. */

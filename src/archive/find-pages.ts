@@ -1,6 +1,6 @@
 import type { DataFolder } from '../data-folder.ts';
 import type { PageLine } from '../landing/page-line.ts';
-import { listSegments, longestPageLine, pageFile } from '../landing/segment-files.ts';
+import { listSegments, pageFile } from '../landing/segment-files.ts';
 import { readSql } from '../sql-text.ts';
 import type { Database } from '../warehouse/database.ts';
 import { archivedPages, listArchived } from './archive-files.ts';
@@ -71,11 +71,9 @@ async function readLanded(
 ): Promise<KeptPage[]> {
   if (segments.length === 0) return [];
   const pages = segments.map((segment) => pageFile(landing, segment));
-  const longest_page_line = await longestPageLine(pages);
   const rows = await database.rows<FoundLine>(readSql('explain/landed-pages.sql'), {
     pages,
     pattern,
-    longest_page_line,
   });
   return rows.map((row) => readLine(row, 'landing'));
 }

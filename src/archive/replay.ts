@@ -1,7 +1,7 @@
 import { copyFile, link, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
-import { listSegments, longestPageLine, pageFile, recordFile } from '../landing/segment-files.ts';
+import { listSegments, pageFile, recordFile } from '../landing/segment-files.ts';
 import { createLoader } from '../load/load.ts';
 import { readSql } from '../sql-text.ts';
 import { type Database, type DatabaseOptions, openDatabase } from '../warehouse/database.ts';
@@ -53,10 +53,10 @@ export async function planBatches(database: Database, folder: DataFolder): Promi
       `insert into segment_line
       select distinct regexp_extract(filename, '(\\d+)\\.pages\\.ndjson$', 1)::bigint, task, crawl, run
       from read_json(
-        $files, format = 'newline_delimited', filename = true, maximum_object_size = $longest_page_line,
+        $files, format = 'newline_delimited', filename = true, maximum_object_size = 8388608,
         columns = {task: 'VARCHAR', crawl: 'VARCHAR', run: 'VARCHAR'}
       ) where task is not null`,
-      { files: pageFiles, longest_page_line: await longestPageLine(pageFiles) },
+      { files: pageFiles },
     );
   const rows = await database.rows<{ first: bigint; last: bigint }>(readSql('archive/spans.sql'));
   const spans = rows.map(({ first, last }) => ({ first: Number(first), last: Number(last) }));

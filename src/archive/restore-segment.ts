@@ -1,4 +1,4 @@
-import { access, chmod, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { DiskError } from '../errors.ts';
 import type { LandingLine } from '../landing/page-line.ts';
@@ -10,7 +10,7 @@ import { sealedLine } from '../landing/writer.ts';
 import { readSql } from '../sql-text.ts';
 import type { Database } from '../warehouse/database.ts';
 import { retryWithMoreMemory } from '../warehouse/memory.ts';
-import { archivedPages, archivedRecords, isArchiveDamage, listTexts } from './archive-files.ts';
+import { archivedPages, isArchiveDamage, listTexts } from './archive-files.ts';
 import { listLostTexts } from './lost-texts.ts';
 import type { NeededRecords } from './needed-records.ts';
 
@@ -46,7 +46,7 @@ export async function restoreSegment(
         )`,
         { file: needed.file, segment },
       );
-    await writeRecords(database, archive, `${records}.tmp`);
+    await writeRecords(database, `${records}.tmp`);
     if (isThinned) await writeThinned(database, `${records}.tmp`, `${pages}.tmp`);
     else await writeLines(database, 'select line from restored_page order by line_number', `${pages}.tmp`);
     await rename(`${records}.tmp`, records);
@@ -64,12 +64,10 @@ export async function restoreSegment(
   }
 }
 
-/** Writes the page lines of a thinned segment: it has the records in `restored_text`, and those of pages without digests. */
+/** Writes the page lines of a thinned segment: it has the records in `restored_text`. */
 async function writeThinned(database: Database, records: string, file: string): Promise<void> {
   const counts = await database.rows<{ end_offset: bigint; n: bigint }>(
-    `select end_offset, count(*) as n from restored_text group by end_offset
-    union all
-    select end_offset, records as n from restored_page where kept_segment is not null`,
+    'select end_offset, count(*) as n from restored_text group by end_offset',
   );
   const lines = await database.rows<{ line: string }>('select line from restored_page order by line_number');
   const text = await thinPageLines(
@@ -109,21 +107,13 @@ async function thinPageLines(
 }
 
 /** Writes the record lines, from every archived file that has some of them; an empty file if there are none. */
-async function writeRecords(database: Database, archive: string, file: string): Promise<void> {
-  const kept = await database.rows<{ segment: bigint }>(
-    'select distinct kept_segment as segment from restored_page where kept_segment is not null',
-  );
-  const files = new Set(kept.map(({ segment }) => archivedRecords(archive, Number(segment))));
+async function writeRecords(database: Database, file: string): Promise<void> {
   const found = await database.rows<{ filename: string }>(
     'select distinct filename from found_text semi join restored_text using (text_segment, text_number)',
   );
-  for (const { filename } of found) files.add(filename);
-  for (const name of files)
-    await access(name).catch(() => {
-      throw new Error(`${name}, which keeps some of its records, is missing`);
-    });
-  if (files.size === 0) return writeFile(file, '', { mode: 0o600 });
-  await writeLines(database, readSql('archive/restored-records.sql'), file, [...files]);
+  if (found.length === 0) return writeFile(file, '', { mode: 0o600 });
+  const files = found.map(({ filename }) => filename);
+  await writeLines(database, readSql('archive/restored-records.sql'), file, files);
 }
 
 /** Makes `found_text` for the texts of `restored_text`, and puts their digests back in the page lines. */

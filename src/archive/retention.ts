@@ -17,33 +17,12 @@ import { removeLostTexts } from './lost-texts.ts';
 import { planBatches } from './replay.ts';
 import { planSweep, type Sweep, sweepTexts, sweptBytes } from './sweep-texts.ts';
 
-/** A segment of an older version with pages whose records are in the record file of segment `kept`. */
-export interface Reference {
-  segment: number;
-  kept: number;
-}
-
-/**
- * Segments whose page lines may be removed: whole batches, so that no crawl keeps only a part of its pages. Texts stay as long
- * as a page needs them (sweep-texts.ts), but pages of older versions need whole segments. Pure.
- * @param mayGo whether a segment is old enough, archived and in the snapshot
- */
+/** Segments whose page lines may be removed: whole batches, so that no crawl keeps only a part of its pages. Pure. */
 export function chooseExpired(
   batches: readonly (readonly number[])[],
-  references: readonly Reference[],
   mayGo: (segment: number) => boolean,
 ): number[] {
-  const batchOf = new Map(batches.flatMap((batch) => batch.map((segment) => [segment, batch] as const)));
-  const needs = new Map<number, number[]>();
-  for (const { segment, kept } of references) needs.set(segment, [...(needs.get(segment) ?? []), kept]);
-  const stay = new Set<number>();
-  const todo = batches.filter((batch) => !batch.every(mayGo)).flat();
-  for (let segment = todo.pop(); segment !== undefined; segment = todo.pop()) {
-    if (stay.has(segment)) continue;
-    stay.add(segment);
-    todo.push(...(batchOf.get(segment) ?? []), ...(needs.get(segment) ?? []));
-  }
-  return batches.flat().filter((segment) => !stay.has(segment));
+  return batches.filter((batch) => batch.every(mayGo)).flat();
 }
 
 /** The part of the archive to remove. */
@@ -70,34 +49,12 @@ export async function listExpired(
   if (old.size === 0 && !holdsOldTexts) return { segments: [], sweep: null };
   const database = await openDatabase(':memory:', options);
   try {
-    const segments = old.size === 0 ? [] : await chooseSegments(database, folder, archived, old);
+    const batches = old.size === 0 ? [] : await planBatches(database, folder);
+    const segments = chooseExpired(batches, (segment) => old.has(segment));
     return { segments, sweep: await planSweep(database, folder.archive, segments) };
   } finally {
     database.close();
   }
-}
-
-async function chooseSegments(
-  database: Database,
-  folder: DataFolder,
-  archived: readonly number[],
-  old: ReadonlySet<number>,
-): Promise<number[]> {
-  const references = await readReferences(database, folder, archived);
-  return chooseExpired(await planBatches(database, folder), references, (segment) => old.has(segment));
-}
-
-async function readReferences(
-  database: Database,
-  { archive }: DataFolder,
-  archived: readonly number[],
-): Promise<Reference[]> {
-  const rows = await database.rows<{ segment: bigint; kept: bigint }>(
-    `select distinct regexp_extract(filename, '(\\d+)\\.pages\\.parquet$', 1)::bigint as segment, kept_segment as kept
-    from read_parquet($files, filename = true) where kept_segment is not null`,
-    { files: archived.map((segment) => archivedPages(archive, segment)) },
-  );
-  return rows.map(({ segment, kept }) => ({ segment: Number(segment), kept: Number(kept) }));
 }
 
 /** Bytes that removing them frees; estimated for texts from their average size. */

@@ -1,7 +1,7 @@
 import { ApiError, BrokenAnswer, TooBigAnswer } from '../api/api-errors.ts';
 import type { Task } from '../jobs/task.ts';
 import { OPEN_OBJECT } from '../landing/json-scanner.ts';
-import { maxEnvelopeBytes } from '../landing/page-line.ts';
+import { maxEnvelopeBytes, maxPageRecords } from '../landing/page-line.ts';
 import { type SplitPage, splitPage } from '../landing/split.ts';
 import type { Operation } from '../operations/operation.ts';
 import { type CrawlDeps, SlotAhead, type TaskStart } from './crawl-task.ts';
@@ -123,6 +123,10 @@ export function isNoData(error: unknown): boolean {
 function splitAnswer(body: Buffer, operation: Operation): SplitPage {
   const page = splitPage(body, operation.records);
   refuseOtherForm(page, operation);
+  if (page.records.length > maxPageRecords)
+    throw new TooBigAnswer(
+      `the answer has ${page.records.length} records, at most ${maxPageRecords} are taken`,
+    );
   const envelopeBytes = Buffer.byteLength(JSON.stringify(page.envelopeText));
   if (envelopeBytes > maxEnvelopeBytes)
     throw new TooBigAnswer(

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseMemory } from '../config/config-schema.ts';
 import { refuseOddPath } from '../data-folder.ts';
 import { asDiskError, UsageError } from '../errors.ts';
-import { requireSchema } from '../warehouse/build.ts';
+import { checkVersion } from '../warehouse/build.ts';
 import { type Database, openDatabase } from '../warehouse/database.ts';
 import { limitBeside, memoryLimits, retryWithMoreMemory } from '../warehouse/memory.ts';
 import { describeModel } from '../warehouse/model.ts';
@@ -93,7 +93,7 @@ export async function exportTables(options: ExportOptions): Promise<ExportResult
     ...{ threads, tempDir, readOnly: true, signal },
   });
   try {
-    await requireSchema(database);
+    await checkVersion(database);
     const lakeTables = await readLakeTables(database, await namedViews(database, options));
     const tables = chooseTables([...lakeTables.keys()], options);
     await openLake(options.lake);

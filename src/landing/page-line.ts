@@ -78,10 +78,10 @@ export interface PageLine {
   begins_walk?: boolean;
   /** Forms (`LandingRecord.form`) that no page of the segment before this one has, with their numbers in the segment. */
   forms?: readonly { form: number; like: string }[];
-  /** The number of each record's form, null for a record without one. Lines of older versions lack it. */
+  /** The number of each record's form, null for a record without one; absent in a repaired line. */
   form_of?: readonly (number | null)[];
-  /** The records' digests (record-digests.ts), 16 bytes each, in base64; absent on a page of too many records. */
-  digests?: string;
+  /** The records' digests (record-digests.ts), 16 bytes each, in base64. */
+  digests: string;
   /** Bytes of the record file up to and including this page. */
   end_offset: number;
   /** CRC-32 of this page's bytes in the record file. */
@@ -95,9 +95,13 @@ export interface PageLine {
 
 /**
  * Most bytes of an envelope in its line. Measured with DuckDB 1.5.5 at a memory_limit of 256MB: publishing and archiving
- * read page files of 20 MB with lines of any length up to 12 MB. The rest of a line is less than 4 MB.
+ * read page files of 20 MB with lines of any length up to 12 MB. The rest of a line is less than 4 MB, so that SQL reads
+ * page files with lines of at most 8 MiB.
  */
 export const maxEnvelopeBytes = 4_000_000;
+
+/** Most records of a page: the API sends a hundredth of them. Their digests take over 2 MB of its line. */
+export const maxPageRecords = 100_000;
 
 /** How a page cuts a group of adjacent records, such as a signature's transfers, which may span pages. */
 export interface PageGroup {

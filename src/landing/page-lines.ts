@@ -66,7 +66,7 @@ export function addLineChecksum(line: string): string {
 
 const closing = Buffer.from('}');
 
-/** False if a line does not match its checksum. Lines of older versions have none. */
+/** False if a line does not match its checksum. */
 export function isAsWritten(text: Buffer): boolean {
   const [member, sum] = /,"line_crc32":(\d{1,10})\}$/.exec(text.toString('latin1', text.length - 32)) ?? [];
   if (member === undefined) return true;

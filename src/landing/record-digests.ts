@@ -5,9 +5,6 @@ import type { PageLine } from './page-line.ts';
 /** Bytes of a digest: the first half of a SHA-256. */
 export const digestBytes = 16;
 
-/** A page with more records has no digests in its line, of which they would take over 2 MB (`maxEnvelopeBytes`). */
-const maxDigests = 100_000;
-
 /**
  * Shapes whose audits compare only keys with the request's parameters, so that a record means the same in every answer. The
  * digests of all other shapes include the parameters.
@@ -21,13 +18,11 @@ const scratch = Buffer.allocUnsafeSlow(scratchBytes);
 /**
  * The digests of a page's records, in order and in base64, by which a text is recognised that came before. A digest covers the
  * record's bytes, its key and refusal, and everything else that decides its row.
- * @returns null for a page of too many records
  */
 export function digestRecords(
   page: Pick<PageLine, 'shape' | 'carries' | 'params'>,
   records: readonly LandingRecord[],
-): string | null {
-  if (records.length > maxDigests) return null;
+): string {
   const question = aloneShapes.has(page.shape) ? null : page.params;
   const salt = Buffer.from(JSON.stringify([page.shape, [...page.carries].sort(), question]));
   const digests = Buffer.allocUnsafe(records.length * digestBytes);

@@ -29,9 +29,8 @@ export type SegmentForms = Map<string, number>;
  */
 const maxForms = 1000;
 const maxFormLength = 8192;
-/** Limits of one line, which must stay short (`maxEnvelopeBytes`): characters of all its forms, and records with form numbers. */
+/** Limits of one line, which must stay short (`maxEnvelopeBytes`): characters of all its forms. */
 const maxLineFormLength = 1 << 20;
-const maxNumbered = 100_000;
 
 /**
  * Renders a page for a segment in which its records begin at `offset`: the bytes of the records, and the page's line.
@@ -46,7 +45,6 @@ export function renderPage(
   allocate: (length: number) => Buffer = Buffer.allocUnsafeSlow,
 ): { block: Buffer; line: PageLine } {
   const block = renderRecords(page, records, allocate);
-  const digests = digestRecords(page, records);
   const line: PageLine = {
     kind: 'page',
     ...page,
@@ -56,7 +54,7 @@ export function renderPage(
     longest: records.reduce((most, record) => Math.max(most, record.length), 0),
     set_aside: records.filter((record) => record.refusal !== undefined).length,
     ...numberForms(records, segmentForms),
-    ...(digests === null ? {} : { digests }),
+    digests: digestRecords(page, records),
     end_offset: offset + block.length,
     crc32: crc32(block),
   };
@@ -67,7 +65,6 @@ function numberForms(
   records: readonly LandingRecord[],
   segmentForms: SegmentForms,
 ): Required<Pick<PageLine, 'forms' | 'form_of'>> {
-  if (records.length > maxNumbered) return { forms: [], form_of: [] };
   const forms: { form: number; like: string }[] = [];
   let lineFormLength = 0;
   const form_of = records.map(({ form: like }) => {

@@ -1,4 +1,4 @@
-import { access, type FileHandle, open, readdir, stat } from 'node:fs/promises';
+import { access, type FileHandle, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
@@ -80,32 +80,6 @@ export async function readChunks(path: string, work: (chunk: Buffer) => void): P
     await handle.close();
   }
 }
-
-/**
- * An upper bound for the bytes of a line in these page files, for a reader's buffer. Lines are written well below
- * `usualPageLine` (`maxEnvelopeBytes`); older versions wrote longer ones.
- */
-export async function longestPageLine(files: readonly string[]): Promise<number> {
-  let longest = usualPageLine;
-  for (const file of files) {
-    if ((await stat(file)).size <= usualPageLine) continue;
-    let length = 0;
-    await readChunks(file, (chunk) => {
-      for (let from = 0; from < chunk.length; ) {
-        const end = chunk.indexOf(0x0a, from);
-        length += (end === -1 ? chunk.length : end + 1) - from;
-        longest = Math.max(longest, length);
-        if (end === -1) return;
-        length = 0;
-        from = end + 1;
-      }
-    });
-  }
-  return longest;
-}
-
-/** DuckDB reads twice as much at once, and a JSON function holds that several times: a larger value costs memory. */
-const usualPageLine = 8 << 20;
 
 /** Whether a file or folder exists. */
 export function exists(path: string): Promise<boolean> {

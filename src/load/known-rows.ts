@@ -4,7 +4,6 @@ import type { DataFolder } from '../data-folder.ts';
 import { asDiskError } from '../errors.ts';
 import type { LandingRecord } from '../landing/landing-record.ts';
 import { type NewPage, renderLine, renderPage, type SegmentForms } from '../landing/render-page.ts';
-import { longestPageLine } from '../landing/segment-files.ts';
 import { quoteName, quoteText } from '../sql-text.ts';
 import { type Database, listColumns, openDatabase } from '../warehouse/database.ts';
 import { memoryLimits } from '../warehouse/memory.ts';
@@ -90,9 +89,8 @@ export function openKnownRows(folder: DataFolder): KnownRows {
     const sql = statements.get(shape) ?? (await knownRecordsSql(database, spec, shape));
     statements.set(shape, sql);
     const records = await writePages(files, questions);
-    const longest_page_line = await longestPageLine([files.pages]);
     await blamingMapping(sql.spec, shape, () =>
-      database.run(sql.received, { ...files, longest_page_line, ...readingOf(records) }),
+      database.run(sql.received, { ...files, ...readingOf(records) }),
     );
     const rows = await database.rows<{ task: string }>(sql.known(questions));
     return new Set(rows.map(({ task }) => task));

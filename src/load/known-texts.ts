@@ -37,7 +37,7 @@ export async function keepKnown(database: Database, segment: number): Promise<Kn
 export async function findKnownTexts(
   database: Database,
   { name, key }: TableSpec,
-  segment: { pages: string; longest_page_line: number },
+  segment: { pages: string },
 ): Promise<KnownTexts> {
   await database.run(readSql('load/received.sql'), segment);
   const sql = readSql('load/known.sql').replaceAll('{table}', name);

@@ -27,7 +27,7 @@ export async function createShapeMacros(database: Database): Promise<void> {
 
 /**
  * The query from a segment's two files ($pages, $records) to the rows of one table, with the hash of each group for publish to
- * compare. Its other parameters are $longest_page_line and those of `readingOf`. The database must have the table.
+ * compare. Its other parameters are those of `readingOf`. The database must have the table.
  */
 export async function shapeQuery(database: Database, spec: TableSpec, shape: string): Promise<string> {
   const hashes = stagedHashes(spec, await listColumns(database, spec.name)).join(', ');

@@ -3,7 +3,7 @@ import { rm, stat } from 'node:fs/promises';
 import type { DataFolder } from '../data-folder.ts';
 import { pickRecords } from '../landing/pick-records.ts';
 import { describeSegment, verifySegment } from '../landing/reader.ts';
-import { longestPageLine, pageFile, recordFile } from '../landing/segment-files.ts';
+import { pageFile, recordFile } from '../landing/segment-files.ts';
 import { type Database, listColumns, type SqlParams } from '../warehouse/database.ts';
 import { retryWithMoreMemory } from '../warehouse/memory.ts';
 import { readTableSpecs, type TableSpec } from '../warehouse/table-spec.ts';
@@ -13,9 +13,7 @@ import { readingOf, shapeQuery } from './shape-query.ts';
 export interface SegmentFiles {
   segment: number;
   shape: string;
-  /** The page file, and bytes of its longest line. */
   pages: string;
-  longest_page_line: number;
   /** The file of the records to read: their number, bytes in all, and bytes of the longest. */
   records: string;
   longest: number;
@@ -27,8 +25,7 @@ export async function describeFiles({ landing }: DataFolder, segment: number): P
   const [records, pages] = [recordFile(landing, segment), pageFile(landing, segment)];
   // `verifySegment` reports a missing file as damage.
   const bytes = (await stat(records).catch(() => null))?.size ?? 0;
-  const longest_page_line = await longestPageLine([pages]);
-  return { segment, pages, longest_page_line, records, bytes, ...(await describeSegment(landing, segment)) };
+  return { segment, pages, records, bytes, ...(await describeSegment(landing, segment)) };
 }
 
 export interface TableQuery {
@@ -95,7 +92,6 @@ export async function writeDeferred(database: Database, segments: readonly Defer
   const parameters = {
     pages: files.map(({ pages }) => pages),
     records: files.map(({ records }) => records),
-    longest_page_line: max((file) => file.longest_page_line),
     ...readingOf({
       longest: max((file) => file.longest),
       bytes: sum((file) => file.bytes),
@@ -126,8 +122,8 @@ export async function writeTyped(
   file: string,
   more = '',
 ): Promise<null> {
-  const { pages, longest_page_line, records } = files;
-  const parameters = { pages, longest_page_line, records, ...readingOf(files) };
+  const { pages, records } = files;
+  const parameters = { pages, records, ...readingOf(files) };
   await writeRows(database, `${sql}${more}`, parameters, file);
   return null;
 }
@@ -145,8 +141,7 @@ export async function writeUnknown(
   file: string,
   mayDefer: boolean,
 ): Promise<DeferredSegment | null> {
-  const { pages, longest_page_line } = files;
-  const { known, others } = await findKnownTexts(database, table.spec, { pages, longest_page_line });
+  const { known, others } = await findKnownTexts(database, table.spec, { pages: files.pages });
   if (known === 0) {
     await verifySegment(folder.landing, files.segment);
     return writeTyped(database, table, files, file);
@@ -171,10 +166,10 @@ export async function writeUnknown(
 /** Makes an empty table with the columns of staged rows; once, because reading the statement takes 80 ms. */
 async function makeEmptyTable(database: Database, table: TableQuery, files: SegmentFiles): Promise<string> {
   if (table.emptyTable !== undefined) return table.emptyTable;
-  const { pages, longest_page_line, records } = files;
+  const { pages, records } = files;
   const name = `no_${table.spec.name}`;
   await database.run(`create temp table ${name} as from (${table.sql}) limit 0`, {
-    ...{ pages, longest_page_line, records },
+    ...{ pages, records },
     ...readingOf(files),
   });
   table.emptyTable = name;

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
-import { listSegments, longestPageLine, pageFile } from '../landing/segment-files.ts';
+import { listSegments, pageFile } from '../landing/segment-files.ts';
 import { listStaged, type StagedSegment } from '../load/staged-segments.ts';
 import { readSql } from '../sql-text.ts';
 import { defaultThresholds, type Thresholds } from '../thresholds.ts';
@@ -49,9 +49,8 @@ export async function makeRequestedIds(database: Database, folder: DataFolder): 
 }
 
 /** The parameters of SQL that reads the page lines of the landing log. */
-async function pageLines(folder: DataFolder): Promise<{ page_files: string[]; longest_page_line: number }> {
-  const files = await listPageFiles(folder);
-  return { page_files: files, longest_page_line: await longestPageLine(files) };
+async function pageLines(folder: DataFolder): Promise<{ page_files: string[] }> {
+  return { page_files: await listPageFiles(folder) };
 }
 
 /** DuckDB reads neither an empty list of files nor `/dev/null`, so an empty log is an empty file. */

@@ -74,7 +74,7 @@ interface Step extends Record<string, string | boolean | bigint | null> {
 }
 
 /**
- * A run's look-ups come after its other crawls, because they are about rows that these missed. Page lines of older versions have no
+ * A run's look-ups come after its other crawls, because they are about rows that these missed. Pages received outside a run have no
  * wave. Without a ready crawl there is one step: for append-only tables, and for the state of open crawls.
  */
 async function listSteps(database: Database): Promise<readonly Step[]> {

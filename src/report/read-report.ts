@@ -7,7 +7,7 @@ import { billingPeriodStart } from '../run/budget.ts';
 import { type RunSummary, readRuns } from '../run/read-runs.ts';
 import { readSql } from '../sql-text.ts';
 import { type JobFiles, readStatus, type Status } from '../status/read-status.ts';
-import { requireSchema } from '../warehouse/build.ts';
+import { checkVersion } from '../warehouse/build.ts';
 import { type Database, openDatabase } from '../warehouse/database.ts';
 import { readTableSpecs } from '../warehouse/table-spec.ts';
 import { type Examples, readExamples } from './read-examples.ts';
@@ -174,7 +174,7 @@ async function readSnapshot(
   const rows = <T>(file: string, params?: Record<string, string | number>) =>
     database.rows<T>(readSql(`report/${file}.sql`), params);
   try {
-    await requireSchema(database);
+    await checkVersion(database);
     await database.run(readSql('status/target-status.sql'));
     await database.run(readSql('status/former.sql'), { jobs: [], targets: [] });
     const examples: Examples[] = [];

@@ -13,7 +13,7 @@ export function renderRunsPage(runs: readonly RunSummary[]): string {
     html`<div class="charts">${drawCharts(inOrder)}</div>`,
     renderTable(runs),
     renderProblems(runs),
-    html`<p class="muted">Made by <code>ledgerlake report --last</code> from the logs of the data folder. Runs of older versions did not record rows.</p>`,
+    html`<p class="muted">Made by <code>ledgerlake report --last</code> from the logs of the data folder.</p>`,
   ]);
 }
 

@@ -6,7 +6,7 @@ import type { Job } from '../jobs/job.ts';
 import { locateSql } from '../jobs/target-checks.ts';
 import { resolveIds, resolveTargets } from '../jobs/targets.ts';
 import { readLanding } from '../landing/reader.ts';
-import { requireSchema } from '../warehouse/build.ts';
+import { checkVersion } from '../warehouse/build.ts';
 import { type Database, openDatabase } from '../warehouse/database.ts';
 import { openForJobSql, runJobSql } from '../warehouse/job-sql.ts';
 import { readTableSpec } from '../warehouse/table-spec.ts';
@@ -70,7 +70,7 @@ export async function planJobs(
     ? await openForJobSql(folder.snapshot, options)
     : await openDatabase(':memory:', options);
   try {
-    if (hasSnapshot) await requireSchema(database);
+    if (hasSnapshot) await checkVersion(database);
     const names = jobs.map(({ name }) => name);
     const continuesRefresh = fullRefresh && isInFullRefresh(await readRunLog(folder.runs), names);
     const asReset = fullRefresh && !continuesRefresh ? names : [];

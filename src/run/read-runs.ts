@@ -20,7 +20,7 @@ export interface RunSummary extends Spent {
   stoppedBy: string | null;
   /** What was wrong with what it received; absent where nothing was. */
   found?: Found;
-  /** What it crawled and published; absent in logs of older versions. */
+  /** What it crawled and published; absent in those that were killed. */
   did?: Did;
 }
 

@@ -29,7 +29,7 @@ export interface RunEntry {
   stoppedBy: string | null;
   /** What was wrong with what it received; absent where nothing was. */
   found?: Found;
-  /** What it crawled and published; absent in runs of older versions, and in those that were killed. */
+  /** What it crawled and published; absent in those that were killed. */
   did?: Did;
 }
 
@@ -82,8 +82,6 @@ type Line =
       jobs_dir?: string;
       accept?: Partial<Accepted>;
       moved?: Readonly<Record<string, string>>;
-      /** `accept: {vanished}` of older versions. */
-      accept_vanished?: readonly string[];
       started_at: string;
     }
   | { run: string; begins: string[] }
@@ -144,16 +142,7 @@ function addLine(runs: Map<string, RunEntry>, line: Line | null): void {
 }
 
 function beginEntry(line: Extract<Line, { verb: string }>): RunEntry {
-  const {
-    run,
-    verb,
-    jobs,
-    jobs_dir: jobsDir,
-    moved,
-    accept_vanished: vanished,
-    started_at: startedAt,
-  } = line;
-  const accept = line.accept ?? (vanished === undefined ? undefined : { vanished });
+  const { run, verb, jobs, jobs_dir: jobsDir, accept, moved, started_at: startedAt } = line;
   return {
     ...{ run, verb, jobs },
     ...(jobsDir === undefined ? {} : { jobsDir }),

@@ -11,7 +11,7 @@ import { listDamagedStaging } from '../load/staged-segments.ts';
 import { readRunLog } from '../run/run-log.ts';
 import { readRunning } from '../run/run-state.ts';
 import { quoteForShell } from '../shell-words.ts';
-import { checkVersion, schemaVersion } from '../warehouse/build.ts';
+import { checkVersion } from '../warehouse/build.ts';
 import { isLockConflict, openDatabase } from '../warehouse/database.ts';
 import { isSnapshotMissing } from '../warehouse/open-snapshot.ts';
 import { verifyDatabase } from '../warehouse/recover-build.ts';
@@ -150,10 +150,7 @@ async function examineDatabases(
     try {
       await verifyDatabase(path, options);
       const database = await openDatabase(path, { ...options, readOnly: true });
-      const version = await checkVersion(database).finally(() => database.close());
-      if (version === schemaVersion) continue;
-      const message = `${path} was made by an older ledgerlake (schema ${version}, this one knows ${schemaVersion})`;
-      findings.push({ about: 'version', message, repair: 'ledgerlake publish', exitCode: 0 });
+      await checkVersion(database).finally(() => database.close());
     } catch (error) {
       findings.push(describeDatabase(path, repair, error));
     }

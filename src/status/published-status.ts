@@ -6,7 +6,7 @@ import type { GuardName } from '../publish/accepted.ts';
 import { type CrawledTarget, listFormer } from '../run/current-targets.ts';
 import type { RunEntry } from '../run/run-log.ts';
 import { readSql } from '../sql-text.ts';
-import { requireSchema } from '../warehouse/build.ts';
+import { checkVersion } from '../warehouse/build.ts';
 import { type Database, openDatabase } from '../warehouse/database.ts';
 import { readTableSpecs } from '../warehouse/table-spec.ts';
 
@@ -127,7 +127,7 @@ interface StatusRequest {
   named: ReadonlyMap<string, ReadonlySet<string> | null>;
 }
 
-/** Reads the snapshot, which must be there. @throws UsageError as requireSchema */
+/** Reads the snapshot, which must be there. @throws UsageError as checkVersion */
 export async function readPublished(
   folder: DataFolder,
   config: Config,
@@ -142,7 +142,7 @@ export async function readPublished(
   });
   const { job } = request;
   try {
-    await requireSchema(database);
+    await checkVersion(database);
     await database.run(readSql('status/target-status.sql'));
     const checkpointTargets = await readCheckpointTargets(database, request);
     const former = checkpointTargets.filter(({ former }) => former);

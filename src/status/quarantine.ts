@@ -1,6 +1,6 @@
 import type { DataFolder } from '../data-folder.ts';
 import { readSql } from '../sql-text.ts';
-import { requireSchema } from '../warehouse/build.ts';
+import { checkVersion } from '../warehouse/build.ts';
 import { type Database, type DatabaseOptions, openDatabase } from '../warehouse/database.ts';
 import { requireSnapshot } from '../warehouse/open-snapshot.ts';
 
@@ -103,7 +103,7 @@ export async function withSnapshot<T>(
     signal,
   });
   try {
-    await requireSchema(snapshot);
+    await checkVersion(snapshot);
     return await work(snapshot);
   } finally {
     snapshot.close();

@@ -9,9 +9,8 @@ import {
   isMissingTable,
   openDatabase,
 } from './database.ts';
-import { recordNewShapes } from './mapping.ts';
-import { repairSlots, repairTimes } from './repair-slots.ts';
-import { readTableSpecs, type TableSpec, withoutFollowed } from './table-spec.ts';
+import { recordMapping } from './mapping.ts';
+import { listShapes, readTableSpecs, type TableSpec, withoutFollowed } from './table-spec.ts';
 
 /**
  * Rows of a row group. Whole groups are compressed and written while rows are inserted, on all threads, so an insert holds few of
@@ -20,12 +19,12 @@ import { readTableSpecs, type TableSpec, withoutFollowed } from './table-spec.ts
  */
 export const rowGroupSize = 16_384;
 
-/** Version of the tables in `sql/`. A build of a newer version is refused and left unchanged. */
-export const schemaVersion = 4;
+/** Version of the tables and files of a data folder. A folder of another version is refused and left unchanged. */
+export const schemaVersion = 5;
 
 /**
  * Opens the pipeline's database. It is created on first use.
- * @throws UsageError when a newer ledgerlake made it; StoppedEarly when another program has it open; DiskError
+ * @throws UsageError when another version of ledgerlake made it; StoppedEarly when another program has it open; DiskError
  */
 export async function openBuild(
   folder: DataFolder,
@@ -53,15 +52,11 @@ export async function openBuild(
 }
 
 /**
- * Creates every table, view and macro of the model in one transaction. An older database is upgraded first
- * (sql/migrations/<version>.sql). @throws UsageError as checkVersion
+ * Creates every table, view and macro of the model in an empty database, in one transaction. @throws UsageError as checkVersion
  */
 export async function createSchema(database: Database): Promise<void> {
-  const version = await checkVersion(database);
-  if (version === schemaVersion) return;
+  if ((await checkVersion(database)) !== null) return;
   await database.transaction(async () => {
-    for (let next = (version ?? schemaVersion) + 1; next <= schemaVersion; next += 1)
-      await database.run(readSql(`migrations/${next}.sql`));
     await database.run(readSql('meta.sql'));
     for (const spec of readTableSpecs()) {
       await database.run(spec.ddl);
@@ -69,17 +64,10 @@ export async function createSchema(database: Database): Promise<void> {
       if (spec.texts) await database.run(besideSql('texts.sql', spec));
     }
     for (const view of listSql('views')) await database.run(readSql(`views/${view}.sql`));
-    if (version !== null && version < 4) {
-      await repairSlots(database);
-      await repairTimes(database);
-    }
-    await recordNewShapes(database);
-    await database.run(
-      version === null
-        ? 'insert into meta.schema_version values ($version, version())'
-        : 'update meta.schema_version set version = $version',
-      { version: schemaVersion },
-    );
+    await recordMapping(database, listShapes());
+    await database.run('insert into meta.schema_version values ($version, version())', {
+      version: schemaVersion,
+    });
   });
 }
 
@@ -93,27 +81,20 @@ export function besideSql(file: 'history.sql' | 'texts.sql', spec: TableSpec): s
     .replaceAll('{rows}', rows);
 }
 
-/** Reads the version, as `readVersion`. @throws UsageError when a newer ledgerlake made the database */
+/**
+ * Reads the schema version of a build or snapshot; null for an empty database.
+ * @throws UsageError when another version of ledgerlake made it
+ */
 export async function checkVersion(database: Database): Promise<number | null> {
   const version = await readVersion(database);
-  if (version === null || version <= schemaVersion) return version;
+  if (version === null || version === schemaVersion) return version;
   throw new UsageError(
-    `this data folder was made by a newer ledgerlake (schema ${version}, this one knows ${schemaVersion})`,
+    `this data folder was made by another version of ledgerlake (layout ${version}, this one has ${schemaVersion})`,
     'Install that version again, or name another folder with --data-dir. Nothing was changed.',
   );
 }
 
-/** Refuses a snapshot of an older version, which only the next publish replaces. @throws UsageError */
-export async function requireSchema(snapshot: Database): Promise<void> {
-  if ((await checkVersion(snapshot)) === schemaVersion) return;
-  throw new UsageError(
-    'the snapshot was made by an older ledgerlake',
-    'Run `ledgerlake publish` (or `run`) once: it upgrades the folder and sends no request.',
-  );
-}
-
-/** Schema version of a build or snapshot; null for an empty database. */
-export async function readVersion(database: Database): Promise<number | null> {
+async function readVersion(database: Database): Promise<number | null> {
   try {
     const [row] = await database.rows<{ version: number }>(
       'select max(version) as version from meta.schema_version',

@@ -25,16 +25,6 @@ export async function recordMapping(build: Database, shapes: Iterable<string>): 
   });
 }
 
-/** Records the mapping of shapes that have none recorded: in a new build, or one of an older version. */
-export async function recordNewShapes(build: Database): Promise<void> {
-  const noted = await build.rows<{ shape: string }>('select shape from meta.mappings');
-  const known = new Set(noted.map(({ shape }) => shape));
-  await recordMapping(
-    build,
-    listShapes().filter((shape) => !known.has(shape)),
-  );
-}
-
 /** SHA-256 of all SQL that maps a shape's records to rows, without comments and white space; '' for a shape that does not exist any more. */
 function digestOf(shape: string): string {
   if (!listShapes().includes(shape)) return '';

@@ -62,7 +62,7 @@ async function findDamage(folder: DataFolder, options: Options): Promise<string 
 
 /**
  * Whether a build can be made from the snapshot.
- * @throws StoppedEarly when somebody has it open for writing; UsageError when it is too new
+ * @throws StoppedEarly when somebody has it open for writing; UsageError when another version made it
  */
 export async function examineSnapshot(
   { snapshot }: DataFolder,

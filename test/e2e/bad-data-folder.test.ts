@@ -159,7 +159,7 @@ describe('a data folder', () => {
     expect(hashes()).toEqual(before);
   });
 
-  test('of a newer version: 2, unchanged', async () => {
+  test('of another version: 2, unchanged', async () => {
     const { sandbox, place } = await openTinyWorld();
     await writeListJob(place, sandbox);
     expect((await runProgram(['run'], { cwd: place.root, env: environmentOf(sandbox) })).code).toBe(0);
@@ -173,7 +173,7 @@ describe('a data folder', () => {
       expectFailure(
         await runProgram([verb], { cwd: place.root, env: environmentOf(sandbox) }),
         2,
-        /schema 99/,
+        /layout 99/,
       );
     expect(hashFile(build)).toBe(before);
     expect(sandbox.requests.length).toBe(asked);

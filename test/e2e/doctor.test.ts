@@ -181,7 +181,7 @@ test.for(archiveDamages)(
   },
 );
 
-test('an archive that an older version wrote, without checksums: every value of it is read', async () => {
+test('an archive whose checksums are lost: every value of it is read', async () => {
   const { place, cli } = await openLanded(['run']);
   const archive = join(place.data, 'archive');
   await rm(join(archive, 'checksums.ndjson'));

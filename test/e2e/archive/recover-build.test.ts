@@ -94,7 +94,7 @@ test('a build that somebody has open is not damaged', async () => {
   expect(await hashes()).toEqual(before);
 });
 
-test('a build of a newer DuckDB or a newer ledgerlake is refused unchanged, also where the snapshot is', async () => {
+test('a build of a newer DuckDB or another ledgerlake is refused unchanged, also where the snapshot is', async () => {
   await fill('https://a.example');
   // The header with another storage version, and the checksum that belongs to it.
   const header = (await readFile(folder.build)).subarray(0, 4096);

@@ -24,29 +24,24 @@ async function landEnvelopes(folder: DataFolder, pages: number, bytes: number): 
   return listSegments(folder.landing);
 }
 
-test.each([
-  ['as many as a segment takes, each as long as it may be', 7, maxEnvelopeBytes - 1000, 2],
-  ['one that an older version landed', 1, 40_000_000, 1],
-])(
-  'page lines are loaded, published, archived and restored within 256MB: %s',
-  async (_, pages, bytes, segments) => {
-    const folder = await makeFolder();
-    const landed = await landEnvelopes(folder, pages, bytes);
-    expect(landed.length).toBe(segments);
-    await loadLanded(folder);
-    const rows = await publishLoaded(folder, 'run-1', (build) => build.rows('select id from assets'));
-    expect(rows.length).toBe(pages);
-    const database = await openDatabase(':memory:', {
-      ...{ memoryLimit: '256MB', threads: 2, tempDir: folder.temp },
-    });
-    try {
-      await archiveSegments(database, folder, landed);
-      await removeLanded(folder, landed);
-      expect(await listSegments(folder.landing)).toEqual([]);
-      for (const segment of landed) await restoreSegment(database, folder.archive, folder.landing, segment);
-    } finally {
-      database.close();
-    }
-    expect(await listSegments(folder.landing)).toEqual(landed);
-  },
-);
+test('page lines as long as they may be are loaded, published, archived and restored within 256MB', async () => {
+  const [pages, bytes, segments] = [7, maxEnvelopeBytes - 1000, 2];
+  const folder = await makeFolder();
+  const landed = await landEnvelopes(folder, pages, bytes);
+  expect(landed.length).toBe(segments);
+  await loadLanded(folder);
+  const rows = await publishLoaded(folder, 'run-1', (build) => build.rows('select id from assets'));
+  expect(rows.length).toBe(pages);
+  const database = await openDatabase(':memory:', {
+    ...{ memoryLimit: '256MB', threads: 2, tempDir: folder.temp },
+  });
+  try {
+    await archiveSegments(database, folder, landed);
+    await removeLanded(folder, landed);
+    expect(await listSegments(folder.landing)).toEqual([]);
+    for (const segment of landed) await restoreSegment(database, folder.archive, folder.landing, segment);
+  } finally {
+    database.close();
+  }
+  expect(await listSegments(folder.landing)).toEqual(landed);
+});

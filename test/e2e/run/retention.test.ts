@@ -75,17 +75,10 @@ async function snapshotRows<T>(sql: string): Promise<T[]> {
   return database.rows<T>(sql).finally(() => database.close());
 }
 
-test('what stays keeps the records it refers to, and whole crawls', () => {
+test('crawls stay or go whole', () => {
   const old = (segment: number) => segment < 10;
-  expect(chooseExpired([[1], [2], [11]], [], old)).toEqual([1, 2]);
-  expect(chooseExpired([[1], [2], [11]], [{ segment: 11, kept: 1 }], old)).toEqual([2]);
-  // 11 needs 3, whose crawl has a part in 2, which needs 1.
-  const references = [
-    { segment: 11, kept: 3 },
-    { segment: 2, kept: 1 },
-  ];
-  expect(chooseExpired([[1], [2, 3], [4], [11]], references, old)).toEqual([4]);
-  expect(chooseExpired([[1], [2, 11]], [], old)).toEqual([1]);
+  expect(chooseExpired([[1], [2, 3], [11]], old)).toEqual([1, 2, 3]);
+  expect(chooseExpired([[1], [2, 11]], old)).toEqual([1]);
 });
 
 test('archived segments go after keep_raw_days, and the texts that only they had', async () => {

@@ -1,4 +1,4 @@
-import { createHash, hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { restoreSegment } from '../../../src/archive/restore-segment.ts';
 import { type DataFolder, dataFolder, makeDataFolder } from '../../../src/data-folder.ts';
 import { StoppedEarly } from '../../../src/errors.ts';
 import { LandingRecord } from '../../../src/landing/landing-record.ts';
-import { exists, listSegments, pageFile } from '../../../src/landing/segment-files.ts';
+import { exists, listSegments } from '../../../src/landing/segment-files.ts';
 import { createLandingLog } from '../../../src/landing/writer.ts';
 import { type Database, openDatabase } from '../../../src/warehouse/database.ts';
 import { newPage, newSlice } from '../../support/pages.ts';
@@ -251,48 +251,4 @@ test("what is not the archive's fault is not put down to it: a signal to stop, a
     ).rejects.toThrow(message);
   }
   expect(await readdir(folder.landing)).toEqual([]);
-});
-
-test('what an older version archived restores: by place, and from the first page with the same records', async () => {
-  const { folder, database } = await makeFolder();
-  for (const run of ['run-1', 'run-2']) await landNight(folder, run, createRandom(3));
-  // Its page lines had no digests, and no checksums of their own; all told their content.
-  for (const segment of await listSegments(folder.landing)) {
-    const file = pageFile(folder.landing, segment);
-    await writeFile(
-      file,
-      (await readFile(file, 'utf8'))
-        .replaceAll(/"content":"[^"]*",|,"line_crc32":\d+/g, '')
-        .replaceAll(/"digests":("[^"]*")/g, (_, digests) => `"content":"${hash('sha256', digests)}"`),
-    );
-  }
-  const before = await hashFiles(folder.landing);
-  const segments = await archiveLanded(folder, database);
-  // Of pages with the same records it kept the first one's, and its record files had no digests either.
-  const pages = segments.map((segment) => archivedPages(folder.archive, segment));
-  await database.run(
-    `create temp table first_page as
-    select line ->> '$.content' as content, min({'s': kept_segment, 't': kept_task, 'c': kept_crawl, 'p': kept_page}) as kept
-    from read_parquet($pages) where kept_segment is not null group by all`,
-    { pages },
-  );
-  for (const segment of segments) {
-    const rewrite = async (file: string, query: string) => {
-      await database.run(`copy (${query}) to $draft (format parquet)`, { draft: `${file}.tmp`, file });
-      await rename(`${file}.tmp`, file);
-    };
-    await rewrite(
-      archivedPages(folder.archive, segment),
-      `select p.* exclude (text_segments, text_numbers) replace (kept.s as kept_segment, kept.t as kept_task, kept.c as kept_crawl, kept.p as kept_page)
-      from read_parquet($file) p left join first_page f on f.content = (p.line ->> '$.content') and p.kept_segment is not null`,
-    );
-    await rewrite(
-      archivedRecords(folder.archive, segment),
-      `select * exclude (digest, text_segment, text_number) from read_parquet($file) r
-      semi join (select unnest(kept) from first_page where kept.s = ${segment}) k
-        on k.t = r.task and k.c = r.crawl and k.p = r.page`,
-    );
-  }
-  for (const segment of segments) await restoreSegment(database, folder.archive, folder.landing, segment);
-  expect(await hashFiles(folder.landing)).toEqual(before);
 });

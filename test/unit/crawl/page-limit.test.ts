@@ -3,6 +3,7 @@ import { ApiError } from '../../../src/api/api-errors.ts';
 import { BrokenCursor } from '../../../src/crawl/crawl-task.ts';
 import { countSuccess, halveLimit, initialBackoff } from '../../../src/crawl/page-size.ts';
 import { resizePosition } from '../../../src/crawl/position.ts';
+import { maxPageRecords } from '../../../src/landing/page-line.ts';
 import { isEnded } from '../../../src/landing/reader.ts';
 import { type Answer, assets, cursorList, newCrawl, newTask, numberedList } from '../../support/crawl.ts';
 import { createRandom, readSeed } from '../../support/random.ts';
@@ -91,6 +92,15 @@ describe('answers that are too big', () => {
     const crawl = await newCrawl(list(8), around);
     expect(await crawl.run()).toBe(null);
     expect(crawl.asked.slice(0, 3).map(({ limit }) => limit)).toEqual([8, 4, 2]);
+    expect(await crawl.landedIds()).toEqual(ids(10));
+  });
+
+  test('so do more records than a page may have', async () => {
+    const flood = { items: new Array(maxPageRecords + 1).fill({ id: ids(1)[0] }) };
+    const answer: Answer = (params, nth) => (Number(params.limit) > 4 ? flood : cursorList(10)(params, nth));
+    const crawl = await newCrawl(list(8), answer);
+    expect(await crawl.run()).toBe(null);
+    expect(crawl.asked.slice(0, 2).map(({ limit }) => limit)).toEqual([8, 4]);
     expect(await crawl.landedIds()).toEqual(ids(10));
   });
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { listSegments, longestPageLine, pageFile, recordFile } from '../../../src/landing/segment-files.ts';
+import { listSegments, pageFile, recordFile } from '../../../src/landing/segment-files.ts';
 import { splitPage } from '../../../src/landing/split.ts';
 import { createLandingLog } from '../../../src/landing/writer.ts';
 import { createShapeMacros, readingOf, shapeQuery } from '../../../src/load/shape-query.ts';
@@ -137,7 +137,7 @@ test.each(shapes)('forms change no row of shape $shape', async ({ shape, table, 
   const bytes = texts.map((text) => text.length);
   const read = async (name: string, pages: string) =>
     database.run(`create table ${name} as ${query}`, {
-      ...{ pages, longest_page_line: await longestPageLine([pages]), records },
+      ...{ pages, records },
       ...readingOf({ longest: Math.max(...bytes), bytes: 3_000_000, count: 1000 }),
     });
   await read('told', pageFile(dir, segment!));

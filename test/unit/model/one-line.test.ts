@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
-import { listSegments, longestPageLine, pageFile, recordFile } from '../../../src/landing/segment-files.ts';
+import { listSegments, pageFile, recordFile } from '../../../src/landing/segment-files.ts';
 import { splitPage } from '../../../src/landing/split.ts';
 import { createLandingLog } from '../../../src/landing/writer.ts';
 import { createShapeMacros, readingOf } from '../../../src/load/shape-query.ts';
@@ -37,7 +37,7 @@ async function stage(line: string, records: readonly string[]): Promise<Record<s
   const pages = pageFile(dir, segment);
   const hashes = stagedHashes(spec, [...spec.types.keys()]).join(', ');
   await database.run(`create table staged as select *, ${hashes} from (${query})`, {
-    ...{ pages, records: recordFile(dir, segment), longest_page_line: await longestPageLine([pages]) },
+    ...{ pages, records: recordFile(dir, segment) },
     ...readingOf({ longest: 1000, bytes: 1000, count: records.length }),
   });
   // The table takes every column that a staged row has for it.
