@@ -19,7 +19,7 @@ create table if not exists meta.source (
 );
 comment on table meta.source is 'The API this data folder was filled from; another one is refused.';
 comment on column meta.source.transport is 'rpc, wallet or webhook.';
-comment on column meta.source.origin is 'Scheme, host and port; `sandbox` for the embedded sample API.';
+comment on column meta.source.origin is 'Scheme, host, port and path, without the key; `sandbox` for the embedded sample API.';
 comment on column meta.source.bound_at is 'When the folder was first filled, or moved.';
 comment on column meta.source.moved_by is 'The `source move` that took it to this origin; cursors of earlier runs are forgotten.';
 

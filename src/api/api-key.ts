@@ -87,6 +87,11 @@ export interface ApiKey {
   readonly isSet: boolean;
   /** Adds the key where the provider of this interface expects it. */
   authorize(transport: Transport, target: WireTarget): Omit<WireTarget, 'base'>;
+  /**
+   * The source that a base URL names: scheme, host, port and path, because one host may serve two ledgers by path. Segments of
+   * the path that hold the key, or look like another secret, are left out: sources are stored and shown.
+   */
+  sourceOf(url: string): string;
   /** Whether the bytes contain the key, in any spelling of KeyEcho. */
   isIn(bytes: Buffer): boolean;
   /** The bytes as text, with `[key]` for every occurrence of the key in any spelling of KeyEcho. */
@@ -96,6 +101,9 @@ export interface ApiKey {
 // A shorter key (`test`, `sandbox`) is an ordinary word, which correct answers contain.
 const minSecretLength = 8;
 const minRedactedLength = 4;
+
+/** A segment of a path: long, with digits among letters, as tokens are and names of ledgers are not. */
+const looksSecret = /^(?=(?:.*\d){3})[\w-]{20,}$/;
 
 /** The variables that hold the key or name its file. `.env` files may set them; only this module reads them. */
 const keyVariables = ['LEDGERLAKE_API_KEY', 'LEDGERLAKE_API_KEY_FILE'];
@@ -218,13 +226,23 @@ function closeOver(value: string, places: KeyPlaces): ApiKey {
     );
   }
   const echo = value.length < minRedactedLength ? null : createKeyEcho(value);
+  const isIn = (bytes: Buffer) => value.length >= minSecretLength && echo !== null && echo.isIn(bytes);
   return {
     isSet: value !== '',
     authorize(transport, target) {
       const { base = '', path, headers } = target;
       return value === '' ? { path: base + path, headers } : placeKey(places[transport], target, value);
     },
-    isIn: (bytes) => value.length >= minSecretLength && echo !== null && echo.isIn(bytes),
+    sourceOf(url) {
+      const { origin, pathname } = new URL(url);
+      const isSecret = (segment: string) =>
+        /\{key\}|%7Bkey%7D/i.test(segment) ||
+        segment === encodeURIComponent(value) ||
+        isIn(Buffer.from(segment)) ||
+        looksSecret.test(segment);
+      return [origin, ...pathname.split('/').filter((one) => one !== '' && !isSecret(one))].join('/');
+    },
+    isIn,
     redact: (bytes, isCut) => echo?.redact(bytes, isCut) ?? bytes.toString(),
   };
 }

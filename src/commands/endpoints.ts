@@ -88,10 +88,10 @@ export function requireUrls(config: Config, jobs: readonly Job[]): void {
 }
 
 /** The embedded sandbox has another port every time; to the data folder it is one source. */
-export function originsOf({ endpoints, sandbox }: Endpoints): Record<string, string> {
+export function originsOf({ endpoints, sandbox, key }: Endpoints): Record<string, string> {
   const entries = Object.entries(endpoints).map(([name, url]) => [
     name,
-    sandbox ? 'sandbox' : new URL(url).origin,
+    sandbox ? 'sandbox' : key.sourceOf(url),
   ]);
   return Object.fromEntries(entries) as Record<string, string>;
 }

@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import { type ApiKey, readApiKey } from '../api/api-key.ts';
 import { endpointFault } from '../api/http.ts';
 import { UsageError } from '../errors.ts';
 import { exists } from '../landing/segment-files.ts';
@@ -24,7 +25,7 @@ const interfaces = ['rpc', 'wallet', 'webhook'];
 /** Arguments and options of `ledgerlake source`. */
 export const usage: Usage = {
   arguments: {
-    '<action>': { describe: 'show: the origins; move: bind to another URL', choices: ['show', 'move'] },
+    '<action>': { describe: 'show: the bound URLs; move: bind to another', choices: ['show', 'move'] },
     '[url]': 'move: the new URL of the same ledger',
   },
   options: {
@@ -33,7 +34,7 @@ export const usage: Usage = {
     '--yes': 'move: do not ask',
   },
   examples: {
-    'ledgerlake source show': 'The origin of each interface',
+    'ledgerlake source show': 'The URL that each interface is bound to, without the key',
     'ledgerlake source move https://rpc.example.com --yes': 'Another provider, or another name of this one',
   },
   notes:
@@ -50,7 +51,7 @@ export async function execute(args: SourceArgs): Promise<number> {
   return 0;
 }
 
-/** The origins by interface, from the snapshot or, before there is one, from the build; a move counts once it is logged. */
+/** The bound sources by interface, from the snapshot or, before there is one, from the build; a move counts once it is logged. */
 async function readBound({ folder, config }: Context): Promise<Map<string, string>> {
   const path = (await exists(folder.snapshot)) ? folder.snapshot : folder.build;
   if (!(await exists(path)))
@@ -67,7 +68,7 @@ async function readBound({ folder, config }: Context): Promise<Map<string, strin
 }
 
 async function move(args: SourceArgs, context: Context, bound: Map<string, string>): Promise<number> {
-  const origin = readOrigin(args.url);
+  const origin = readOrigin(args.url, readApiKey(process.env, { envFiles: context.config.envFiles }));
   const moved = chooseMoved(args, bound, origin);
   const former = [...new Set(Object.keys(moved).map((name) => bound.get(name)))].join(', ');
   const what = `${origin} takes over the data of ${former} in ${context.folder.root} (${Object.keys(moved).join(', ')})`;
@@ -93,16 +94,16 @@ async function move(args: SourceArgs, context: Context, bound: Map<string, strin
 }
 
 /** @throws UsageError for an invalid URL */
-function readOrigin(url = ''): string {
+function readOrigin(url = '', key: ApiKey): string {
   const fault =
     url === ''
       ? { what: 'is missing', remedy: 'ledgerlake source move https://rpc.example.com' }
       : endpointFault(url);
   if (fault !== null) throw new UsageError(`the URL ${fault.what}`, `For example: ${fault.remedy}`);
-  return new URL(url).origin;
+  return key.sourceOf(url);
 }
 
-/** The interfaces that move, with their new origin. @throws UsageError where it is not clear which */
+/** The interfaces that move, with their new source. @throws UsageError where it is not clear which */
 function chooseMoved(
   { interface: name }: SourceArgs,
   bound: ReadonlyMap<string, string>,

@@ -101,7 +101,7 @@ async function expectWhole(opened: Opened): Promise<void> {
 
 test('another URL of the same ledger takes over: rows and complete crawls stay, open ones begin anew without old cursors', async () => {
   const opened = await openPlace();
-  const { one, two, atOne, atTwo } = opened;
+  const { one, two, place, atOne, atTwo } = opened;
   expect((await atOne('run', '--max-requests', '5')).code).toBe(75);
   const kept = await rows(opened, 'select signature from compression_signatures order by all');
   expect(kept.length).toBeGreaterThan(0);
@@ -115,6 +115,13 @@ test('another URL of the same ledger takes over: rows and complete crawls stay, 
       `holds data of ${one.url}[\\s\\S]*Check the spelling of LEDGERLAKE_RPC_URL first[\\s\\S]*ledgerlake source move ${two.url}`,
     ),
   );
+
+  // One host may serve two ledgers by path.
+  const atPath = { LEDGERLAKE_RPC_URL: `${one.url}/devnet/{key}`, LEDGERLAKE_API_KEY: 'key' };
+  const config = 'api: { auth: { rpc: path } }\nlake: { tables: [webhooks] }\n';
+  await writeFiles(place.root, { 'devnet.yaml': config });
+  const there = await runProgram(['run', '--config', 'devnet.yaml'], { cwd: place.root, env: atPath });
+  expectFailure(there, 2, new RegExp(`holds data of ${one.url}, but the run would ask ${one.url}/devnet\\n`));
 
   expectFailure(await atTwo('source', 'move', two.url), 2, /there is no terminal to confirm on/);
   expectFailure(await atTwo('source', 'move', 'example'), 2, /the URL is not a URL/);

@@ -177,3 +177,13 @@ describe('echoes', () => {
     expect(readApiKey({}).isIn(Buffer.from('{}'))).toBe(false);
   });
 });
+
+test.each([
+  ['https://rpc.example.com', 'https://rpc.example.com'],
+  ['https://rpc.example.com:8443/devnet//v2/', 'https://rpc.example.com:8443/devnet/v2'],
+  ['https://rpc.example.com/v2/{key}', 'https://rpc.example.com/v2'],
+  ['https://rpc.example.com/k3y%2Fwith-slash/solana', 'https://rpc.example.com/solana'],
+  ['https://rpc.example.com/mainnet/f86d09a1c4d24c1e9a51b1b0e6f3b2aa/', 'https://rpc.example.com/mainnet'],
+])('the source of %s is %s', (url, source) => {
+  expect(readApiKey({ LEDGERLAKE_API_KEY: 'k3y/with-slash' }).sourceOf(url)).toBe(source);
+});
