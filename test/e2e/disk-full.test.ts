@@ -9,7 +9,7 @@ import { expectFailure } from '../chaos/crash/failure.ts';
 import { readSeen } from '../chaos/crash/steps.ts';
 import { runProcess } from '../support/program.ts';
 import { environmentOf, type Project } from '../support/project.ts';
-import { exportOnly, openTinyWorld, writeListJob } from '../support/small-world.ts';
+import { exportOnly, holdSlot, openTinyWorld, writeListJob } from '../support/small-world.ts';
 
 /** Whether this user may mount a file system of its own; without that right the tests are skipped. */
 function mayMount(): boolean {
@@ -103,6 +103,7 @@ test.skipIf(!mayMount()).for(chosen)(
   'there is no room for $name: 74, readers find what was there, and with room again the night ends as any other',
   async ({ name, before, limit }) => {
     const { sandbox, place } = await openTinyWorld({ quirks: false, latencyMs: 5 });
+    holdSlot(sandbox);
     await exportOnly(place, 'assets', 'assets_history');
     const env = environmentOf(sandbox);
     await writeListJob(place, sandbox);

@@ -49,7 +49,7 @@ describe('a job in ranges of ids', () => {
     const split = await openPlace(8);
     const report = await split.mustRun();
     expect(report.jobs.list).toMatchObject({ tasks: 16, done: 16, failed: 0 });
-    expect(await compareContent(snapshotOf(whole), snapshotOf(split))).toEqual([]);
+    expect(await compareContent(snapshotOf(whole), snapshotOf(split), 'differ')).toEqual([]);
     const checkpoints = await split.rows<{ range: string; n: string }>(
       `select range, count(*)::varchar as n from meta.checkpoints where state = 'complete' group by range order by range`,
     );
@@ -83,7 +83,7 @@ describe('a job in ranges of ids', () => {
     expect(sandbox.requests.length - before).toBe(2 * needed);
     expect(states.slice(0, -1).every((slot) => slot === null)).toBe(true);
     expect(states.at(-1)).toEqual(expect.any(Number));
-    expect(await compareContent(snapshotOf(once), snapshotOf(split))).toEqual([]);
+    expect(await compareContent(snapshotOf(once), snapshotOf(split), 'differ')).toEqual([]);
   });
 
   test('a job that is split later is complete as of its single walk until all ranges are', async () => {
@@ -147,7 +147,7 @@ describe('a provider without the id sort', () => {
       const place = await openPlace(8, provider.url);
       const report = await place.mustRun();
       expect(report.jobs.list).toMatchObject({ tasks: 16, done: 16, failed: 0 });
-      expect(await compareContent(snapshotOf(whole), snapshotOf(place))).toEqual([]);
+      expect(await compareContent(snapshotOf(whole), snapshotOf(place), 'differ')).toEqual([]);
       const tries = () => provider.asked.splice(0).filter((params) => 'sortBy' in params).length;
       const first = tries();
       expect(first).toBeGreaterThanOrEqual(2);

@@ -7,7 +7,12 @@ export function startSmallWorld(seed: number, options: SandboxOptions = {}): Pro
   return startSandbox({ seed, assets: 1500, owners: 150, latencyMs: 8, ...options });
 }
 
-/** A place with one job, a list of a few pages, and its sandbox, which is closed when the test ends. */
+/** From here on answers come from one slot, until the ledger moves: what is compared then includes every slot. */
+export function holdSlot({ world }: Sandbox): void {
+  world.advanceSlot = () => world.slot;
+}
+
+/** A place with one job, a list of a few pages, at one slot until the ledger moves, and its sandbox, which is closed when the test ends. */
 export async function openShortList(): Promise<{
   place: Project;
   sandbox: Sandbox;
@@ -15,6 +20,7 @@ export async function openShortList(): Promise<{
 }> {
   const place = await makeProject();
   const sandbox = await startSmallWorld(1, { assets: 24, owners: 4, latencyMs: 0 });
+  holdSlot(sandbox);
   onTestFinished(() => sandbox.close());
   const [collection] = sandbox.world.truth().collections();
   await writeFiles(place.jobs, {

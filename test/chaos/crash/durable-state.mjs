@@ -18,7 +18,16 @@ const {
   openSync,
   closeSync,
 } = fs;
-const { readdirSync, readFileSync, readlinkSync, symlinkSync, truncateSync, writeFileSync, writeSync } = fs;
+const {
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} = fs;
 
 /** DuckDB syncs its own files, and repairs what a power loss does to them; test/chaos/crash/damaged-build.test.ts. */
 const ofDuckDb = /^(build\.duckdb(\.tmp)?|run\.lock)(\.wal)?(\.set-aside-.*)?$|\.wal(\.set-aside-.*)?$/;
@@ -84,6 +93,18 @@ export function createDurableState(root, shadows) {
     }
   }
 
+  /** What DuckDB keeps safe is there; looked at again where its own thread removed a log meanwhile. */
+  function copyOfDuckDb(target) {
+    const names = readdirSync(root).filter(isOfDuckDb);
+    try {
+      for (const name of names) copyFileSync(join(root, name), join(target, name));
+    } catch (error) {
+      if (error.code !== 'ENOENT') throw error;
+      for (const name of names) rmSync(join(target, name), { force: true });
+      copyOfDuckDb(target);
+    }
+  }
+
   return {
     /** Takes what there is for durable. */
     begin() {
@@ -99,8 +120,7 @@ export function createDurableState(root, shadows) {
     /** Makes `target`: only what was synced is there. */
     undone(target) {
       restore(identify(lstatSync(root, { bigint: true })), target);
-      for (const name of readdirSync(root))
-        if (isOfDuckDb(name)) copyFileSync(join(root, name), join(target, name));
+      copyOfDuckDb(target);
     },
     /**
      * Tears the files of `copy`, which is one of the root: names and sizes came through, of the bytes that were not

@@ -130,10 +130,12 @@ function digestFolder(folder: string): string {
   return createHash('sha1').update(lines.sort().join('\n')).digest('hex');
 }
 
-/** What readers of a data folder find, without what depends on time: a line a table. */
+/** What readers of a data folder find, without what depends on time. */
 export interface Seen {
+  /** A line a table. */
   snapshot: string[];
-  lake: string[];
+  /** By table. */
+  lake: Record<string, string>;
 }
 
 /**
@@ -202,10 +204,10 @@ async function rowsAsLines(database: Database, sql: string): Promise<string[]> {
   return rows.map(({ line }) => line);
 }
 
-function readLake(lake: string): string[] {
-  if (!existsSync(lake)) return [];
+function readLake(lake: string): Record<string, string> {
+  if (!existsSync(lake)) return {};
   const tables = readdirSync(lake).filter((name) => existsSync(join(lake, name, 'current')));
-  return tables.sort().map((table) => {
+  const found = tables.sort().map((table) => {
     const set = join(lake, table, 'current');
     const { rows, sums, files } = JSON.parse(readFileSync(join(set, '_manifest.json'), 'utf8')) as Manifest;
     for (const { path, sha256 } of files) {
@@ -215,6 +217,7 @@ function readLake(lake: string): string[] {
       if (found !== sha256) throw new Error(`${join(set, path)} is not what its manifest says`);
     }
     const values = Object.entries(sums).filter(([column]) => !hashed.test(column));
-    return `${table} ${rows} ${JSON.stringify(values)}`;
+    return [table, `${rows} ${JSON.stringify(values)}`];
   });
+  return Object.fromEntries(found);
 }
