@@ -1,5 +1,5 @@
-import { access, constants, mkdir } from 'node:fs/promises';
-import { dirname, isAbsolute, resolve } from 'node:path';
+import { access, constants, mkdir, realpath } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { DiskError, LedgerlakeError, UsageError } from './errors.ts';
 import { makeSharedFolder, refuseGoneFolder } from './file-modes.ts';
 import { syncDirectory } from './landing/segment-files.ts';
@@ -68,6 +68,33 @@ export function refuseOddPath(path: string, option: '--data-dir' | 'lake.uri'): 
         : null;
   if (problem !== null)
     throw new UsageError(`${option}: ${whole}: ${problem}`, 'Rename the folder, or name another.');
+}
+
+/**
+ * Refuses to write to a path in the data folder, by whatever name it is reached: everything there is the program's own.
+ * @param option where the path was given, as errors name it
+ * @returns the path with symbolic links resolved
+ * @throws UsageError
+ */
+export async function refuseOwnPath(
+  path: string,
+  option: string,
+  { root }: Pick<DataFolder, 'root'>,
+): Promise<string> {
+  const real = await resolveLinks(resolve(path));
+  const fromRoot = relative(await resolveLinks(resolve(root)), real);
+  if (fromRoot === '..' || fromRoot.startsWith('../')) return real;
+  throw new UsageError(
+    `${option}: ${path} is in the data folder`,
+    "Everything there is the program's own: name a path elsewhere.",
+  );
+}
+
+/** The path without symbolic links, as far as it exists. */
+async function resolveLinks(path: string): Promise<string> {
+  return realpath(path).catch(async () =>
+    path === dirname(path) ? path : join(await resolveLinks(dirname(path)), basename(path)),
+  );
 }
 
 /** Makes the folders. @throws DiskError when they cannot be written */

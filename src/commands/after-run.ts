@@ -1,4 +1,5 @@
 import { withoutKey } from '../api/api-key.ts';
+import { refuseOwnPath } from '../data-folder.ts';
 import { LedgerlakeError } from '../errors.ts';
 import { describeFinished, type FinishedRun } from '../report/finished-run.ts';
 import { writeMetrics } from '../report/metrics.ts';
@@ -16,12 +17,14 @@ export interface AfterRun {
 /**
  * Runs `work`, then reports its outcome: metrics, `on_finish`, traces. None of these changes the exit code, or what is
  * thrown.
+ * @throws UsageError, before it begins, for a metrics file in the data folder
  */
 export async function reportingAfter(
   context: Context,
   { verb, metricsFile }: AfterRun,
   work: () => Promise<number>,
 ): Promise<number> {
+  if (metricsFile !== undefined) await refuseOwnPath(metricsFile, '--metrics-file', context.folder);
   const { webhook, command } = context.config.onFinish;
   if (metricsFile === undefined && webhook === null && command === null && !hasTraces()) return work();
   const startedAt = Date.now();

@@ -1,5 +1,6 @@
 import { rename } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
+import { refuseOwnPath } from '../data-folder.ts';
 import { DiskError, UsageError } from '../errors.ts';
 import { syncDirectory, writeSynced } from '../landing/segment-files.ts';
 import { findRun, readReport, readReportedRuns } from '../report/read-report.ts';
@@ -42,12 +43,12 @@ export async function execute(args: ReportArgs): Promise<number> {
   if (args.last !== undefined && (!Number.isSafeInteger(args.last) || args.last < 1))
     throw new UsageError(`--last takes a whole number from 1, not ${args.last}`, 'For example: --last 30');
   const context = await openContext(args, { asks: false });
+  const file = args.output === '-' ? null : await refuseOwnPath(args.output, '--output', context.folder);
   const { runs, page } = await makePage(context, args);
-  if (args.output === '-') {
+  if (file === null) {
     await writeStdout([page]);
     return 0;
   }
-  const file = resolve(args.output);
   await replaceFile(file, page);
   const document = { file: args.output, bytes: Buffer.byteLength(page), runs };
   context.print(`${args.output}: ${Math.ceil(document.bytes / 1000)} kB`, document);

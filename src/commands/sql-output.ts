@@ -1,7 +1,8 @@
 import { createWriteStream } from 'node:fs';
-import { realpath, rename, stat } from 'node:fs/promises';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { rename, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { type DataFolder, refuseOwnPath } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
 import { exists, syncFile } from '../landing/segment-files.ts';
 import { asQueryError, type QueryResult } from '../warehouse/query.ts';
@@ -17,14 +18,8 @@ export interface Output {
 }
 
 /** @throws UsageError for a file in the data folder, a folder, and a file in no folder */
-export async function findOutput(given: string, dataFolder: string): Promise<Output> {
-  const real = (path: string) => realpath(path).catch(() => resolve(path));
-  const path = await real(join(await real(dirname(resolve(given))), basename(given)));
-  if (!relative(await real(dataFolder), path).startsWith('..'))
-    throw new UsageError(
-      `${given} is in the data folder`,
-      "Everything there is the program's own: name a file elsewhere.",
-    );
+export async function findOutput(given: string, folder: Pick<DataFolder, 'root'>): Promise<Output> {
+  const path = await refuseOwnPath(given, '--output', folder);
   if (!(await exists(dirname(path))))
     throw new UsageError(`there is no folder ${dirname(path)}`, 'Make it, or name another --output.');
   const stats = await stat(path).catch(() => null);

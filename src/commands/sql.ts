@@ -57,7 +57,7 @@ export async function execute(args: SqlArgs): Promise<number> {
     return promptOnTerminal(folder.snapshot, config.warehouse);
   }
   const sql = await readQuery(args);
-  const output = args.output === undefined ? null : await findOutput(args.output, folder.root);
+  const output = args.output === undefined ? null : await findOutput(args.output, folder);
   if (format === 'parquet' && (output === null || !output.isFile)) {
     throw new UsageError('Parquet goes to a file', 'Name it with --output <file>.');
   }

@@ -1,3 +1,5 @@
+import { realpath } from 'node:fs/promises';
+import { UsageError } from '../errors.ts';
 import type { Job } from '../jobs/job.ts';
 import { listQueries } from '../jobs/job-set.ts';
 import { checkColumns, type LeaveOut, locateSql } from '../jobs/target-checks.ts';
@@ -8,10 +10,11 @@ import { checkOwnSql } from '../warehouse/own-views.ts';
 import type { Session } from './session.ts';
 
 /**
- * Checks jobs before a request is paid for: the targets in their files, their SQL, and the project's views and audits.
+ * Checks jobs before a request is paid for: their names, the targets in their files, their SQL, and the project's views and audits.
  * @throws UsageError naming the job
  */
 export async function checkJobs(session: Session, jobs: readonly Job[]): Promise<void> {
+  await session.withBuild((build) => refuseNamesakes(build, jobs));
   // Invalid lines are reported, and left out, where the job's targets are planned.
   await checkTargets(jobs, () => undefined);
   const { views, audits } = session.ownSql ?? { views: [], audits: [] };
@@ -23,6 +26,25 @@ export async function checkJobs(session: Session, jobs: readonly Job[]): Promise
     await checkOwnSql(reader, views, audits);
   } finally {
     reader.close();
+  }
+}
+
+/**
+ * Refuses a job whose name is that of another file, which is still there: in turns, each would take the other's targets for its
+ * own former ones.
+ */
+async function refuseNamesakes(build: Database, jobs: readonly Job[]): Promise<void> {
+  const recorded = await build.rows<{ job: string; file: string }>('select job, file from meta.jobs');
+  const fileOf = new Map(recorded.map(({ job, file }) => [job, file]));
+  const real = (file: string) => realpath(file).catch(() => null);
+  for (const { name, file } of jobs) {
+    const other = file === '' ? undefined : fileOf.get(name);
+    const there = other === undefined ? null : await real(other);
+    if (there === null || there === (await real(file))) continue;
+    throw new UsageError(
+      `${file}: the data folder has a job ${name} already, of ${other}`,
+      'Rename one of the two files, remove the other one, or name another folder with --data-dir.',
+    );
   }
 }
 

@@ -1,5 +1,6 @@
+import { relative } from 'node:path';
 import type { Config } from '../config/config.ts';
-import type { DataFolder } from '../data-folder.ts';
+import { type DataFolder, refuseOwnPath } from '../data-folder.ts';
 import { checkExport, type ExportResult, exportTables } from '../export/export.ts';
 import { readUserSql } from '../warehouse/user-sql.ts';
 
@@ -10,22 +11,31 @@ interface Settings {
   jobsDir: string;
 }
 
+/** The folder or object store of the lake. @throws UsageError for a folder among the data folder's own */
+async function lakeOf({ config, folder }: Omit<Settings, 'jobsDir'>): Promise<string> {
+  const { uri } = config.lake;
+  const isOwn = uri === null || uri.includes('://') || !relative(folder.lake, uri).startsWith('..');
+  if (!isOwn) await refuseOwnPath(uri, 'lake.uri', folder);
+  return uri ?? folder.lake;
+}
+
 /** Checks the config's lake before the first request. @throws UsageError as checkExport */
-export async function checkLake({ config: { lake }, folder, jobsDir }: Settings): Promise<void> {
+export async function checkLake({ jobsDir, ...settings }: Settings): Promise<void> {
   const views = (await readUserSql(jobsDir))?.views.map(({ name }) => name) ?? [];
-  return checkExport({ lake: lake.uri ?? folder.lake, ...lake, views });
+  return checkExport({ lake: await lakeOf(settings), ...settings.config.lake, views });
 }
 
 /** Exports as the config says; the caller holds the run lock. @param tables null: the config's, else all */
-export function exportSnapshot(
-  { config, folder }: Omit<Settings, 'jobsDir'>,
+export async function exportSnapshot(
+  settings: Omit<Settings, 'jobsDir'>,
   tables: readonly string[] | null,
   signal?: AbortSignal,
 ): Promise<ExportResult[]> {
+  const { config, folder } = settings;
   const { lake, warehouse } = config;
   return exportTables({
     snapshot: folder.snapshot,
-    lake: lake.uri ?? folder.lake,
+    lake: await lakeOf(settings),
     tables: tables ?? lake.tables,
     partitionBy: lake.partitionBy,
     places: tables === null ? lake.places : { ...lake.places, tables: null },

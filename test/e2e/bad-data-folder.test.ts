@@ -1,11 +1,23 @@
 import { existsSync } from 'node:fs';
-import { appendFile, chmod, chown, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  chmod,
+  chown,
+  cp,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openDatabase } from '../../src/warehouse/database.ts';
 import { expectFailure, hashFile } from '../chaos/crash/failure.ts';
 import { runProgram } from '../support/program.ts';
-import { environmentOf, makeProject } from '../support/project.ts';
+import { environmentOf, makeProject, writeFiles } from '../support/project.ts';
 import { openTinyWorld, writeListJob } from '../support/small-world.ts';
 
 test.each(['load', 'publish', 'reload', 'rebuild', 'clean'])(
@@ -21,26 +33,35 @@ test.each(['load', 'publish', 'reload', 'rebuild', 'clean'])(
   },
 );
 
-test('an answer of sql does not go into the data folder: 2, the snapshot stays', async () => {
+test('no output goes onto a file of the data folder, and no job of another folder takes the name of one: 2', async () => {
   const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox);
-  expect((await runProgram(['run'], { cwd: place.root, env: environmentOf(sandbox) })).code).toBe(0);
-  const snapshot = join(place.data, 'warehouse.duckdb');
-  const before = hashFile(snapshot);
-  expectFailure(
-    await runProgram(['sql', '-o', snapshot, 'select 1'], { cwd: place.root }),
-    2,
-    /is in the data folder/,
-  );
+  const cli = (...args: string[]) => runProgram(args, { cwd: place.root, env: environmentOf(sandbox) });
+  expect((await cli('run')).code).toBe(0);
+  const [snapshot, build] = ['warehouse.duckdb', 'build.duckdb'].map((name) => join(place.data, name));
+  const before = [hashFile(snapshot!), hashFile(build!)];
+  const { length } = sandbox.requests;
   // By another name of the folder, too.
   await symlink(place.data, join(place.root, 'elsewhere'));
-  const other = join(place.root, 'elsewhere/warehouse.duckdb');
-  expectFailure(
-    await runProgram(['sql', '-o', other, 'select 1'], { cwd: place.root }),
-    2,
-    /is in the data folder/,
-  );
-  expect(hashFile(snapshot)).toBe(before);
+  const outputs = [
+    ['sql', 'select 1', '-o', snapshot!],
+    ['sql', 'select 1', '-o', 'elsewhere/warehouse.duckdb'],
+    ['report', '-o', snapshot!],
+    ['run', '--metrics-file', 'elsewhere/build.duckdb'],
+  ];
+  for (const args of outputs) expectFailure(await cli(...args), 2, /is in the data folder/);
+  await writeFiles(place.root, { 'ledgerlake.yaml': 'lake: { uri: data/archive }\n' });
+  for (const verb of ['run', 'export'])
+    expectFailure(await cli(verb), 2, /lake\.uri: .* is in the data folder/);
+
+  await rm(join(place.root, 'ledgerlake.yaml'));
+  await cp(place.jobs, join(place.root, 'copied'), { recursive: true });
+  expectFailure(await cli('run', '--jobs-dir', 'copied'), 2, /has a job list already, of .*jobs\/list\.yaml/);
+  expect([hashFile(snapshot!), hashFile(build!)]).toEqual(before);
+  expect(sandbox.requests.length).toBe(length);
+  // A folder that moved is the same one.
+  await rename(place.jobs, join(place.root, 'moved'));
+  expect((await cli('run', '--jobs-dir', 'moved')).code).toBe(0);
 });
 
 describe('a data folder', () => {
