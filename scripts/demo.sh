@@ -61,12 +61,13 @@ let_a_day_pass() {
 list_parquet() {
   node -e '
     const { readFileSync } = require("node:fs");
-    for (const path of process.argv.slice(1)) {
-      const { files, rows } = JSON.parse(readFileSync(path + "_manifest.json", "utf8"));
+    const [lake, ...manifests] = process.argv.slice(1);
+    for (const path of manifests) {
+      const { files, rows } = JSON.parse(readFileSync(path, "utf8"));
       if (rows === 0) continue;
       for (const file of files)
-        console.log(`${file.rows.toLocaleString("en")} rows`.padStart(12), `${file.bytes.toLocaleString("en")} bytes`.padStart(16), " " + path + file.path);
-    }' "$data"/lake/*/current/
+        console.log(`${file.rows.toLocaleString("en")} rows`.padStart(12), `${file.bytes.toLocaleString("en")} bytes`.padStart(16), " " + lake + file.path);
+    }' "$data/lake/" "$data"/lake/_manifests/*.json
 }
 
 rm -rf "$data"
@@ -103,11 +104,11 @@ sql "select max(amount) as largest_balance, max(amount) > 9007199254740992 as be
 say 'How far every job is, and what it cost'
 ledgerlake status --data-dir "$data"
 
-say "Parquet for others: $data/lake/<table>/current"
+say "Parquet for others: $data/lake/<table>"
 list_parquet
 note ''
-note "$data/lake/assets/current/_manifest.json begins:"
-head -n 14 "$data/lake/assets/current/_manifest.json"
+note "$data/lake/_manifests/assets.json begins:"
+head -n 14 "$data/lake/_manifests/assets.json"
 
 say 'Yours now'
 echo "npx ledgerlake sql --data-dir $data \"select count(*) from assets\""

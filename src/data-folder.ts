@@ -24,6 +24,8 @@ export interface DataFolder {
   rates: string;
   runState: string;
   lake: string;
+  /** The id by which lakes know this folder. */
+  lakeId: string;
   /** What repairs set aside, a folder for each repair. */
   damaged: string;
 }
@@ -48,6 +50,7 @@ export function dataFolder(root: string): DataFolder {
     rates: inFolder('rates.json'),
     runState: inFolder('run.json'),
     lake: inFolder('lake'),
+    lakeId: inFolder('lake.id'),
     damaged: inFolder('damaged'),
   };
 }

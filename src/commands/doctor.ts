@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts';
 import { UsageError } from '../errors.ts';
 import { listJobNames, readJobs } from '../jobs/job-file.ts';
 import { exists } from '../landing/segment-files.ts';
+import { checkLake } from '../run/export-stage.ts';
 import { editorCommand, quoteForShell } from '../shell-words.ts';
 import { askOnce, chooseProbes, describeProbe, listFaults } from '../status/examine-api.ts';
 import { examineFolder, type Finding } from '../status/examine-folder.ts';
@@ -58,6 +59,13 @@ export async function execute(args: DoctorArgs): Promise<number> {
   const probes: Probe[] = [];
   if (config !== null) {
     facts.push(...(await describeSettings(args, config)));
+    const lake = checkLake({ config, folder, jobsDir: args.jobsDir });
+    findings.push(
+      ...(await lake.then(
+        () => [],
+        (error) => [asFinding('lake', error)],
+      )),
+    );
     const needs = await untilStopped((signal) => findNeeds(args, config, folder, signal));
     const api = args.offline || config.sandbox ? null : await probeApi(config, folder);
     facts.push(...needs.facts, ...(api?.facts ?? []));
@@ -99,7 +107,7 @@ async function examineProgram(args: GlobalArgs): Promise<{ config: Config | null
 }
 
 /** @throws what is no mistake of the user */
-function asFinding(about: 'config' | 'jobs', error: unknown): Finding {
+function asFinding(about: 'config' | 'jobs' | 'lake', error: unknown): Finding {
   if (!(error instanceof UsageError)) throw error;
   return { about, message: error.message, repair: error.hint, exitCode: 2 };
 }

@@ -18,10 +18,9 @@ export const usage: Usage = {
   examples: {
     'ledgerlake export': 'Every table that changed since its last export',
     'ledgerlake export assets token_accounts': 'Two tables',
-    'ledgerlake export --json | jq -r ".[].path"':
-      'Folders of the sets, for a tool that ships them to an object store',
+    'ledgerlake export --json | jq -r ".[].path"': 'What readers open: a folder a table',
   },
-  notes: 'Readers follow <lake>/<table>/current; _manifest.json there lists its files and checksums.',
+  notes: 'Readers open <lake>/<table>; <lake>/_manifests/<table>.json lists its files and checksums.',
 };
 
 export async function execute(args: ExportArgs): Promise<number> {

@@ -2,19 +2,21 @@ import type { Job, TargetSource } from '../jobs/job.ts';
 import { readJobs } from '../jobs/job-file.ts';
 import { findSameRequests, listQueries, type SameRequests } from '../jobs/job-set.ts';
 import { checkQueries, checkTargets } from '../run/check-jobs.ts';
+import { checkLake } from '../run/export-stage.ts';
 import { confineToTables } from '../warehouse/job-sql.ts';
 import { withEmptyTables } from '../warehouse/model.ts';
 import { checkOwnSql } from '../warehouse/own-views.ts';
 import { readUserSql, type UserSql } from '../warehouse/user-sql.ts';
 import { countOf } from '../words.ts';
-import { createPrint, type GlobalArgs } from './context.ts';
+import { chooseFolder, createPrint, type GlobalArgs, openConfig } from './context.ts';
 import { formatEntries, formatTable, type TextEntry, terminalWidth } from './text-table.ts';
 import type { Usage } from './usage.ts';
 
 export const usage: Usage = {
   arguments: {
     '<action>': {
-      describe: 'check: read every job file, view and audit; sends no request',
+      describe:
+        'check: read every job file, view and audit, and what the config says of the lake; sends no request',
       choices: ['check'],
     },
   },
@@ -34,6 +36,8 @@ export async function execute(args: GlobalArgs): Promise<number> {
       await checkQueries(database, jobs);
       await checkOwnSql(database, ownSql.views, ownSql.audits);
     });
+  const config = await openConfig(args, false);
+  await checkLake({ config, folder: chooseFolder(args, config.environment), jobsDir: args.jobsDir });
   const rows = jobs.map((job) => [
     job.name,
     job.operation.name,

@@ -82,6 +82,9 @@ const warehouse = z
   .prefault({})
   .describe('The local DuckDB files');
 
+/** What `lake.partition_by` may have: a column, or a unit of a time. */
+export const partitionForm = /^(?:([a-z][a-z0-9_]*)|(year|month|day)\(([a-z][a-z0-9_]*)\))$/;
+
 const name = z.string().regex(/^[a-z][a-z0-9_]*$/, 'expected a name of a-z, 0-9 and _');
 
 const lake = z
@@ -103,10 +106,15 @@ const lake = z
         'Tables to export; left out, all. A table that is removed from the list keeps its last export in the lake',
       ),
     partition_by: z
-      .record(name, z.array(name).min(1))
+      .record(
+        name,
+        z
+          .array(z.string().regex(partitionForm, 'expected a column, or year(…), month(…) or day(…) of one'))
+          .min(1),
+      )
       .default({})
       .describe(
-        'Columns by which the files of a table are split: {assets: [collection]}. A value too long for a file name has a folder named by its SHA-256; the files hold the value',
+        'What the files of a table are split by, in folders as Hive names them: {assets: [collection], compression_signatures: [day(block_time)]}. Readers find these columns in the path',
       ),
     keep: z.int().min(1).default(2).describe('Exports of a table that are kept'),
   })

@@ -10,26 +10,19 @@ import { describeModel } from '../warehouse/model.ts';
 import { requireSnapshot } from '../warehouse/open-snapshot.ts';
 import { listOwnViews } from '../warehouse/own-views.ts';
 import { readTableSpecs } from '../warehouse/table-spec.ts';
-import { type Manifest, nextExportId, readCurrentManifest } from './lake-manifest.ts';
+import { openFolderLake } from './folder-lake.ts';
+import { type Manifest, nextExportId, setsOf } from './lake-manifest.ts';
+import type { LakeOwner } from './lake-owner.ts';
+import type { LakeStore } from './lake-store.ts';
 import {
-  createDraft,
-  nameDraft,
-  openLake,
-  openTableFolder,
-  publishDraft,
-  refuseForeignSet,
-  removeOldSets,
-  sealDraft,
-  sealFiles,
-} from './lake-set.ts';
-import {
-  checkPartitionColumns,
   type LakeLayout,
   type LakeTable,
   readLakeTables,
   readTableFacts,
   type TableFacts,
 } from './lake-table.ts';
+import { sealFiles } from './parquet-files.ts';
+import { checkPartitions, parsePartition, partitionType } from './partitions.ts';
 import { verifyFiles, writeFiles } from './write-parquet.ts';
 
 export interface ExportOptions {
@@ -39,7 +32,9 @@ export interface ExportOptions {
   lake: string;
   /** Null: every base table of the main schema, and the histories. */
   tables: readonly string[] | null;
-  /** By table: columns its files are split by. */
+  /** The data folder that the lake belongs to. */
+  owner: LakeOwner;
+  /** By table: what its files are split by, as partitions.ts reads it. */
   partitionBy: Readonly<Record<string, readonly string[]>>;
   /** Views of the project, which are exported only if `tables` names them. */
   views?: readonly string[];
@@ -64,7 +59,7 @@ export interface ExportOptions {
 export interface ExportResult {
   table: string;
   exportId: string;
-  /** Folder of the set. */
+  /** What readers open. */
   path: string;
   rows: number;
   /** Size of all its Parquet files. */
@@ -77,12 +72,12 @@ export interface ExportResult {
 const defaultFileBytes = 128_000_000;
 
 /**
- * Writes tables of the snapshot as Parquet datasets, each `<lake>/<table>/<export id>/` with a manifest, and points
- * `<lake>/<table>/current` at it. A table whose rows and layout are those of its current set is not written again.
- * Tables are published one by one: when one fails, those before it are published and the others keep their former set.
- * The caller holds the run lock, because drafts of other exports are removed as leftovers.
- * @throws UsageError no snapshot, an unknown table or column, an object store @throws DiskError full or unwritable
- * @throws StoppedEarly the signal
+ * Writes tables of the snapshot as Parquet, each a folder that readers open as it is, and a manifest. A table whose rows and
+ * layout are those of its current set is not written again, and one without rows is not there. Tables are published one by
+ * one: when one fails, those before it are published and the others keep their former set. The caller holds the run lock,
+ * because drafts of other exports are removed as leftovers.
+ * @throws UsageError no snapshot, an unknown table or column, an object store, another data folder's lake
+ * @throws DiskError full or unwritable @throws StoppedEarly the signal
  */
 export async function exportTables(options: ExportOptions): Promise<ExportResult[]> {
   refuseObjectStore(options.lake);
@@ -96,11 +91,13 @@ export async function exportTables(options: ExportOptions): Promise<ExportResult
     await checkVersion(database);
     const lakeTables = await readLakeTables(database, await namedViews(database, options));
     const tables = chooseTables([...lakeTables.keys()], options);
-    await openLake(options.lake);
+    const store = openStore(options);
+    await store.open();
     const results: ExportResult[] = [];
     for (const table of tables) {
       signal?.throwIfAborted();
-      results.push(await exportTable(database, lakeTables.get(table)!, options));
+      const result = await exportTable(database, store, lakeTables.get(table)!, options);
+      if (result !== null) results.push(result);
     }
     return results;
   } catch (error) {
@@ -115,7 +112,7 @@ export async function exportTables(options: ExportOptions): Promise<ExportResult
  * @throws UsageError an object store, an unknown table or column
  */
 export async function checkExport(
-  options: Pick<ExportOptions, 'lake' | 'tables' | 'partitionBy' | 'places' | 'views'>,
+  options: Pick<ExportOptions, 'lake' | 'tables' | 'partitionBy' | 'places' | 'views' | 'owner' | 'fileMode'>,
 ): Promise<void> {
   refuseObjectStore(options.lake);
   refuseOddPath(options.lake, 'lake.uri');
@@ -124,15 +121,19 @@ export async function checkExport(
   );
   const views = (options.views ?? []).filter((view) => isNamed(view, options));
   const tables = chooseTables([...modelTables, ...views], options);
-  for (const table of tables) await refuseForeignSet(join(options.lake, table));
+  await openStore(options).check(tables);
   const partitions = Object.entries(options.partitionBy);
   if (partitions.length === 0) return;
   const model = await describeModel();
   for (const [table, partitionBy] of partitions) {
     const described = model.find(({ name }) => name === table);
     if (described !== undefined)
-      checkPartitionColumns(table, described.columns, { partitionBy, place: options.places.partitionBy });
+      checkPartitions(table, described.columns, { partitionBy, place: options.places.partitionBy });
   }
+}
+
+function openStore({ lake, fileMode, owner }: Pick<ExportOptions, 'lake' | 'fileMode' | 'owner'>): LakeStore {
+  return openFolderLake(lake, fileMode, owner);
 }
 
 /** Views of the project that the options name. */
@@ -169,36 +170,40 @@ function chooseTables(
   return tables === null ? existing : [...new Set(tables)];
 }
 
+/** @returns null for a table that has no rows, and had none */
 async function exportTable(
   database: Database,
+  store: LakeStore,
   lakeTable: LakeTable,
   options: ExportOptions,
-): Promise<ExportResult> {
-  const { lake, keep } = options;
-  const { name: table } = lakeTable;
-  const layout: LakeLayout = {
-    partitionBy: options.partitionBy[table] ?? [],
-    fileBytes: options.fileBytes ?? defaultFileBytes,
-  };
-  const earlier = await openTableFolder(lake, table);
-  const readFacts = () => readTableFacts(database, lakeTable, layout);
-  const facts =
-    lakeTable.rows === 0
-      ? await readFacts()
-      : await retryWithMoreMemory(database, readFacts, memoryLimits.exportScan);
-  checkPartitionColumns(table, facts.columns, {
-    partitionBy: layout.partitionBy,
-    place: options.places.partitionBy,
-  });
-  const tableDir = join(lake, table);
-  const current = await readCurrentManifest(tableDir);
-  if (current?.fingerprint === facts.fingerprint) {
-    await removeOldSets(tableDir, earlier, keep);
-    return resultOf(lake, current, false);
+): Promise<ExportResult | null> {
+  const { name: table, columns, rows } = lakeTable;
+  const partitionBy = options.partitionBy[table] ?? [];
+  checkPartitions(table, columns, { partitionBy, place: options.places.partitionBy });
+  const layout: LakeLayout = { partitionBy, fileBytes: options.fileBytes ?? defaultFileBytes };
+  const earlier = await store.openTable(table);
+  const current = await store.readManifest(table);
+  if (rows === 0 && (current === null || current.rows === 0)) {
+    await store.show(table, null);
+    return null;
   }
-  const manifest = await writeSet(database, { table, facts, layout, earlier }, options);
-  await removeOldSets(tableDir, [...earlier, manifest.export_id], keep);
-  return resultOf(lake, manifest, true);
+  const readFacts = () => readTableFacts(database, lakeTable, layout);
+  const facts = await (rows === 0
+    ? readFacts()
+    : retryWithMoreMemory(database, readFacts, memoryLimits.exportScan));
+  const written = current?.fingerprint !== facts.fingerprint;
+  if (!written) await store.show(table, current.export_id);
+  const manifest = written
+    ? await writeSet(database, store, { table, facts, layout, earlier }, options)
+    : current;
+  const sets = [...new Set([...earlier, manifest.export_id])];
+  for (const id of sets.slice(0, Math.max(0, sets.length - options.keep)))
+    if (id !== manifest.export_id) await store.removeSet(table, id);
+  const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
+  return {
+    ...{ table, exportId: manifest.export_id, path: store.addressOf(table), rows, bytes },
+    ...{ files: manifest.files.length, written },
+  };
 }
 
 interface TableToWrite {
@@ -209,49 +214,54 @@ interface TableToWrite {
   earlier: readonly string[];
 }
 
-async function writeSet(database: Database, set: TableToWrite, options: ExportOptions): Promise<Manifest> {
-  const { table, facts, layout, earlier } = set;
+async function writeSet(
+  database: Database,
+  store: LakeStore,
+  { table, facts, layout, earlier }: TableToWrite,
+  { tempDir, fileMode }: ExportOptions,
+): Promise<Manifest> {
   const now = new Date();
   const id = nextExportId(now, earlier);
-  const draft = nameDraft(options.lake, table, id);
+  const { columns, fingerprint, rows, slot, sums } = facts;
+  const partitionsDir = join(tempDir, 'partitions');
+  let draft = '';
   try {
-    const { columns, fingerprint, rows, slot, sums } = facts;
-    const partitionsDir = join(options.tempDir, 'partitions');
     await retryWithMoreMemory(database, async () => {
-      await createDraft(draft);
+      draft = await store.makeDraft(table, id);
       await writeFiles(database, { table, columns, rows, layout, draft, id, partitionsDir });
     });
-    const sealed = await sealFiles(draft, options.fileMode);
-    const fileRows = await verifyFiles(
-      database,
-      draft,
-      sealed.map(({ path }) => path),
-      facts,
-    );
+    const sealed = await sealFiles(draft, fileMode);
+    const paths = sealed.map(({ path }) => path);
+    const fileRows = await verifyFiles(database, draft, paths, facts);
     const manifest: Manifest = {
       table,
       export_id: id,
       created_at: now.toISOString(),
-      files: sealed.map(({ path, ...file }, n) => ({ path, rows: fileRows[n]!, ...file })),
+      files: sealed.map(({ path, ...file }, n) => ({
+        ...{ path: `${setsOf(table)}/${id}/${path}`, rows: fileRows[n]!, ...file },
+      })),
       rows,
-      schema: columns.map(({ name, lakeType: type }) => ({ name, type })),
+      schema: schemaOf(facts, layout),
       slot,
       sums,
-      partition_by: [...layout.partitionBy],
+      partition_by: layout.partitionBy.map((text) => parsePartition(text).name),
       fingerprint,
     };
-    await sealDraft(draft, manifest, options.fileMode);
-    await publishDraft(options.lake, draft, manifest);
+    await store.publish(draft, manifest);
     return manifest;
   } catch (error) {
     // The next export removes what cannot be removed now.
-    await rm(draft, { recursive: true, force: true }).catch(() => undefined);
+    if (draft !== '') await rm(draft, { recursive: true, force: true }).catch(() => undefined);
     throw error;
   }
 }
 
-function resultOf(lake: string, manifest: Manifest, written: boolean): ExportResult {
-  const { table, export_id: exportId, rows, files } = manifest;
-  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  return { table, exportId, path: join(lake, table, exportId), rows, bytes, files: files.length, written };
+/** The columns as readers find them: those of the files, then those of the folders. */
+function schemaOf({ columns }: TableFacts, { partitionBy }: LakeLayout): Manifest['schema'] {
+  const inPaths = partitionBy.map(parsePartition).map((partition) => {
+    const { type } = columns.find(({ name }) => name === partition.column)!;
+    return { name: partition.name, type: partitionType(partition, type) };
+  });
+  const inFiles = columns.filter(({ name }) => !inPaths.some((partition) => partition.name === name));
+  return [...inFiles.map(({ name, lakeType: type }) => ({ name, type })), ...inPaths];
 }

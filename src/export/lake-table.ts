@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { UsageError } from '../errors.ts';
 import { quoteName } from '../sql-text.ts';
 import type { Database } from '../warehouse/database.ts';
 import { lakeType } from '../warehouse/lake-type.ts';
@@ -7,6 +6,7 @@ import type { Manifest } from './lake-manifest.ts';
 
 /** How a table is written. It is part of the fingerprint, so a change writes the table again. */
 export interface LakeLayout {
+  /** As the config has them: see partitions.ts. */
   partitionBy: readonly string[];
   /** Compressed bytes after which a file is full and the next one begins. */
   fileBytes: number;
@@ -25,7 +25,7 @@ export interface TableFacts extends Pick<Manifest, 'rows' | 'slot' | 'sums' | 'f
 }
 
 // To be raised when the same rows would be written differently.
-const formatVersion = 1;
+const formatVersion = 2;
 
 /** A table of the lake. */
 export interface LakeTable {
@@ -131,19 +131,4 @@ function hashedColumns(columns: readonly LakeColumn[]): string[] {
 
 function slotOf(value: bigint | string | null | undefined): number | null {
   return value === null || value === undefined ? null : Number(value);
-}
-
-/** @param place where the config sets it @throws UsageError for a column that the table does not have */
-export function checkPartitionColumns(
-  table: string,
-  columns: readonly { name: string }[],
-  { partitionBy, place }: { partitionBy: readonly string[]; place: string },
-): void {
-  const names = columns.map(({ name }) => name);
-  const unknown = partitionBy.find((name) => !names.includes(name));
-  if (unknown === undefined) return;
-  throw new UsageError(
-    `${place}: ${table} has no column "${unknown}"`,
-    `Its columns are ${names.join(', ')}.`,
-  );
 }

@@ -22,7 +22,14 @@ async function lakeOf({ config, folder }: Omit<Settings, 'jobsDir'>): Promise<st
 /** Checks the config's lake before the first request. @throws UsageError as checkExport */
 export async function checkLake({ jobsDir, ...settings }: Settings): Promise<void> {
   const views = (await readUserSql(jobsDir))?.views.map(({ name }) => name) ?? [];
-  return checkExport({ lake: await lakeOf(settings), ...settings.config.lake, views });
+  return checkExport({ ...settings.config.lake, ...(await placeOf(settings)), views });
+}
+
+/** Where the lake is, and whose it is. */
+async function placeOf({ config, folder }: Omit<Settings, 'jobsDir'>) {
+  const lake = await lakeOf({ config, folder });
+  const owner = { idFile: folder.lakeId, isInside: lake === folder.lake };
+  return { lake, fileMode: config.warehouse.fileMode, owner };
 }
 
 /** Exports as the config says; the caller holds the run lock. @param tables null: the config's, else all */
@@ -31,16 +38,15 @@ export async function exportSnapshot(
   tables: readonly string[] | null,
   signal?: AbortSignal,
 ): Promise<ExportResult[]> {
-  const { config, folder } = settings;
-  const { lake, warehouse } = config;
+  const { folder } = settings;
+  const { lake, warehouse } = settings.config;
   return exportTables({
+    ...(await placeOf(settings)),
     snapshot: folder.snapshot,
-    lake: await lakeOf(settings),
     tables: tables ?? lake.tables,
     partitionBy: lake.partitionBy,
     places: tables === null ? lake.places : { ...lake.places, tables: null },
     keep: lake.keep,
-    fileMode: warehouse.fileMode,
     memoryLimit: warehouse.memoryLimit,
     threads: warehouse.threads,
     tempDir: folder.temp,

@@ -22,6 +22,7 @@ export interface Finding {
     | 'node'
     | 'config'
     | 'jobs'
+    | 'lake'
     | 'api'
     | 'clock'
     | 'credits'

@@ -58,9 +58,10 @@ test(`${count} amounts from 0 to 2^64-1 are exact in the table, in Parquet and i
   expected.sort((a, b) => (a.address < b.address ? -1 : 1));
   const query = 'select address, amount from';
   expect(await place.rows(`${query} token_accounts order by address`)).toEqual(expected);
-  const set = join(place.data, 'lake/token_accounts/current');
-  expect(await readRows(':memory:', `${query} '${set}/*.parquet' order by address`)).toEqual(expected);
-  const manifest = JSON.parse(await readFile(join(set, '_manifest.json'), 'utf8'));
+  const lake = join(place.data, 'lake');
+  const files = `'${lake}/token_accounts/*.parquet'`;
+  expect(await readRows(':memory:', `${query} ${files} order by address`)).toEqual(expected);
+  const manifest = JSON.parse(await readFile(join(lake, '_manifests/token_accounts.json'), 'utf8'));
   expect(manifest).toMatchObject({ rows: amounts.length });
   expect(manifest.sums.amount).toBe(String(amounts.reduce((sum, amount) => sum + amount, 0n)));
   expect(manifest.schema).toContainEqual({ name: 'amount', type: 'DECIMAL(20,0)' });

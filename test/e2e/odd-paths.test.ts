@@ -58,9 +58,7 @@ test.each([
       { amount: '120', valid_to_slot: null },
       { amount: '120', valid_to_slot: null },
     ]);
-    const manifest = JSON.parse(
-      await readFile(join(data, 'lake/token_accounts/current/_manifest.json'), 'utf8'),
-    );
+    const manifest = JSON.parse(await readFile(join(data, 'lake/_manifests/token_accounts.json'), 'utf8'));
     expect(manifest.files).toMatchObject([{ rows: 2 }]);
     expect(await place.cli('rebuild', '--from-archive', '--data-dir', data)).toMatchObject({ code: 0 });
     expect(await rows()).toEqual(versions);

@@ -53,7 +53,7 @@ test('views are in the snapshot and the lake; an audit that fails keeps the old 
   expect(await place.rows("select comment from duckdb_views() where view_name = 'owner_totals'")).toEqual([
     { comment: 'What each owner has' },
   ]);
-  const manifest = join(place.data, 'lake/owner_totals/current/_manifest.json');
+  const manifest = join(place.data, 'lake/_manifests/owner_totals.json');
   const exported = JSON.parse(await readFile(manifest, 'utf8'));
   expect(exported).toMatchObject({ rows: 1, sums: { total: '120' } });
 

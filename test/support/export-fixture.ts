@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type ExportOptions, type ExportResult, exportTables } from '../../src/export/export.ts';
+import { checkExport, type ExportOptions, type ExportResult, exportTables } from '../../src/export/export.ts';
 import { createSchema } from '../../src/warehouse/build.ts';
 import { type Database, openDatabase } from '../../src/warehouse/database.ts';
 
@@ -14,6 +14,8 @@ export interface Fixture {
   /** Runs statements on the snapshot, read-write. */
   change(...statements: string[]): Promise<void>;
   export(options?: Partial<ExportOptions>): Promise<ExportResult[]>;
+  /** What a run checks before it crawls. */
+  check(options?: Partial<ExportOptions>): Promise<void>;
   /** Rows of a query that may read the snapshot and the lake's files. */
   query<T>(sql: string): Promise<T[]>;
 }
@@ -36,6 +38,19 @@ export async function createFixture(): Promise<Fixture> {
     await createSchema(database);
     await database.run('create view asset_owners as select id, owner from assets');
   });
+  const defaults: ExportOptions = {
+    snapshot,
+    lake,
+    owner: { idFile: join(root, 'lake.id'), isInside: false },
+    tables: null,
+    partitionBy: {},
+    places: { tables: 'lake.tables', partitionBy: 'lake.partition_by' },
+    keep: 2,
+    fileMode: 0o640,
+    memoryLimit: '256MB',
+    threads: 2,
+    tempDir: join(root, 'temp'),
+  };
   return {
     root,
     snapshot,
@@ -45,20 +60,8 @@ export async function createFixture(): Promise<Fixture> {
         for (const statement of statements) await database.run(statement);
       }),
     query: async (sql) => use(await open(true), (database) => database.rows(sql)),
-    export: (options = {}) =>
-      exportTables({
-        snapshot,
-        lake,
-        tables: null,
-        partitionBy: {},
-        places: { tables: 'lake.tables', partitionBy: 'lake.partition_by' },
-        keep: 2,
-        fileMode: 0o640,
-        memoryLimit: '256MB',
-        threads: 2,
-        tempDir: join(root, 'temp'),
-        ...options,
-      }),
+    export: (options = {}) => exportTables({ ...defaults, ...options }),
+    check: (options = {}) => checkExport({ ...defaults, ...options }),
   };
 }
 

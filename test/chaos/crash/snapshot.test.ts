@@ -150,10 +150,10 @@ test(
 /** A program that reads, until it is told to stop, every table of the snapshot, and the lake's token accounts. */
 function pollingReader(tables: readonly { name: string; filled: boolean; sql: string }[]): string {
   const filled = tables.filter((table) => table.filled).map(({ name }) => name);
-  return `import { readFileSync, readlinkSync } from 'node:fs';
+  return `import { readdirSync, readFileSync } from 'node:fs';
     let polls = 0, errors = [], seen = new Set(), sets = new Set(), stop = false;
     const filled = ${JSON.stringify(filled)};
-    const lake = path.replace('warehouse.duckdb', 'lake/token_accounts/');
+    const lake = path.replace('warehouse.duckdb', 'lake/');
     process.stdin.on('data', () => { stop = true; });
     console.log('polling');
     while (!stop) {
@@ -166,11 +166,12 @@ function pollingReader(tables: readonly { name: string; filled: boolean; sql: st
         if (rows.length !== ${tables.length}) errors.push('tables: ' + rows.length);
         for (const [t, n, k] of rows) if (n !== k || (n === 0n && filled.includes(t))) errors.push(t + ': ' + n + ' rows, ' + k + ' keys');
         seen.add(String(await read('select max(run_id) from meta.runs')));
-        const set = lake + readlinkSync(lake + 'current') + '/';
-        const manifest = JSON.parse(readFileSync(set + '_manifest.json', 'utf8'));
-        const [[n]] = await read("select count(*) from '" + set + "*.parquet'");
-        if (Number(n) !== manifest.rows) errors.push(set + ': ' + n + ' of ' + manifest.rows + ' rows');
-        sets.add(set);
+        const manifest = JSON.parse(readFileSync(lake + '_manifests/token_accounts.json', 'utf8'));
+        const files = manifest.files.map((file) => "'" + lake + file.path + "'").join(', ');
+        const [[n]] = await read('select count(*) from read_parquet([' + files + '])');
+        if (Number(n) !== manifest.rows) errors.push(files + ': ' + n + ' of ' + manifest.rows + ' rows');
+        if (readdirSync(lake + 'token_accounts').length !== 1) errors.push('not one set');
+        sets.add(manifest.export_id);
         connection.closeSync();
       } catch (error) {
         errors.push(error.message);

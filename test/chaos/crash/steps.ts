@@ -205,17 +205,21 @@ async function rowsAsLines(database: Database, sql: string): Promise<string[]> {
 }
 
 function readLake(lake: string): Record<string, string> {
-  if (!existsSync(lake)) return {};
-  const tables = readdirSync(lake).filter((name) => existsSync(join(lake, name, 'current')));
-  const found = tables.sort().map((table) => {
-    const set = join(lake, table, 'current');
-    const { rows, sums, files } = JSON.parse(readFileSync(join(set, '_manifest.json'), 'utf8')) as Manifest;
+  const manifests = join(lake, '_manifests');
+  if (!existsSync(manifests)) return {};
+  const names = readdirSync(manifests).filter((name) => name.endsWith('.json'));
+  const found = names.sort().map((name) => {
+    const manifest = JSON.parse(readFileSync(join(manifests, name), 'utf8')) as Manifest;
+    const { table, rows, sums, files } = manifest;
     for (const { path, sha256 } of files) {
       const found = createHash('sha256')
-        .update(readFileSync(join(set, path)))
+        .update(readFileSync(join(lake, path)))
         .digest('hex');
-      if (found !== sha256) throw new Error(`${join(set, path)} is not what its manifest says`);
+      if (found !== sha256) throw new Error(`${join(lake, path)} is not what its manifest says`);
     }
+    // Who opens the table finds one whole set, which is this one or the next.
+    if (rows > 0 && readdirSync(join(lake, table)).length !== files.length)
+      throw new Error(`${join(lake, table)} has not the files of a set`);
     const values = Object.entries(sums).filter(([column]) => !hashed.test(column));
     return [table, `${rows} ${JSON.stringify(values)}`];
   });

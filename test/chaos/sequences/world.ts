@@ -84,7 +84,7 @@ export async function runCommand(world: World, step: CommandStep): Promise<Comma
 
 /** Whatever was killed, what readers follow can be read. */
 async function readLake(place: Installation): Promise<void> {
-  const sets = lakeTables.map((table) => join(place.data(), 'lake', table, 'current'));
+  const sets = lakeTables.map((table) => join(place.data(), 'lake', table));
   for (const set of sets.filter((path) => existsSync(path)))
     await readRows(':memory:', `select count(*) from read_parquet('${set}/*.parquet')`);
 }

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile, readlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
@@ -23,7 +23,7 @@ test('export writes what changed and says where', async () => {
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const lines = stdout.trimEnd().split('\n');
   expect(lines[0]).toMatch(/^table +rows +size +files +path$/);
-  expect(lines[2]).toMatch(/^assets +4 +\d+(\.\d)? kB +1 +\/.*\/data\/lake\/assets\/\d{8}T\d{9}Z$/);
+  expect(lines[2]).toMatch(/^assets +4 +\d+(\.\d)? kB +1 +\/.*\/data\/lake\/assets$/);
   await folder.change('update token_accounts set amount = 7');
   const again = await exportCli('assets', 'token_accounts', '--json');
   const results = JSON.parse(again.stdout) as ExportResult[];
@@ -31,8 +31,8 @@ test('export writes what changed and says where', async () => {
     ['assets', false],
     ['token_accounts', true],
   ]);
-  const current = join(folder.root, 'data', 'lake', 'token_accounts', 'current');
-  expect(await readlink(current)).toBe(results[1]!.exportId);
+  const link = join(folder.root, 'data', 'lake', 'token_accounts');
+  expect(await readlink(link)).toBe(`.sets/token_accounts/${results[1]!.exportId}`);
 });
 
 test('the config says where the lake is, what goes into it and how', async () => {
@@ -42,9 +42,8 @@ test('the config says where the lake is, what goes into it and how', async () =>
   );
   expect((await exportCli()).code).toBe(0);
   const lake = join(folder.root, 'out', 'lake');
-  expect(await readdir(lake)).toEqual(['token_accounts']);
-  expect((await readdir(join(lake, 'token_accounts', 'current'))).sort()).toEqual([
-    '_manifest.json',
+  expect((await readdir(lake)).sort()).toEqual(['.sets', '_lake.json', '_manifests', 'token_accounts']);
+  expect((await readdir(join(lake, 'token_accounts'))).sort()).toEqual([
     'mint=mint-0',
     'mint=mint-1',
     'mint=mint-2',
@@ -74,8 +73,8 @@ test('while a run is at work, export waits for nobody: exit 75, nothing written'
 
 test('a disk that fills up exits 74 and leaves the former export as it was', async () => {
   await exportCli('token_accounts');
-  const table = join(folder.root, 'data', 'lake', 'token_accounts');
-  const before = await readlink(join(table, 'current'));
+  const lake = join(folder.root, 'data', 'lake');
+  const before = await readlink(join(lake, 'token_accounts'));
   await folder.change(
     `insert into token_accounts by name
     select md5(i::varchar) || md5((-i)::varchar) as address, now() as seen_at, seen_at as changed_at, 'r' as run_id, hash(i) as record_hash
@@ -89,13 +88,32 @@ test('a disk that fills up exits 74 and leaves the former export as it was', asy
   );
   expect(failed.code).toBe(74);
   expect(failed.stderr).toContain('ledgerlake: cannot write');
-  expect((await readdir(table)).sort()).toEqual([before, 'current']);
-  expect(await readlink(join(table, 'current'))).toBe(before);
-  expect(await readdir(join(folder.root, 'data', 'lake'))).toEqual(['token_accounts']);
-  const manifest = JSON.parse(await readFile(join(table, 'current', '_manifest.json'), 'utf8'));
+  expect(await readdir(join(lake, '.sets', 'token_accounts'))).toEqual([basename(before)]);
+  expect(await readlink(join(lake, 'token_accounts'))).toBe(before);
+  const manifest = JSON.parse(await readFile(join(lake, '_manifests', 'token_accounts.json'), 'utf8'));
   expect(manifest.rows).toBe(100);
   expect((await exportCli('token_accounts')).code).toBe(0);
-  expect(await readlink(join(table, 'current'))).not.toBe(before);
+  expect(await readlink(join(lake, 'token_accounts'))).not.toBe(before);
+});
+
+test('jobs check and doctor refuse a partition by a column that is not there', async () => {
+  const jobs = join(folder.root, 'jobs');
+  await mkdir(jobs);
+  await writeFile(
+    join(jobs, 'a.yaml'),
+    'describe: newest\nmethod: getLatestCompressionSignatures\nsince: 1d\n',
+  );
+  await writeFile(join(folder.root, 'ledgerlake.yaml'), 'lake: { partition_by: { assets: [day] } }\n');
+  for (const command of [
+    ['jobs', 'check'],
+    ['doctor', '--offline'],
+  ]) {
+    const { code, stdout, stderr } = await runProgram(command, { cwd: folder.root });
+    expect({ code, text: stdout + stderr }).toEqual({
+      code: 2,
+      text: expect.stringContaining('ledgerlake.yaml:1: lake.partition_by: assets has no column "day"'),
+    });
+  }
 });
 
 test('a lake that cannot be made exits 74', async () => {
@@ -107,5 +125,5 @@ test('a lake that cannot be made exits 74', async () => {
 
 test('of an option given twice the last counts', async () => {
   const { code, stdout } = await exportCli('assets', '--data-dir', 'none', '--data-dir', 'data');
-  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('data/lake/assets/') });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('data/lake/assets') });
 });

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { cp, mkdir, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { checkExport } from '../../../src/export/export.ts';
 import type { Manifest } from '../../../src/export/lake-manifest.ts';
 import { readTableSpecs } from '../../../src/warehouse/table-spec.ts';
 import {
@@ -18,7 +17,10 @@ const tableNames = readTableSpecs()
   .sort();
 
 const current = (lake: string, table: string) =>
-  readJson<Manifest>(join(lake, table, 'current', '_manifest.json'));
+  readJson<Manifest>(join(lake, '_manifests', `${table}.json`));
+
+/** Id of the set that readers of the table see. */
+const shown = async (lake: string, table: string) => basename(await readlink(join(lake, table)));
 
 test('the files hold exactly the rows of every base table and history, u64 as decimals and JSON as text', async () => {
   const fixture = await createFixture();
@@ -27,10 +29,17 @@ test('the files hold exactly the rows of every base table and history, u64 as de
   const results = await fixture.export();
   const filled: Record<string, number> = { assets: 4, token_accounts: 5000 };
   expect(results.map(({ table, rows, written }) => [table, rows, written])).toEqual(
-    tableNames.map((table) => [table, filled[table.replace('_history', '')] ?? 0, true]),
+    Object.entries(filled).flatMap(([table, rows]) => [
+      [table, rows, true],
+      [`${table}_history`, rows, true],
+    ]),
+  );
+  // Tables without rows make no folder.
+  expect((await readdir(lake)).sort()).toEqual(
+    ['.sets', '_lake.json', '_manifests', ...results.map(({ table }) => table)].sort(),
   );
   for (const { table, rows } of results) {
-    const files = `read_parquet('${lake}/${table}/current/*.parquet')`;
+    const files = `read_parquet('${lake}/${table}/*.parquet')`;
     const found = await fixture.query(
       `select
         (select count(*) from ${files}) as rows,
@@ -48,7 +57,7 @@ test('the files hold exactly the rows of every base table and history, u64 as de
     seen_at: 'TIMESTAMP WITH TIME ZONE',
   });
   const described = await fixture.query<{ column_name: string; column_type: string }>(
-    `describe from read_parquet('${lake}/assets/current/*.parquet')`,
+    `describe from read_parquet('${lake}/assets/*.parquet')`,
   );
   expect((await current(lake, 'assets')).schema).toEqual(
     described.map(({ column_name: name, column_type: type }) => ({ name, type })),
@@ -61,14 +70,14 @@ test('the manifest states files, checksums, slots and exact sums', async () => {
   const [assets] = await fixture.export({ tables: ['assets', 'token_accounts'] });
   const manifest = await current(fixture.lake, 'assets');
   const [file] = manifest.files;
-  const bytes = await readFile(join(assets!.path, file!.path));
+  const bytes = await readFile(join(fixture.lake, file!.path));
   expect(manifest).toMatchObject({
     table: 'assets',
     export_id: assets!.exportId,
     rows: 4,
     files: [
       {
-        path: `${assets!.exportId}-0.parquet`,
+        path: `.sets/assets/${assets!.exportId}/${assets!.exportId}-0.parquet`,
         rows: 4,
         bytes: bytes.length,
         sha256: createHash('sha256').update(bytes).digest('hex'),
@@ -90,7 +99,7 @@ test('files are 0640 (or as configured) in folders of 0750', async () => {
   const [set] = await fixture.export({ tables: ['assets'], fileMode: 0o440 });
   const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
   expect(await modeOf(fixture.lake)).toBe('750');
-  expect(await modeOf(join(fixture.lake, 'assets'))).toBe('750');
+  expect(await modeOf(join(fixture.lake, '_manifests', 'assets.json'))).toBe('440');
   expect(await modeOf(set!.path)).toBe('750');
   for (const name of await readdir(set!.path)) expect(await modeOf(join(set!.path, name))).toBe('440');
 });
@@ -134,7 +143,7 @@ test('a set somebody damaged is written anew', async () => {
   await writeFile(join(set!.path, `${set!.exportId}-0.parquet`), 'PAR1');
   const [repaired] = await fixture.export({ tables: ['assets'] });
   expect(repaired!.written).toBe(true);
-  expect(await readlink(join(fixture.lake, 'assets', 'current'))).toBe(repaired!.exportId);
+  expect(await shown(fixture.lake, 'assets')).toBe(repaired!.exportId);
 });
 
 test('only the last sets are kept, and what a killed export left goes', async () => {
@@ -147,25 +156,32 @@ test('only the last sets are kept, and what a killed export left goes', async ()
     ids.push(set!.exportId);
   }
   expect([...ids].sort()).toEqual(ids);
-  const table = join(lake, 'token_accounts');
-  expect((await readdir(table)).sort()).toEqual([...ids.slice(1), 'current'].sort());
+  const sets = join(lake, '.sets', 'token_accounts');
+  expect((await readdir(sets)).sort()).toEqual(ids.slice(1));
 
   // Killed while writing, after the rename of the set, and before the rename of the link.
-  await mkdir(join(lake, '.export-assets-20260101T000000000Z', 'deep'), { recursive: true });
-  await mkdir(join(table, '29990101T000000000Z'));
-  await symlink('29990101T000000000Z', join(table, '.current-29990101T000000000Z'));
-  await writeFile(join(table, 'notes.txt'), 'not ours');
-  await fixture.export({ tables: ['token_accounts'], keep: 1 });
-  expect((await readdir(table)).sort()).toEqual([ids[3]!, 'current', 'notes.txt'].sort());
-  expect(await readdir(lake)).toEqual(['token_accounts']);
+  await mkdir(join(sets, 'draft-20260101T000000000Z', 'deep'), { recursive: true });
+  await mkdir(join(sets, '29990101T000000000Z'));
+  await symlink('nowhere', join(sets, 'link'));
+  await fixture.change(insertTokenAccounts(100, 110));
+  const [last] = await fixture.export({ tables: ['token_accounts'], keep: 1 });
+  expect(await readdir(sets)).toEqual([last!.exportId]);
+
+  // A table that has no rows any more is not there; its manifest says so.
+  await fixture.change('delete from token_accounts');
+  expect(await fixture.export({ tables: ['token_accounts'], keep: 1 })).toMatchObject([
+    { rows: 0, files: 0 },
+  ]);
+  expect(await readdir(lake)).not.toContain('token_accounts');
+  expect(await current(lake, 'token_accounts')).toMatchObject({ rows: 0, files: [] });
+  expect(await fixture.export({ tables: ['token_accounts'], keep: 1 })).toEqual([]);
 });
 
 test('a clock set back does not make a new set older than the current one', async () => {
   const fixture = await createFixture();
   await fixture.change(insertTokenAccounts(0, 10));
-  const table = join(fixture.lake, 'token_accounts');
-  await mkdir(join(table, '29990101T000000000Z'), { recursive: true });
-  await symlink('29990101T000000000Z', join(table, 'current'));
+  await mkdir(join(fixture.lake, '.sets/token_accounts/29990101T000000000Z'), { recursive: true });
+  await symlink('.sets/token_accounts/29990101T000000000Z', join(fixture.lake, 'token_accounts'));
   const [set] = await fixture.export({ tables: ['token_accounts'] });
   expect(set!.exportId).toBe('29990101T000000001Z');
 });
@@ -175,14 +191,13 @@ test('files split by a column, by size, and of an empty table, all add up', asyn
   await fixture.change(insertTokenAccounts(0, 300_000));
   const split = { partitionBy: { token_accounts: ['mint', 'frozen'], compression_signatures: ['tx_slot'] } };
   const sets = await fixture.export({ ...split, tables: ['token_accounts', 'compression_signatures'] });
-  expect(sets.map(({ rows, files }) => [rows, files])).toEqual([
-    [300_000, 3],
-    [0, 1],
+  expect(sets.map(({ table, rows, files }) => [table, rows, files])).toEqual([
+    ['token_accounts', 300_000, 3],
   ]);
   const partitioned = await current(fixture.lake, 'token_accounts');
   expect(partitioned.files.map(({ path, rows }) => [path, rows])).toEqual(
     [0, 1, 2].map((n) => [
-      `mint=mint-${n}/frozen=__HIVE_DEFAULT_PARTITION__/${partitioned.export_id}-0.parquet`,
+      `.sets/token_accounts/${partitioned.export_id}/mint=mint-${n}/frozen=__HIVE_DEFAULT_PARTITION__/${partitioned.export_id}-0.parquet`,
       100_000,
     ]),
   );
@@ -223,89 +238,115 @@ test('more partitions than memory has buffers for: a file each, with its rows', 
   const { files, export_id: id } = await current(fixture.lake, 'assets');
   expect(files).toHaveLength(300);
   expect(files.every(({ rows, path }) => rows === 10 && path.endsWith(`/${id}-0.parquet`))).toBe(true);
-  const pattern = `${fixture.lake}/assets/${id}/*/*.parquet`;
-  const rows = `select id, description, attributes, slot from`;
-  const differences = await fixture.query(`
-    (${rows} assets except all ${rows} read_parquet('${pattern}'))
-    union all
-    select id, filename, null, slot from read_parquet('${pattern}', filename = true, hive_partitioning = false)
-    where not contains(filename, '/collection=' || coalesce(collection, '__HIVE_DEFAULT_PARTITION__') || '/')`);
-  expect(differences).toEqual([]);
+  const rows = `select id, description, attributes, slot, collection from`;
+  const read = `${rows} read_parquet('${fixture.lake}/assets/**/*.parquet')`;
+  expect(
+    await fixture.query(`(${rows} assets except all ${read}) union all (${read} except all ${rows} assets)`),
+  ).toEqual([]);
+  // The column is in the path or in the file: readers that merge the files' columns refuse it in both.
+  const { schema } = await current(fixture.lake, 'assets');
+  const inFiles = await fixture.query<{ column_name: string }>(
+    `describe from read_parquet('${fixture.lake}/assets/**/*.parquet', hive_partitioning = false)`,
+  );
+  expect([...inFiles.map(({ column_name: name }) => name), 'collection']).toEqual(
+    schema.map(({ name }) => name),
+  );
   expect(await readdir(join(fixture.root, 'temp'))).toEqual([]);
 });
 
-test('values no file name can hold still make partitions', async () => {
+test('files split by the day of a time are found by day, and hold the time', async () => {
+  const fixture = await createFixture();
+  await fixture.change(`insert into compression_signatures by name
+    select 'signature-' || i as signature, i as tx_slot, i as slot, now() as seen_at, 'run' as run_id, hash(i) as record_hash,
+      case when i > 0 then timestamptz '2026-01-30 23:00:00+00' + interval (i) hour end as block_time
+    from range(30) r(i)`);
+  const partitionBy = { compression_signatures: ['day(block_time)'] };
+  await fixture.export({ tables: ['compression_signatures'], partitionBy });
+  const files = `read_parquet('${fixture.lake}/compression_signatures/**/*.parquet')`;
+  expect(
+    await fixture.query(
+      `select block_time_day::varchar as day, count(*) as rows, bool_and(block_time_day is not distinct from block_time::date) as same
+      from ${files} group by 1 order by 1 nulls last`,
+    ),
+  ).toEqual([
+    { day: '2026-01-31', rows: 24n, same: true },
+    { day: '2026-02-01', rows: 5n, same: true },
+    { day: null, rows: 1n, same: true },
+  ]);
+  expect((await current(fixture.lake, 'compression_signatures')).schema.at(-1)).toEqual({
+    name: 'block_time_day',
+    type: 'DATE',
+  });
+});
+
+test('odd values make partitions; one that no folder can be named by is refused, with the column', async () => {
   const fixture = await createFixture();
   await fixture.change(
     insertTokenAccounts(0, 6),
-    "update token_accounts set mint = case address when 'address-1' then '../../x' when 'address-2' then 'a/b=*?[c]' when 'address-3' then '' else mint end",
+    "update token_accounts set mint = case address when 'address-1' then '../../x' when 'address-2' then 'a/b=*?[c]' when 'address-3' then null else mint end",
   );
-  const [set] = await fixture.export({
-    tables: ['token_accounts'],
-    partitionBy: { token_accounts: ['mint'] },
-  });
+  const options = { tables: ['token_accounts'], partitionBy: { token_accounts: ['mint'] } };
+  const [set] = await fixture.export(options);
   const { files } = await current(fixture.lake, 'token_accounts');
   expect(files.reduce((sum, { rows }) => sum + rows, 0)).toBe(6);
-  expect(files.every(({ path }) => path.split('/').length === 2)).toBe(true);
-  expect((await readdir(fixture.root)).sort()).toEqual(['lake', 'warehouse.duckdb']);
+  expect(files.every(({ path }) => path.split('/').length === 5)).toBe(true);
+  expect((await readdir(fixture.root)).sort()).toEqual(['lake', 'lake.id', 'warehouse.duckdb']);
   expect(set!.rows).toBe(6);
-});
-
-test('values that are too long for a file name, or the name of NULL, make partitions named by their hash', async () => {
-  const fixture = await createFixture();
-  const odd = ['x'.repeat(300), 'ü'.repeat(60), '__HIVE_DEFAULT_PARTITION__'];
-  const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-  await fixture.change(
-    insertTokenAccounts(0, 100),
-    "update token_accounts set mint = 'mint-' || (amount % 20), owner = null",
-    ...odd.map((text, n) => `update token_accounts set mint = '${text}' where address = 'address-${n}'`),
-    "update token_accounts set mint = null where address = 'address-3'",
-    `update token_accounts set owner = '${odd[0]}' where address in ('address-0', 'address-4')`,
-  );
-  for (const partitionBy of [['mint'], ['owner'], ['owner', 'mint']]) {
-    await fixture.export({ tables: ['token_accounts'], partitionBy: { token_accounts: partitionBy } });
-    const { files, export_id: id } = await current(fixture.lake, 'token_accounts');
-    const list = files.map(({ path }) => `'${fixture.lake}/token_accounts/${id}/${path}'`).join(', ');
-    const read = `read_parquet([${list}], hive_partitioning = false)`;
-    expect(
-      await fixture.query(`
-        (from token_accounts except all (select * from ${read}))
-        union all
-        (select * from ${read} except all from token_accounts)`),
-    ).toEqual([]);
-    expect(files.reduce((sum, { rows }) => sum + rows, 0)).toBe(100);
-    const folders = files.map(({ path }) => path.split('/').slice(0, -1).join('/'));
-    expect(new Set(folders).size).toBe(folders.length);
-    const expected: Record<string, string[]> = {
-      mint: [...odd.map((text) => `mint=sha256-${sha256(text)}`), 'mint=__HIVE_DEFAULT_PARTITION__'],
-      owner: [`owner=sha256-${sha256(odd[0]!)}`, 'owner=__HIVE_DEFAULT_PARTITION__'],
-      'owner,mint': [`owner=sha256-${sha256(odd[0]!)}/mint=sha256-${sha256(odd[0]!)}`],
-    };
-    expect(folders).toEqual(expect.arrayContaining(expected[`${partitionBy}`]!));
+  for (const odd of ['x'.repeat(300), 'ü'.repeat(60), '__HIVE_DEFAULT_PARTITION__', '']) {
+    await fixture.change(`update token_accounts set mint = '${odd}' where address = 'address-5'`);
+    await expect(fixture.export(options)).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining('no folder can be named by the value'),
+    });
   }
+  expect(await shown(fixture.lake, 'token_accounts')).toBe(set!.exportId);
 });
 
-test('a lake in which `current` is a copied folder is taken over; a foreign one is refused before the run', async () => {
+test('a copied lake and one of a former version are taken over; what no export made is refused before the run', async () => {
   const fixture = await createFixture();
-  await fixture.change(insertTokenAccounts(0, 10));
+  await fixture.change(insertTokenAccounts(0, 10), insertAssets);
   const options = { tables: ['token_accounts', 'assets'] };
   await fixture.export(options);
   const { export_id: id } = await current(fixture.lake, 'token_accounts');
   const copy = { ...options, lake: join(fixture.root, 'copied') };
+  // Tools that follow links copy the set to where the link is.
   await cp(fixture.lake, copy.lake, { recursive: true, dereference: true });
-  // A copy of `current` alone.
-  await rm(join(copy.lake, 'assets', id), { recursive: true, force: true });
   expect((await fixture.export(copy)).map(({ written }) => written)).toEqual([false, false]);
-  expect(await readlink(join(copy.lake, 'token_accounts', 'current'))).toBe(id);
+  expect(await shown(copy.lake, 'token_accounts')).toBe(id);
   expect(await listTree(copy.lake)).toEqual(await listTree(fixture.lake));
 
-  const foreign = join(copy.lake, 'assets', 'current');
-  await rm(foreign);
-  await mkdir(foreign);
-  const refusal = { exitCode: 2, message: expect.stringContaining(foreign) };
+  const old = join(copy.lake, 'assets');
+  await rm(old);
+  await mkdir(join(old, id), { recursive: true });
+  await writeFile(join(old, id, `${id}-0.parquet`), 'rows');
+  await writeFile(join(old, id, '_manifest.json'), '{}');
+  await symlink(id, join(old, 'current'));
+  await fixture.export(copy);
+  expect(await shown(copy.lake, 'assets')).toBe((await current(copy.lake, 'assets')).export_id);
+
+  await rm(old);
+  await mkdir(old);
+  await writeFile(join(old, 'notes.txt'), 'not ours');
+  const refusal = { exitCode: 2, message: expect.stringContaining(old) };
   await expect(fixture.export(copy)).rejects.toMatchObject(refusal);
-  const places = { tables: 'lake.tables', partitionBy: 'lake.partition_by' };
-  await expect(checkExport({ ...copy, partitionBy: {}, places })).rejects.toMatchObject(refusal);
+  await expect(fixture.check(copy)).rejects.toMatchObject(refusal);
+});
+
+test('a lake belongs to one data folder: another is refused, and replaces nothing', async () => {
+  const fixture = await createFixture();
+  const other = await createFixture();
+  await fixture.change(insertTokenAccounts(0, 120));
+  await other.change(insertTokenAccounts(0, 15));
+  const options = { tables: ['token_accounts'], lake: join(fixture.root, 'shared') };
+  await fixture.export(options);
+  const refusal = { exitCode: 2, message: `lake.uri: ${options.lake} belongs to another data folder` };
+  await expect(other.check(options)).rejects.toMatchObject(refusal);
+  await expect(other.export(options)).rejects.toMatchObject(refusal);
+  expect(await current(options.lake, 'token_accounts')).toMatchObject({ rows: 120 });
+  // The remedy that the hint names, for a data folder that is lost.
+  await rm(join(options.lake, '_lake.json'));
+  expect(await other.export(options)).toMatchObject([{ rows: 15 }]);
+  await expect(fixture.export(options)).rejects.toMatchObject(refusal);
 });
 
 test('an invalid name is refused with the valid ones', async () => {
@@ -326,6 +367,10 @@ test('an invalid name is refused with the valid ones', async () => {
   expect(await refused({ partitionBy: { compression_signatures: ['mint'] } })).toMatchObject({
     message: 'lake.partition_by: compression_signatures has no column "mint"',
   });
+  expect(await refused({ partitionBy: { token_accounts: ['amount'] } })).toMatchObject({
+    message: 'lake.partition_by: token_accounts cannot be split by amount, a column of type UBIGINT',
+  });
+  expect(await refused({ partitionBy: { token_accounts: ['day(mint)'] } })).toMatchObject({ exitCode: 2 });
   expect(await refused({ lake: 's3://bucket/lake' })).toMatchObject({ exitCode: 2 });
   expect(await refused({ snapshot: join(fixture.root, 'none.duckdb') })).toMatchObject({
     exitCode: 2,
@@ -334,24 +379,24 @@ test('an invalid name is refused with the valid ones', async () => {
   });
 });
 
-test('a reader that polls current sees only whole sets', async () => {
+test('a reader that polls sees only whole sets, by the manifest and by the table’s path', async () => {
   const fixture = await createFixture();
   await fixture.change(insertTokenAccounts(0, 2000));
   await fixture.export({ tables: ['token_accounts'] });
+  const lake = fixture.lake;
   let done = false;
   const seen = new Set<string>();
   const poll = async () => {
     while (!done) {
-      const id = await readlink(join(fixture.lake, 'token_accounts', 'current'));
-      const dir = join(fixture.lake, 'token_accounts', id);
-      const manifest = await readJson<Manifest>(join(dir, '_manifest.json'));
+      const manifest = await current(lake, 'token_accounts');
       for (const { path, bytes, sha256 } of manifest.files) {
-        const content = await readFile(join(dir, path));
+        const content = await readFile(join(lake, path));
         expect(content.length).toBe(bytes);
         expect(createHash('sha256').update(content).digest('hex')).toBe(sha256);
       }
       expect(manifest.files.reduce((sum, { rows }) => sum + rows, 0)).toBe(manifest.rows);
-      seen.add(id);
+      expect(await readdir(join(lake, 'token_accounts'))).toHaveLength(1);
+      seen.add(manifest.export_id);
     }
   };
   const polling = poll();
