@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/server.ts';
 import { expectFailure, hashFile } from '../chaos/crash/failure.ts';
+import { daily, firstOf } from '../levels.ts';
 import { runProgram } from '../support/program.ts';
 import { environmentOf, type Project } from '../support/project.ts';
 import { openTinyWorld, writeListJob } from '../support/small-world.ts';
@@ -63,7 +64,7 @@ const damages: [string, (landed: Landed) => Promise<void>][] = [
   ],
 ];
 
-test.each(damages)(
+test.each(firstOf(2, damages))(
   '%s: 74 and nothing cut; doctor --repair keeps all other crawls, and only what it names is asked again',
   async (_, damage) => {
     const landed = await openLanded([`crawl --max-requests ${pagesInAll - 1}`]);
@@ -121,7 +122,7 @@ test('a page damaged after its rows were made: publish ends with 74, after a rep
   await compareIds(sandbox, cli);
 });
 
-test('lines of the logs that are none: named, and taken out with a copy', async () => {
+daily('lines of the logs that are none: named, and taken out with a copy', async () => {
   const { place, cli } = await openLanded();
   const runs = join(place.data, 'runs.ndjson');
   const text = await readFile(runs, 'utf8');
@@ -150,7 +151,7 @@ async function cutMiddle(path: string): Promise<void> {
   await writeFile(path, Buffer.concat([bytes.subarray(0, 100), bytes.subarray(120)]));
 }
 
-test.for(archiveDamages)(
+test.for(firstOf(1, archiveDamages))(
   'an archived segment, %s: doctor names it, and sets it aside; the next run goes on',
   async ([, pattern, damage, { check }]) => {
     const { sandbox, place, cli } = await openLanded(['run']);
@@ -181,7 +182,7 @@ test.for(archiveDamages)(
   },
 );
 
-test('an archive whose checksums are lost: every value of it is read', async () => {
+daily('an archive whose checksums are lost: every value of it is read', async () => {
   const { place, cli } = await openLanded(['run']);
   const archive = join(place.data, 'archive');
   await rm(join(archive, 'checksums.ndjson'));
@@ -191,7 +192,7 @@ test('an archive whose checksums are lost: every value of it is read', async () 
   expect((await cli('doctor')).code).toBe(74);
 });
 
-test('config, rights and databases: each finding with what repairs it', async () => {
+daily('config, rights and databases: each finding with what repairs it', async () => {
   const { place, cli } = await openLanded(['run']);
   expect(await cli('doctor')).toMatchObject({
     code: 0,

@@ -59,7 +59,7 @@ for_each: { groupValue: { values: [${collections.slice(0, targets)}] } }
     ...{ place, env, url: api.url, start },
     answer: api.setScript,
     asked: () => api.calls.length,
-    run: (...args) => start(...args).ended,
+    run: (...args) => runProgram(args, { cwd: place.root, env }),
   };
 }
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
+import { daily } from '../levels.ts';
 import { startProgram } from '../support/program.ts';
 import { openWorkplace, type Workplace } from '../support/workplace.ts';
 import { listedDifferences } from './listed-rows.ts';
@@ -182,7 +183,7 @@ async function openChanged(options: SandboxOptions = {}): Promise<Collection> {
   return collection;
 }
 
-test('a budget in the middle: the next run goes on there, and pays for no page twice', async () => {
+daily('a budget in the middle: the next run goes on there, and pays for no page twice', async () => {
   const collection = await openChanged();
   const nights = [];
   for (const most of ['2', '2', '1000']) nights.push(await collection.night('--max-requests', most));
@@ -195,7 +196,7 @@ test('a budget in the middle: the next run goes on there, and pays for no page t
   expect((await collection.night()).asked).toMatchObject([{ page: 1 }]);
 });
 
-test('killed between pages: the next run goes on there', async () => {
+daily('killed between pages: the next run goes on there', async () => {
   const collection = await openChanged({ latencyMs: 50 });
   const { sandbox, place } = collection;
   const before = sandbox.requests.length;
@@ -219,7 +220,7 @@ test('killed between pages: the next run goes on there', async () => {
   expect((await collection.night()).asked).toMatchObject([{ page: 1 }]);
 });
 
-test('a full crawl when it is due, and when the job is another; a new order is none', async () => {
+daily('a full crawl when it is due, and when the job is another; a new order is none', async () => {
   const collection = await openChanged();
   const isFull = ({ asked }: { asked: Params[] }) =>
     asked.length > 20 && asked.every(({ page, sortBy }) => page === undefined && sortBy === undefined);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { daily } from '../levels.ts';
 import { openScripted, type Workplace } from '../support/workplace.ts';
 
 // What counts as known to an incremental crawl: a list whose order of changes the test sets.
@@ -97,7 +98,7 @@ test('rows that are new, changed, or were never shown so are not known; a price 
   ]);
 });
 
-test('only the end of a page counts, so what stands above it may be new', async () => {
+daily('only the end of a page counts, so what stands above it may be new', async () => {
   const list = await openList(
     range(0, 900).map((n) => asset(n)),
     300,
@@ -116,7 +117,7 @@ test('only the end of a page counts, so what stands above it may be new', async 
   expect((await list.night()).asked).toEqual([1, 2]);
 });
 
-test('records that become no row, or not whole, do not make every night a full walk', async () => {
+daily('records that become no row, or not whole, do not make every night a full walk', async () => {
   const odd = ['{"id":null}', '{"id":"x"}', `{"id":"${idOf(70)}","ownership":{"frozen":"perhaps"}}`, '7'];
   const list = await openList([...odd, ...range(0, 30).map((n) => asset(n))]);
   await list.night();
@@ -150,14 +151,14 @@ test('a slot that has not moved since: one request, under whichever kind of craw
   expect(await list.place.rows('select count(*) as n from assets')).toEqual([{ n: '60' }]);
 });
 
-test('a source without slots is walked down to what is known', async () => {
+daily('a source without slots is walked down to what is known', async () => {
   const list = await openList(range(0, 50).map((n) => asset(n)));
   list.slot = null;
   await list.night();
   expect(await list.night()).toMatchObject({ asked: [1], reason: 'known' });
 });
 
-test('what was received but not published is not known', async () => {
+daily('what was received but not published is not known', async () => {
   const list = await openList(range(0, 50).map((n) => asset(n)));
   await list.night();
   const asked = list.asked.length;
@@ -174,39 +175,54 @@ test('what was received but not published is not known', async () => {
   expect((await list.night()).asked).toEqual([1]);
 });
 
-test('targets whose pages come at the same time are told apart; a page of very long records is not looked at', async () => {
-  const groups = range(0, 6).map((n) => idOf(100 + n));
-  const long = `,"content":{"metadata":{"name":"${'x'.repeat(450_000)}"}}`;
-  const listOf = (group: number, owner: string) =>
-    range(0, 20).map((n) => asset(group * 20 + n, owner, group === 0 && n < 10 ? long : ''));
-  const lists = new Map(groups.map((group, n) => [group, listOf(n, ann)]));
-  const asked: string[] = [];
-  let slot = 100;
-  const place = await openScripted(
-    (_, { page = 1, groupValue, limit }) => {
-      asked.push(`${groups.indexOf(groupValue)}/${page}`);
-      const items = lists.get(groupValue)!.slice((page - 1) * limit, page * limit);
-      return `{"last_indexed_slot":${slot},"items":[${items}]}`;
-    },
-    {
-      'jobs/lists.yaml': `describe: test
+daily(
+  'targets whose pages come at the same time are told apart; a page of very long records is not looked at',
+  async () => {
+    const groups = range(0, 6).map((n) => idOf(100 + n));
+    const long = `,"content":{"metadata":{"name":"${'x'.repeat(450_000)}"}}`;
+    const listOf = (group: number, owner: string) =>
+      range(0, 20).map((n) => asset(group * 20 + n, owner, group === 0 && n < 10 ? long : ''));
+    const lists = new Map(groups.map((group, n) => [group, listOf(n, ann)]));
+    const asked: string[] = [];
+    let slot = 100;
+    const place = await openScripted(
+      (_, { page = 1, groupValue, limit }) => {
+        asked.push(`${groups.indexOf(groupValue)}/${page}`);
+        const items = lists.get(groupValue)!.slice((page - 1) * limit, page * limit);
+        return `{"last_indexed_slot":${slot},"items":[${items}]}`;
+      },
+      {
+        'jobs/lists.yaml': `describe: test
 method: getAssetsByGroup
 params: { groupKey: collection }
 for_each: { groupValue: { values: [${groups}] } }
 mode: incremental
 page_size: 10
 `,
-    },
-  );
-  await place.mustRun();
-  slot = 110;
-  for (const n of [2, 4]) lists.set(groups[n]!, listOf(n, bob));
-  asked.length = 0;
-  await place.mustRun();
-  expect(asked.sort()).toEqual(['0/1', '0/2', '1/1', '2/1', '2/2', '2/3', '3/1', '4/1', '4/2', '4/3', '5/1']);
-});
+      },
+    );
+    await place.mustRun();
+    slot = 110;
+    for (const n of [2, 4]) lists.set(groups[n]!, listOf(n, bob));
+    asked.length = 0;
+    await place.mustRun();
+    expect(asked.sort()).toEqual([
+      '0/1',
+      '0/2',
+      '1/1',
+      '2/1',
+      '2/2',
+      '2/3',
+      '3/1',
+      '4/1',
+      '4/2',
+      '4/3',
+      '5/1',
+    ]);
+  },
+);
 
-test('rows that another job brought since are not known: they say nothing of those below them', async () => {
+daily('rows that another job brought since are not known: they say nothing of those below them', async () => {
   let records = range(0, 50).map((n) => asset(n));
   let slot = 100;
   const asked: number[] = [];

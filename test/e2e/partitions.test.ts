@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
 import { compareContent } from '../chaos/crash/content.ts';
+import { daily } from '../levels.ts';
 import { reply, startServer } from '../support/http-server.ts';
 import { openWorkplace, type Workplace } from '../support/workplace.ts';
 
@@ -86,7 +87,7 @@ describe('a job in ranges of ids', () => {
     expect(await compareContent(snapshotOf(once), snapshotOf(split), 'differ')).toEqual([]);
   });
 
-  test('a job that is split later is complete as of its single walk until all ranges are', async () => {
+  daily('a job that is split later is complete as of its single walk until all ranges are', async () => {
     const place = await openPlace(1);
     await place.mustRun();
     const first = (await readJobs(place)).job.complete_as_of;
@@ -99,7 +100,7 @@ describe('a job in ranges of ids', () => {
     expect(job.complete_as_of).toBeGreaterThan(first as number);
   });
 
-  test('plan counts its ranges', async () => {
+  daily('plan counts its ranges', async () => {
     const place = await openPlace(4);
     const plan = async () => JSON.parse((await place.cli('plan', '--json')).stdout).jobs[0];
     expect(await plan()).toMatchObject({ tasks: 8, unknown: 8, requests: 8, open: 0 });
@@ -135,7 +136,7 @@ async function startProvider(change: (params: Record<string, unknown>) => Record
 
 describe('a provider without the id sort', () => {
   const without = ({ sortBy: _, after: __, before: ___, ...known }: Record<string, unknown>) => known;
-  test.each<[string, (params: Record<string, unknown>) => Record<string, unknown> | string]>([
+  daily.each<[string, (params: Record<string, unknown>) => Record<string, unknown> | string]>([
     ['refuses it', (params) => ('sortBy' in params ? 'unknown parameter `sortBy`' : params)],
     ['ignores it and the bounds', without],
     ['ignores the bounds', ({ after: _, before: __, ...known }) => known],
@@ -163,7 +164,7 @@ describe('a provider without the id sort', () => {
   );
 
   // 16: all of it goes to finding out, and the walks have not begun.
-  test.each([16, 18])(
+  daily.each([16, 18])(
     'a budget of %d that ends before or in its single walk goes on with that',
     async (budget) => {
       const provider = await startProvider(without);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { daily } from '../levels.ts';
 import { openInstallation } from '../support/nights.ts';
 import type { Call } from '../support/scripted-api.ts';
 import { answerList } from '../support/scripted-list.ts';
@@ -107,7 +108,7 @@ test('what is no change makes no version, coming or going', async () => {
   expect(found).toEqual(quiet.map(([what], n) => [what, [{ id: idOf(n), ...one }]]));
 });
 
-test('what has no column is as the newest answer has it', async () => {
+daily('what has no column is as the newest answer has it', async () => {
   const place = await openInstallation(groupJob);
   await place.night((call) => answerList(call, [asset], { slot: 100 }));
   const next = changed((record) => {
@@ -151,22 +152,25 @@ test('changes still make versions: scopes, attributes, prints, and `supply: null
   ]);
 });
 
-test('of two lists, the one that leaves `supply` out takes it from no row, whichever comes first', async () => {
-  const bare = changed((record) => (record.supply = undefined));
-  const names = Array.from({ length: 22 }, (_, n) => key(`Asset${'abcdefghijkmnopqrstuvwx'[n]}`));
-  const list = (record: Members) => names.map((id) => ({ ...record, id }));
-  for (const bareList of ['getAssetsByGroup', 'getAssetsByCreator']) {
-    const place = await openInstallation({ ...groupJob, ...creatorJob });
-    for (const slot of [100, 110, 120]) {
-      const script = (call: Call) =>
-        answerList(call, list(call.operation === bareList ? bare : asset), { slot });
-      expect((await place.night(script)).code).toBe(0);
+daily(
+  'of two lists, the one that leaves `supply` out takes it from no row, whichever comes first',
+  async () => {
+    const bare = changed((record) => (record.supply = undefined));
+    const names = Array.from({ length: 22 }, (_, n) => key(`Asset${'abcdefghijkmnopqrstuvwx'[n]}`));
+    const list = (record: Members) => names.map((id) => ({ ...record, id }));
+    for (const bareList of ['getAssetsByGroup', 'getAssetsByCreator']) {
+      const place = await openInstallation({ ...groupJob, ...creatorJob });
+      for (const slot of [100, 110, 120]) {
+        const script = (call: Call) =>
+          answerList(call, list(call.operation === bareList ? bare : asset), { slot });
+        expect((await place.night(script)).code).toBe(0);
+      }
+      expect(
+        await place.rows('select print_max_supply as prints, count(*) as n from assets_history group by 1'),
+      ).toEqual([{ prints: '10', n: '22' }]);
     }
-    expect(
-      await place.rows('select print_max_supply as prints, count(*) as n from assets_history group by 1'),
-    ).toEqual([{ prints: '10', n: '22' }]);
-  }
-});
+  },
+);
 
 test('no version of a wallet balance is made by unknown members, prices and ""', async () => {
   const place = await openInstallation({
@@ -184,23 +188,26 @@ test('no version of a wallet balance is made by unknown members, prices and ""',
   ]);
 });
 
-test('balances of one mint are summed within an answer, in any order; on two pages they are one that moved', async () => {
-  const place = await openInstallation({
-    'jobs/balances.yaml': `describe: test\nmethod: walletBalances\nfor_each: {wallet: {values: [${key('Purse')}]}}\n`,
-  });
-  const held = (name: string, balance: number) => ({ mint: key(name), balance, decimals: 2 });
-  const both = [held('Mint', 0.1), held('Mint', 0.7), held('Mint', 0.2), held('Coin', 3)];
-  for (const balances of [both, both.toReversed()])
-    await place.night((call) => answerList(call, balances, { slot: null }));
-  const drifted = [held('Coin', 3), held('Mint', 1), held('Mint', 1)];
-  await place.night((call) => answerList(call, drifted, { slot: null, pageSize: 2 }));
-  expect(
-    await place.rows(
-      `select rtrim(mint, '1') as mint, balance, json_array_length(extra -> 'summed') as summed
+daily(
+  'balances of one mint are summed within an answer, in any order; on two pages they are one that moved',
+  async () => {
+    const place = await openInstallation({
+      'jobs/balances.yaml': `describe: test\nmethod: walletBalances\nfor_each: {wallet: {values: [${key('Purse')}]}}\n`,
+    });
+    const held = (name: string, balance: number) => ({ mint: key(name), balance, decimals: 2 });
+    const both = [held('Mint', 0.1), held('Mint', 0.7), held('Mint', 0.2), held('Coin', 3)];
+    for (const balances of [both, both.toReversed()])
+      await place.night((call) => answerList(call, balances, { slot: null }));
+    const drifted = [held('Coin', 3), held('Mint', 1), held('Mint', 1)];
+    await place.night((call) => answerList(call, drifted, { slot: null, pageSize: 2 }));
+    expect(
+      await place.rows(
+        `select rtrim(mint, '1') as mint, balance, json_array_length(extra -> 'summed') as summed
       from wallet_balances_history order by all`,
-    ),
-  ).toEqual([
-    { mint: 'Coin', balance: 3, summed: null },
-    { mint: 'Mint', balance: 1, summed: null },
-  ]);
-});
+      ),
+    ).toEqual([
+      { mint: 'Coin', balance: 3, summed: null },
+      { mint: 'Mint', balance: 1, summed: null },
+    ]);
+  },
+);

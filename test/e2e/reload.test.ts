@@ -2,6 +2,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { compareEverything } from '../chaos/crash/content.ts';
+import { daily } from '../levels.ts';
 import { type Ended, runProgram, startProgram } from '../support/program.ts';
 import {
   copyProject,
@@ -111,78 +112,84 @@ test('rows change in place, former versions too, and back again; a second reload
   expect(await compareEverything(snapshotOf(before), snapshotOf(place), writtenAt)).toEqual([]);
 });
 
-test('what a mapping refused comes in with the next: rows, versions, and crawls that were not published', async () => {
-  // Half of all ids are no ids to it: most records of a list are quarantined, and large lists are refused.
-  const strict = await makeProgram([
-    ['tables/assets.sql', '-- usable: is_address(r.id)', "-- usable: is_address(r.id) and r.id < 'A'"],
-    ['tables/token_accounts.sql', '<- owner ', '= lower(r.owner) '],
-  ]);
-  const place = await makeProject();
-  const codes = await makeNights(place, strict);
-  expect(codes).toContain(4);
-  const count = async () => {
-    const [row] = await readRows<Record<string, string>>(
-      snapshotOf(place),
-      `select (select count(*) from assets) as assets, (select count(*) from meta.quarantine) as quarantined,
+daily(
+  'what a mapping refused comes in with the next: rows, versions, and crawls that were not published',
+  async () => {
+    // Half of all ids are no ids to it: most records of a list are quarantined, and large lists are refused.
+    const strict = await makeProgram([
+      ['tables/assets.sql', '-- usable: is_address(r.id)', "-- usable: is_address(r.id) and r.id < 'A'"],
+      ['tables/token_accounts.sql', '<- owner ', '= lower(r.owner) '],
+    ]);
+    const place = await makeProject();
+    const codes = await makeNights(place, strict);
+    expect(codes).toContain(4);
+    const count = async () => {
+      const [row] = await readRows<Record<string, string>>(
+        snapshotOf(place),
+        `select (select count(*) from assets) as assets, (select count(*) from meta.quarantine) as quarantined,
         (select count(*) from meta.checkpoints where state = 'failed') as failed`,
-    );
-    return Object.fromEntries(Object.entries(row!).map(([name, n]) => [name, Number(n)]));
-  };
-  const before = await count();
-  expect(before.quarantined).toBeGreaterThan(10);
-  expect(before.failed).toBeGreaterThan(0);
-  await mustReload(place);
-  const after = await count();
-  // A few records of the sample ledger fit no mapping.
-  expect(after.failed).toBe(0);
-  expect(after.quarantined).toBeLessThan(before.quarantined! / 4);
-  expect(after.assets).toBeGreaterThan(before.assets! * 2);
+      );
+      return Object.fromEntries(Object.entries(row!).map(([name, n]) => [name, Number(n)]));
+    };
+    const before = await count();
+    expect(before.quarantined).toBeGreaterThan(10);
+    expect(before.failed).toBeGreaterThan(0);
+    await mustReload(place);
+    const after = await count();
+    // A few records of the sample ledger fit no mapping.
+    expect(after.failed).toBe(0);
+    expect(after.quarantined).toBeLessThan(before.quarantined! / 4);
+    expect(after.assets).toBeGreaterThan(before.assets! * 2);
 
-  // The archive says the same of what is current when everything in it is applied anew; versions that the former
-  // mapping made, or did not see, stay as they are.
-  const rebuilt = await copyProject(place);
-  const ended = await runProgram(['rebuild', '--from-archive'], { cwd: rebuilt.root });
-  expect(ended.code, ended.stderr).toBe(0);
-  const versions = ['first_seen_slot', 'changed_slot', 'changed_at', 'run_id'];
-  const changes = ['assets', 'token_accounts'].flatMap((table) =>
-    versions.map((column) => `main.${table}.${column}`),
-  );
-  const different = await compareEverything(snapshotOf(rebuilt), snapshotOf(place), [
-    ...writtenAt,
-    ...changes,
-  ]);
-  expect(different.filter(isCurrent)).toEqual([]);
-});
-
-test('a run with another mapping makes what is there again first: a version is a change of the ledger', async () => {
-  const place = await makeProject();
-  const sandbox = await startSmallWorld(6, { assets: 60, owners: 10, latencyMs: 0 });
-  onTestFinished(() => sandbox.close());
-  await writeJobs(place, sandbox, 1);
-  await exportOnly(place, 'webhooks');
-  const night = async (program?: string) => {
-    const ended = await run(['run', '--log-level', 'warn'], place, program, environmentOf(sandbox));
+    // The archive says the same of what is current when everything in it is applied anew; versions that the former
+    // mapping made, or did not see, stay as they are.
+    const rebuilt = await copyProject(place);
+    const ended = await runProgram(['rebuild', '--from-archive'], { cwd: rebuilt.root });
     expect(ended.code, ended.stderr).toBe(0);
-    return ended.stderr;
-  };
-  const versions = () =>
-    readRows<{ n: string; loud: string }>(
-      snapshotOf(place),
-      'select count(*) as n, count(*) filter (name = upper(name)) as loud from assets_history where name is not null',
+    const versions = ['first_seen_slot', 'changed_slot', 'changed_at', 'run_id'];
+    const changes = ['assets', 'token_accounts'].flatMap((table) =>
+      versions.map((column) => `main.${table}.${column}`),
     );
-  await night();
-  const [before] = await versions();
-  expect(Number(before!.loud)).toBeLessThan(Number(before!.n) / 2);
-  const other = await makeProgram(loud);
-  expect(await night(other)).toMatch(
-    /"shapes":\["asset","signature","token_account"\][^\n]*rebuilding its rows/,
-  );
-  expect(await versions()).toEqual([{ n: before!.n, loud: before!.n }]);
-  // Once: nothing has changed since.
-  expect(await night(other)).not.toContain('rebuilding');
-});
+    const different = await compareEverything(snapshotOf(rebuilt), snapshotOf(place), [
+      ...writtenAt,
+      ...changes,
+    ]);
+    expect(different.filter(isCurrent)).toEqual([]);
+  },
+);
 
-test('a mapping that changed before the first record of its shape came made none of the rows', async () => {
+daily(
+  'a run with another mapping makes what is there again first: a version is a change of the ledger',
+  async () => {
+    const place = await makeProject();
+    const sandbox = await startSmallWorld(6, { assets: 60, owners: 10, latencyMs: 0 });
+    onTestFinished(() => sandbox.close());
+    await writeJobs(place, sandbox, 1);
+    await exportOnly(place, 'webhooks');
+    const night = async (program?: string) => {
+      const ended = await run(['run', '--log-level', 'warn'], place, program, environmentOf(sandbox));
+      expect(ended.code, ended.stderr).toBe(0);
+      return ended.stderr;
+    };
+    const versions = () =>
+      readRows<{ n: string; loud: string }>(
+        snapshotOf(place),
+        'select count(*) as n, count(*) filter (name = upper(name)) as loud from assets_history where name is not null',
+      );
+    await night();
+    const [before] = await versions();
+    expect(Number(before!.loud)).toBeLessThan(Number(before!.n) / 2);
+    const other = await makeProgram(loud);
+    expect(await night(other)).toMatch(
+      /"shapes":\["asset","signature","token_account"\][^\n]*rebuilding its rows/,
+    );
+    expect(await versions()).toEqual([{ n: before!.n, loud: before!.n }]);
+    // Once: nothing has changed since.
+    expect(await night(other)).not.toContain('rebuilding');
+  },
+);
+
+daily('a mapping that changed before the first record of its shape came made none of the rows', async () => {
   const { sandbox, place } = await openTinyWorld({ assets: 30, owners: 4 });
   await writeListJob(place, sandbox, 200);
   const night = async (program?: string) => {
@@ -200,7 +207,7 @@ test('a mapping that changed before the first record of its shape came made none
   expect(await night(other)).not.toContain('rebuilding');
 });
 
-test('an incremental crawl with another mapping still knows the rows', async () => {
+daily('an incremental crawl with another mapping still knows the rows', async () => {
   const { sandbox, place } = await openTinyWorld();
   const [collection = ''] = sandbox.world.truth().collections();
   await writeFiles(place.jobs, {
@@ -223,7 +230,7 @@ page_size: 5
   expect(await count('crawl', await makeProgram(loud.slice(0, 1)))).toBe(1);
 });
 
-test('a build that is rebuilt with another mapping: what it begins with is rebuilt first', async () => {
+daily('a build that is rebuilt with another mapping: what it begins with is rebuilt first', async () => {
   const { sandbox, place } = await openTinyWorld({ assets: 60, owners: 10 });
   await writeListJob(place, sandbox, 200);
   const env = environmentOf(sandbox);
@@ -237,7 +244,7 @@ test('a build that is rebuilt with another mapping: what it begins with is rebui
   ).toEqual([{ same: true }]);
 });
 
-test('a reload that was killed is run again', async () => {
+daily('a reload that was killed is run again', async () => {
   const place = await copyProject(nights);
   const before = nights;
   const other = await makeProgram(loud);

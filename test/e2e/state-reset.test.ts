@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
+import { daily } from '../levels.ts';
 import { openInstallation } from '../support/nights.ts';
 import { runProgram } from '../support/program.ts';
 import type { Call } from '../support/scripted-api.ts';
@@ -93,21 +94,24 @@ test('state reset ends open crawls: their targets begin with the first page', as
   expect(await place.rows('select address from token_accounts')).toHaveLength(4);
 });
 
-test('a full refresh that was stopped goes on, when the same command is run again; the next one begins anew', async () => {
-  const place = await openInstallation(files);
-  const refresh = async (slot: number, maxRequests?: number) => {
-    const limit = maxRequests === undefined ? {} : { maxRequests };
-    const night = await place.night(ledger(slot), { jobs: ['tokens'], fullRefresh: true, ...limit });
-    return { code: night.code, asked: night.calls.map(({ params }) => [params.owner, params.cursor]) };
-  };
-  const whole = await refresh(100);
-  expect(whole.code).toBe(0);
-  const first = await refresh(200, 2);
-  const second = await refresh(200, 2);
-  expect([first.code, first.asked.length, second.code]).toEqual([75, 2, 75]);
-  const third = await refresh(200);
-  expect(third.code).toBe(0);
-  const asked = [first, second, third].flatMap((run) => run.asked.map((call) => JSON.stringify(call)));
-  expect(asked.sort()).toEqual(whole.asked.map((call) => JSON.stringify(call)).sort());
-  expect((await refresh(200)).asked).toHaveLength(whole.asked.length);
-});
+daily(
+  'a full refresh that was stopped goes on, when the same command is run again; the next one begins anew',
+  async () => {
+    const place = await openInstallation(files);
+    const refresh = async (slot: number, maxRequests?: number) => {
+      const limit = maxRequests === undefined ? {} : { maxRequests };
+      const night = await place.night(ledger(slot), { jobs: ['tokens'], fullRefresh: true, ...limit });
+      return { code: night.code, asked: night.calls.map(({ params }) => [params.owner, params.cursor]) };
+    };
+    const whole = await refresh(100);
+    expect(whole.code).toBe(0);
+    const first = await refresh(200, 2);
+    const second = await refresh(200, 2);
+    expect([first.code, first.asked.length, second.code]).toEqual([75, 2, 75]);
+    const third = await refresh(200);
+    expect(third.code).toBe(0);
+    const asked = [first, second, third].flatMap((run) => run.asked.map((call) => JSON.stringify(call)));
+    expect(asked.sort()).toEqual(whole.asked.map((call) => JSON.stringify(call)).sort());
+    expect((await refresh(200)).asked).toHaveLength(whole.asked.length);
+  },
+);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/server.ts';
 import type { JobStatus, Status } from '../../src/status/read-status.ts';
+import { daily } from '../levels.ts';
 import { readText } from '../support/documents.ts';
 import { runProgram } from '../support/program.ts';
 import { environmentOf, type Project, writeFiles } from '../support/project.ts';
@@ -99,7 +100,7 @@ function openPlace(place: Project, sandbox: Sandbox) {
   };
 }
 
-test('targets that a file does not list any more are not counted, and hold nothing back', async () => {
+daily('targets that a file does not list any more are not counted, and hold nothing back', async () => {
   const { sandbox, place } = await openTinyWorld();
   const { run, night, lineOf, tell } = openPlace(place, sandbox);
   const [kept = '', gone = ''] = sandbox.world.truth().collections();
@@ -137,7 +138,7 @@ for_each: { groupValue: { values: [${values.join(', ')}] } }
   expect(again.complete_as_of).toBeLessThan(told.complete_as_of!);
 });
 
-test('targets that SQL does not give any more leave with the next complete round', async () => {
+daily('targets that SQL does not give any more leave with the next complete round', async () => {
   const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox, 200);
   const { run, night, lineOf, tell } = openPlace(place, sandbox);
@@ -187,7 +188,7 @@ for_each: { owner: { sql: "${sql}" } }
   expect(await lineOf('owners')).toBe('owners: no targets now, 3 former targets');
 });
 
-test('a job whose file is gone is told as such, after the others', async () => {
+daily('a job whose file is gone is told as such, after the others', async () => {
   const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox, 200);
   const { run, night, lineOf, read, tell } = openPlace(place, sandbox);
@@ -205,7 +206,7 @@ test('a job whose file is gone is told as such, after the others', async () => {
   expect(JSON.parse(elsewhere.stdout).jobs).toMatchObject([{ job: 'list', has_file: null }]);
 });
 
-test('a feed says which slots it covers, and what is open below them', async () => {
+daily('a feed says which slots it covers, and what is open below them', async () => {
   const { sandbox, place } = await openTinyWorld();
   const feed = (since: string) =>
     `describe: test\nmethod: getLatestCompressionSignatures\npage_size: 20\nsince: ${since}\n`;
@@ -234,7 +235,7 @@ test('a feed says which slots it covers, and what is open below them', async () 
   expect(await lineOf('whole')).toBe(`whole: 1/1 targets complete, covers slots 0 to ${whole.covered_to}`);
 });
 
-test('a snapshot that is missing is not taken for one without rows', async () => {
+daily('a snapshot that is missing is not taken for one without rows', async () => {
   const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox, 200);
   const { run, night, lineOf } = openPlace(place, sandbox);
@@ -265,7 +266,7 @@ test('a snapshot that is missing is not taken for one without rows', async () =>
   expect(await lineOf('list')).toBe(before);
 });
 
-test('a first run that published nothing leaves no snapshot that is missing', async () => {
+daily('a first run that published nothing leaves no snapshot that is missing', async () => {
   const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox);
   const { run } = openPlace(place, sandbox);
@@ -285,7 +286,7 @@ test('a first run that published nothing leaves no snapshot that is missing', as
   }
 });
 
-test('a reason of several lines stands on one', async () => {
+daily('a reason of several lines stands on one', async () => {
   const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox, 200);
   await writeFiles(place.jobs, {
@@ -328,20 +329,23 @@ for_each: { groupValue: { values: [${collection}, ${'1'.repeat(43)}A] } }
   });
 });
 
-test('a job of another jobs folder is said to be there; only one whose file is gone is renamed or removed', async () => {
-  const { sandbox, place } = await openTinyWorld();
-  const { run, lineOf, tell, night } = openPlace(place, sandbox);
-  await writeListJob(place, sandbox, 200);
-  await night();
-  const other = join(place.root, 'other jobs');
-  await writeFiles(other, { 'latest.yaml': 'describe: test\nmethod: getLatestCompressionSignatures\n' });
-  await night('--jobs-dir', other);
-  const { stdout } = await run('status', '--jobs-dir', other);
-  expect(stdout).toContain(`its job file is in ${place.jobs}`);
-  expect(stdout).not.toContain('renamed or removed');
-  expect(await lineOf('latest')).toContain(`its job file is in ${other}`);
-  expect(await tell('latest')).toMatchObject({ has_file: null, other_jobs_dir: other });
-  expect(await tell('list')).toMatchObject({ has_file: true, other_jobs_dir: null });
-  await rm(join(other, 'latest.yaml'));
-  expect(await lineOf('latest')).toContain('no job file: renamed or removed');
-});
+daily(
+  'a job of another jobs folder is said to be there; only one whose file is gone is renamed or removed',
+  async () => {
+    const { sandbox, place } = await openTinyWorld();
+    const { run, lineOf, tell, night } = openPlace(place, sandbox);
+    await writeListJob(place, sandbox, 200);
+    await night();
+    const other = join(place.root, 'other jobs');
+    await writeFiles(other, { 'latest.yaml': 'describe: test\nmethod: getLatestCompressionSignatures\n' });
+    await night('--jobs-dir', other);
+    const { stdout } = await run('status', '--jobs-dir', other);
+    expect(stdout).toContain(`its job file is in ${place.jobs}`);
+    expect(stdout).not.toContain('renamed or removed');
+    expect(await lineOf('latest')).toContain(`its job file is in ${other}`);
+    expect(await tell('latest')).toMatchObject({ has_file: null, other_jobs_dir: other });
+    expect(await tell('list')).toMatchObject({ has_file: true, other_jobs_dir: null });
+    await rm(join(other, 'latest.yaml'));
+    expect(await lineOf('latest')).toContain('no job file: renamed or removed');
+  },
+);

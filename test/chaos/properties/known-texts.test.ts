@@ -7,6 +7,7 @@ import { createLoader } from '../../../src/load/load.ts';
 import { listUnloaded, stagingFile } from '../../../src/load/staged-segments.ts';
 import { openBuild } from '../../../src/warehouse/build.ts';
 import { openDatabase } from '../../../src/warehouse/database.ts';
+import { level } from '../../bars.ts';
 import { newPage, newRecords, openLandingLog } from '../../support/pages.ts';
 import { makeFolder, publishLoaded } from '../../support/publish-landed.ts';
 import { createDraw, type Draw, readSeed } from '../../support/random.ts';
@@ -246,8 +247,8 @@ test('whatever is told by its text, the tables and all that is counted are as if
   const seed = readSeed();
   console.log(`known-texts.test.ts: LEDGERLAKE_SEED=${seed}`);
   let [unread, again] = [0, 0];
-  // Three worlds, and more until a row changed after its text was told: few worlds have one.
-  for (let world = 0; world < 3 || (again === 0 && world < 12); world += 1) {
+  // At least so many worlds, and more until a row changed after its text was told: few worlds have one.
+  for (let world = 0; world < (level === 'test' ? 1 : 3) || (again === 0 && world < 12); world += 1) {
     const draw = createDraw(seed + world);
     const [byText, read] = [await newFolder(), await newFolder()];
     for (let n = 1; n <= 7; n += 1) {
@@ -270,6 +271,6 @@ test('whatever is told by its text, the tables and all that is counted are as if
     }
   }
   // Both ways were gone.
-  expect(unread).toBeGreaterThan(50);
+  expect(unread).toBeGreaterThan(20);
   expect(again).toBeGreaterThan(0);
 });

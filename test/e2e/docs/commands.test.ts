@@ -2,14 +2,15 @@ import { spawn } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
+import { daily } from '../../levels.ts';
 import { listBlocks, root } from '../../support/documents.ts';
 
 /** What a fresh clone has, as far as the commands need it. */
 const copied = ['Makefile', 'package.json', 'package-lock.json', 'dist', 'jobs', 'scripts', 'sql', 'src'];
 
 /** Every other command of the documents runs in this process: transcripts.test.ts. */
-test('the first two commands of the README, as they stand there, in a copy', async () => {
+daily('the first two commands of the README, as they stand there, in a copy', async () => {
   const [demo, query] = listBlocks('README.md', 'sh');
   expect([demo, query]).toEqual(['make demo\n', expect.stringMatching(/^npx ledgerlake sql /)]);
   const copy = await copyRepository();

@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect } from 'vitest';
 import { startSandbox } from '../../../src/sandbox/server.ts';
+import { daily } from '../../levels.ts';
 import { root } from '../../support/documents.ts';
 import { openWorkplace, type Workplace } from '../../support/workplace.ts';
 
@@ -44,7 +45,7 @@ beforeAll(async () => {
   return () => place.remove();
 });
 
-test.each(queries)('%s gives rows', async (name) => {
+daily.each(queries)('%s gives rows', async (name) => {
   const sql = readFileSync(join(folder, name), 'utf8');
   expect(sql).toMatch(/^-- .*\?\n/);
   const { code, stdout, stderr } = await place.cli('sql', '-f', join(folder, name), '--format', 'ndjson');

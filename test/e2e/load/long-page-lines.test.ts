@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { archiveSegments, removeLanded } from '../../../src/archive/archive.ts';
 import { restoreSegment } from '../../../src/archive/restore-segment.ts';
 import type { DataFolder } from '../../../src/data-folder.ts';
@@ -6,6 +6,7 @@ import { maxEnvelopeBytes } from '../../../src/landing/page-line.ts';
 import { listSegments } from '../../../src/landing/segment-files.ts';
 import { createLandingLog } from '../../../src/landing/writer.ts';
 import { openDatabase } from '../../../src/warehouse/database.ts';
+import { daily } from '../../levels.ts';
 import { newPage, newRecords } from '../../support/pages.ts';
 import { loadLanded, makeFolder, publishLoaded } from '../../support/publish-landed.ts';
 
@@ -24,24 +25,27 @@ async function landEnvelopes(folder: DataFolder, pages: number, bytes: number): 
   return listSegments(folder.landing);
 }
 
-test('page lines as long as they may be are loaded, published, archived and restored within 256MB', async () => {
-  const [pages, bytes, segments] = [7, maxEnvelopeBytes - 1000, 2];
-  const folder = await makeFolder();
-  const landed = await landEnvelopes(folder, pages, bytes);
-  expect(landed.length).toBe(segments);
-  await loadLanded(folder);
-  const rows = await publishLoaded(folder, 'run-1', (build) => build.rows('select id from assets'));
-  expect(rows.length).toBe(pages);
-  const database = await openDatabase(':memory:', {
-    ...{ memoryLimit: '256MB', threads: 2, tempDir: folder.temp },
-  });
-  try {
-    await archiveSegments(database, folder, landed);
-    await removeLanded(folder, landed);
-    expect(await listSegments(folder.landing)).toEqual([]);
-    for (const segment of landed) await restoreSegment(database, folder.archive, folder.landing, segment);
-  } finally {
-    database.close();
-  }
-  expect(await listSegments(folder.landing)).toEqual(landed);
-});
+daily(
+  'page lines as long as they may be are loaded, published, archived and restored within 256MB',
+  async () => {
+    const [pages, bytes, segments] = [7, maxEnvelopeBytes - 1000, 2];
+    const folder = await makeFolder();
+    const landed = await landEnvelopes(folder, pages, bytes);
+    expect(landed.length).toBe(segments);
+    await loadLanded(folder);
+    const rows = await publishLoaded(folder, 'run-1', (build) => build.rows('select id from assets'));
+    expect(rows.length).toBe(pages);
+    const database = await openDatabase(':memory:', {
+      ...{ memoryLimit: '256MB', threads: 2, tempDir: folder.temp },
+    });
+    try {
+      await archiveSegments(database, folder, landed);
+      await removeLanded(folder, landed);
+      expect(await listSegments(folder.landing)).toEqual([]);
+      for (const segment of landed) await restoreSegment(database, folder.archive, folder.landing, segment);
+    } finally {
+      database.close();
+    }
+    expect(await listSegments(folder.landing)).toEqual(landed);
+  },
+);

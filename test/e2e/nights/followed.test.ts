@@ -1,6 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { daily } from '../../levels.ts';
 import { type Installation, openInstallation } from '../../support/nights.ts';
 import { compareTables } from '../../support/rows.ts';
 import type { Call, Script } from '../../support/scripted-api.ts';
@@ -93,7 +94,7 @@ test('a list that is dropped, or whose job is, leaves rows that are not followed
   expect(await followed(place)).toEqual({ Ant: true, Bee: true, Cat: true });
 });
 
-test('a job that is not named in a run keeps following its rows', async () => {
+daily('a job that is not named in a run keeps following its rows', async () => {
   const place = await openInstallation({
     'jobs/lists.yaml': listJob(red),
     'jobs/creators.yaml': creatorJob,
@@ -104,88 +105,100 @@ test('a job that is not named in a run keeps following its rows', async () => {
   expect(await followed(place)).toEqual({ Ant: true, Cat: true });
 });
 
-test('what moves to a collection that nobody follows, and the account of a former owner, are not followed', async () => {
-  const [ann, bob] = [key('Ann'), key('Bob')];
-  const place = await openInstallation({
-    'jobs/lists.yaml': listJob(red),
-    'jobs/tokens.yaml': tokenJob(ann, bob),
-  });
-  const before = { assets: { Ant: red, Bee: red }, accounts: { Purse: ann, Chest: bob } };
-  await place.night(ledger({ slot: 1000, ...before }));
-  await writeFile(jobFile(place, 'tokens'), tokenJob(ann));
-  await place.night(ledger({ slot: 2000, ...before, assets: { Ant: red, Bee: blue } }));
-  expect(await followed(place)).toEqual({ Ant: true, Bee: false });
-  expect(await followed(place, 'token_accounts', 'address')).toEqual({ Purse: true, Chest: false });
-  expect(await place.rows("select rtrim(address, '1') as a from current_token_accounts")).toEqual([
-    { a: 'Purse' },
-  ]);
-});
+daily(
+  'what moves to a collection that nobody follows, and the account of a former owner, are not followed',
+  async () => {
+    const [ann, bob] = [key('Ann'), key('Bob')];
+    const place = await openInstallation({
+      'jobs/lists.yaml': listJob(red),
+      'jobs/tokens.yaml': tokenJob(ann, bob),
+    });
+    const before = { assets: { Ant: red, Bee: red }, accounts: { Purse: ann, Chest: bob } };
+    await place.night(ledger({ slot: 1000, ...before }));
+    await writeFile(jobFile(place, 'tokens'), tokenJob(ann));
+    await place.night(ledger({ slot: 2000, ...before, assets: { Ant: red, Bee: blue } }));
+    expect(await followed(place)).toEqual({ Ant: true, Bee: false });
+    expect(await followed(place, 'token_accounts', 'address')).toEqual({ Purse: true, Chest: false });
+    expect(await place.rows("select rtrim(address, '1') as a from current_token_accounts")).toEqual([
+      { a: 'Purse' },
+    ]);
+  },
+);
 
-test('_refresh, which nobody is asked about unless it is named, looks up the assets that are not followed', async () => {
-  const place = await openInstallation({ 'jobs/lists.yaml': listJob(red, blue) });
-  const assets = { Ant: red, Bee: blue };
-  await place.night(ledger({ slot: 1000, assets }));
-  await writeFile(jobFile(place, 'lists'), listJob(red));
-  const { calls } = await place.night(ledger({ slot: 2000, assets }));
-  expect(calls.map(({ operation }) => operation)).not.toContain('getAssetBatch');
-  const seen = "select seen_at from assets where id like 'Bee%'";
-  const before = await place.rows(seen);
-  const night = await place.night(ledger({ slot: 3000, assets }), { jobs: ['_refresh'] });
-  expect(night.code).toBe(0);
-  expect(night.calls.map(({ operation, params }) => [operation, params.ids])).toEqual([
-    ['getAssetBatch', [key('Bee')]],
-  ]);
-  expect(await place.rows(seen)).not.toEqual(before);
-  expect(await followed(place)).toEqual({ Ant: true, Bee: false });
-});
+daily(
+  '_refresh, which nobody is asked about unless it is named, looks up the assets that are not followed',
+  async () => {
+    const place = await openInstallation({ 'jobs/lists.yaml': listJob(red, blue) });
+    const assets = { Ant: red, Bee: blue };
+    await place.night(ledger({ slot: 1000, assets }));
+    await writeFile(jobFile(place, 'lists'), listJob(red));
+    const { calls } = await place.night(ledger({ slot: 2000, assets }));
+    expect(calls.map(({ operation }) => operation)).not.toContain('getAssetBatch');
+    const seen = "select seen_at from assets where id like 'Bee%'";
+    const before = await place.rows(seen);
+    const night = await place.night(ledger({ slot: 3000, assets }), { jobs: ['_refresh'] });
+    expect(night.code).toBe(0);
+    expect(night.calls.map(({ operation, params }) => [operation, params.ids])).toEqual([
+      ['getAssetBatch', [key('Bee')]],
+    ]);
+    expect(await place.rows(seen)).not.toEqual(before);
+    expect(await followed(place)).toEqual({ Ant: true, Bee: false });
+  },
+);
 
-test('forget closes what only that brought, a rebuild ends the same, and what is listed again comes back', async () => {
-  const [ann, bob] = [key('Ann'), key('Bob')];
-  const place = await openInstallation({
-    'jobs/lists.yaml': listJob(red, blue),
-    'jobs/creators.yaml': creatorJob,
-    'jobs/tokens.yaml': tokenJob(ann, bob),
-  });
-  const assets = { Ant: red, Bee: blue, Cat: blue, Dog: blue };
-  const accounts = { Purse: ann, Chest: bob };
-  const at = (slot: number, moved = {}) =>
-    ledger({ slot, assets: { ...assets, ...moved }, byPainter: ['Cat'], accounts });
-  await place.night(at(1000));
-  await place.night(at(1500));
-  // It was listed once, and is nowhere now.
-  await place.night(at(2000, { Dog: key('Green') }));
-  await writeFile(jobFile(place, 'lists'), listJob(red));
-  await rm(jobFile(place, 'tokens'));
-  await place.night(at(3000, { Dog: key('Green') }));
-  expect(await followed(place)).toEqual({ Ant: true, Bee: false, Cat: true, Dog: false });
+daily(
+  'forget closes what only that brought, a rebuild ends the same, and what is listed again comes back',
+  async () => {
+    const [ann, bob] = [key('Ann'), key('Bob')];
+    const place = await openInstallation({
+      'jobs/lists.yaml': listJob(red, blue),
+      'jobs/creators.yaml': creatorJob,
+      'jobs/tokens.yaml': tokenJob(ann, bob),
+    });
+    const assets = { Ant: red, Bee: blue, Cat: blue, Dog: blue };
+    const accounts = { Purse: ann, Chest: bob };
+    const at = (slot: number, moved = {}) =>
+      ledger({ slot, assets: { ...assets, ...moved }, byPainter: ['Cat'], accounts });
+    await place.night(at(1000));
+    await place.night(at(1500));
+    // It was listed once, and is nowhere now.
+    await place.night(at(2000, { Dog: key('Green') }));
+    await writeFile(jobFile(place, 'lists'), listJob(red));
+    await rm(jobFile(place, 'tokens'));
+    await place.night(at(3000, { Dog: key('Green') }));
+    expect(await followed(place)).toEqual({ Ant: true, Bee: false, Cat: true, Dog: false });
 
-  await expect(place.forget('lists/nowhere')).rejects.toThrow('nothing is known of rows that');
-  expect(await place.forget(`lists/${blue}`)).toMatchObject({ assets: 2, token_accounts: 0 });
-  expect(await place.forget('tokens')).toMatchObject({ assets: 0, token_accounts: 2 });
-  expect(await followed(place)).toEqual({ Ant: true, Cat: true });
-  const gone = `select rtrim(id, '1') as id from assets_history where gone_reason = 'forgotten' order by all`;
-  expect(await place.rows(gone)).toEqual([{ id: 'Bee' }, { id: 'Dog' }]);
+    await expect(place.forget('lists/nowhere')).rejects.toThrow('nothing is known of rows that');
+    expect(await place.forget(`lists/${blue}`)).toMatchObject({ assets: 2, token_accounts: 0 });
+    expect(await place.forget('tokens')).toMatchObject({ assets: 0, token_accounts: 2 });
+    expect(await followed(place)).toEqual({ Ant: true, Cat: true });
+    const gone = `select rtrim(id, '1') as id from assets_history where gone_reason = 'forgotten' order by all`;
+    expect(await place.rows(gone)).toEqual([{ id: 'Bee' }, { id: 'Dog' }]);
 
-  // Both in the order in which they were said: what came later is there.
-  await writeFile(jobFile(place, 'lists'), listJob(red, blue));
-  await place.night(at(4000, { Dog: key('Green') }));
-  expect(await followed(place)).toEqual({ Ant: true, Bee: true, Cat: true });
-  const before = await place.tables();
-  expect(await place.rebuild()).toBe(0);
-  expect(compareTables(before, await place.tables())).toEqual([]);
-});
+    // Both in the order in which they were said: what came later is there.
+    await writeFile(jobFile(place, 'lists'), listJob(red, blue));
+    await place.night(at(4000, { Dog: key('Green') }));
+    expect(await followed(place)).toEqual({ Ant: true, Bee: true, Cat: true });
+    const before = await place.tables();
+    expect(await place.rebuild()).toBe(0);
+    expect(compareTables(before, await place.tables())).toEqual([]);
+  },
+);
 
-test('what is forgotten and still listed comes back with a later slot, not with the one that it had', async () => {
-  const ann = key('Ann');
-  const at = (slot: number) => ledger({ slot, assets: {}, accounts: { Purse: ann } });
-  const place = await openInstallation({
-    'jobs/tokens.yaml': tokenJob(ann),
-  });
-  await place.night(at(1000));
-  expect(await place.forget('tokens')).toMatchObject({ token_accounts: 1 });
-  const count = async () => (await place.rows('select count(*)::int as n from token_accounts'))[0];
-  await place.night(at(1000));
-  expect(await count()).toEqual({ n: 0 });
-  await place.night(at(2000));
-  expect(await count()).toEqual({ n: 1 });
-});
+daily(
+  'what is forgotten and still listed comes back with a later slot, not with the one that it had',
+  async () => {
+    const ann = key('Ann');
+    const at = (slot: number) => ledger({ slot, assets: {}, accounts: { Purse: ann } });
+    const place = await openInstallation({
+      'jobs/tokens.yaml': tokenJob(ann),
+    });
+    await place.night(at(1000));
+    expect(await place.forget('tokens')).toMatchObject({ token_accounts: 1 });
+    const count = async () => (await place.rows('select count(*)::int as n from token_accounts'))[0];
+    await place.night(at(1000));
+    expect(await count()).toEqual({ n: 0 });
+    await place.night(at(2000));
+    expect(await count()).toEqual({ n: 1 });
+  },
+);

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
+import { daily } from '../../levels.ts';
 import { type Installation, openInstallation } from '../../support/nights.ts';
 import type { Call, Script } from '../../support/scripted-api.ts';
 import { answerList } from '../../support/scripted-list.ts';
@@ -31,24 +32,30 @@ const answer =
   (call) =>
     answerList(call, accounts, { slot: slotOf(call), pageSize: 2 });
 
-test('a reload where the last night has the texts of all others: rows are rebuilt from its own', async () => {
-  const place = await openInstallation(jobs);
-  for (const slot of [200, 300, 400]) expect((await place.night(answer(() => slot))).code).toBe(0);
-  await makeFormer(place);
-  await place.publish({});
-  expect(await place.rows(former)).toEqual([{ n: 0 }]);
-});
+daily(
+  'a reload where the last night has the texts of all others: rows are rebuilt from its own',
+  async () => {
+    const place = await openInstallation(jobs);
+    for (const slot of [200, 300, 400]) expect((await place.night(answer(() => slot))).code).toBe(0);
+    await makeFormer(place);
+    await place.publish({});
+    expect(await place.rows(former)).toEqual([{ n: 0 }]);
+  },
+);
 
-test('a reload makes rows again whose text a later crawl has, too, from a replica that was behind', async () => {
-  const place = await openInstallation(jobs);
-  expect((await place.night(answer(() => 200))).code).toBe(0);
-  expect((await place.night(answer(({ params }) => (params.cursor === '2' ? 150 : 300)))).code).toBe(0);
-  await makeFormer(place);
-  await place.publish({});
-  expect(await place.rows(former)).toEqual([{ n: 0 }]);
-});
+daily(
+  'a reload makes rows again whose text a later crawl has, too, from a replica that was behind',
+  async () => {
+    const place = await openInstallation(jobs);
+    expect((await place.night(answer(() => 200))).code).toBe(0);
+    expect((await place.night(answer(({ params }) => (params.cursor === '2' ? 150 : 300)))).code).toBe(0);
+    await makeFormer(place);
+    await place.publish({});
+    expect(await place.rows(former)).toEqual([{ n: 0 }]);
+  },
+);
 
-test('a reload makes a version again that another job ended before its text came once more', async () => {
+daily('a reload makes a version again that another job ended before its text came once more', async () => {
   const place = await openInstallation({
     'jobs/owners.yaml': `describe: test\nmethod: getTokenAccounts\nparams: {owner: ${owner}}\n`,
     'jobs/mints.yaml': `describe: test\nmethod: getTokenAccounts\nparams: {mint: ${mint}}\n`,

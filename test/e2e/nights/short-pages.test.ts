@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { daily } from '../../levels.ts';
 import { openInstallation } from '../../support/nights.ts';
 import type { Call, Script } from '../../support/scripted-api.ts';
 import { answerList } from '../../support/scripted-list.ts';
@@ -66,15 +67,18 @@ test('a short page that was not the last turns it off for the source, and what r
   expect(await place.tables()).toEqual(tables);
 });
 
-test('asking some targets again asks no other, although a short page of theirs was not the last', async () => {
-  const owners = ownersOf(6);
-  const ledger = Object.fromEntries(owners.map((owner) => [owner, accountsOf(owner, 5)]));
-  const place = await openInstallation(filesOf(owners, 10, true));
-  expect((await place.night(answer(ledger, 100))).code).toBe(0);
-  const [chosen] = owners;
-  const retried = await place.night(answer(ledger, 200, 2), { only: [`accounts/${chosen}`] });
-  expect(retried.code).toBe(0);
-  expect([...new Set(retried.calls.map(({ params }) => params.owner))]).toEqual([chosen]);
-  // The next night asks the others past their short pages.
-  expect((await place.night(answer(ledger, 300, 2))).calls.length).toBe(6 * 4);
-});
+daily(
+  'asking some targets again asks no other, although a short page of theirs was not the last',
+  async () => {
+    const owners = ownersOf(6);
+    const ledger = Object.fromEntries(owners.map((owner) => [owner, accountsOf(owner, 5)]));
+    const place = await openInstallation(filesOf(owners, 10, true));
+    expect((await place.night(answer(ledger, 100))).code).toBe(0);
+    const [chosen] = owners;
+    const retried = await place.night(answer(ledger, 200, 2), { only: [`accounts/${chosen}`] });
+    expect(retried.code).toBe(0);
+    expect([...new Set(retried.calls.map(({ params }) => params.owner))]).toEqual([chosen]);
+    // The next night asks the others past their short pages.
+    expect((await place.night(answer(ledger, 300, 2))).calls.length).toBe(6 * 4);
+  },
+);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { daily } from '../../levels.ts';
 import { type Installation, openInstallation } from '../../support/nights.ts';
 import { compareTables } from '../../support/rows.ts';
 import { type Call, RawReply, type Script } from '../../support/scripted-api.ts';
@@ -105,7 +106,7 @@ test('moving wallets: nothing is missed night after night, and a wallet without 
   expect(compareTables(await place.tables(), tables)).toEqual([]);
 });
 
-test('200 wallets: a quiet night is 400 requests', async () => {
+daily('200 wallets: a quiet night is 400 requests', async () => {
   const wallets = Array.from({ length: 200 }, (_, n) => walletKey(`W${`${n}`.replaceAll('0', 'z')}A`));
   const place = await openInstallation(jobsOver(wallets));
   const ledger = Object.fromEntries(wallets.map((wallet) => [wallet, eventsFrom('a', 11, began)]));
@@ -126,21 +127,24 @@ describe('a signature whose transfers go on on the next page', () => {
   ];
   const ledger = { [who]: events };
 
-  test('is numbered on where a crawl failed at the border, and the gap is filled the next night', async () => {
-    const place = await openInstallation(onlyTransfers);
-    const whole = answerWallets(ledger, pageSize);
-    const failing: Script = (call: Call) =>
-      call.params.cursor === undefined ? whole(call) : new RawReply('{"error":"no such plan"}', 403);
-    const night = await place.night(failing);
-    expect(night.code).not.toBe(0);
-    expect((await place.night(whole)).code).toBe(0);
-    await expectTransfers(place, who, events);
-    const tables = await place.tables();
-    expect(await place.rebuild()).toBe(0);
-    expect(compareTables(await place.tables(), tables)).toEqual([]);
-  });
+  daily(
+    'is numbered on where a crawl failed at the border, and the gap is filled the next night',
+    async () => {
+      const place = await openInstallation(onlyTransfers);
+      const whole = answerWallets(ledger, pageSize);
+      const failing: Script = (call: Call) =>
+        call.params.cursor === undefined ? whole(call) : new RawReply('{"error":"no such plan"}', 403);
+      const night = await place.night(failing);
+      expect(night.code).not.toBe(0);
+      expect((await place.night(whole)).code).toBe(0);
+      await expectTransfers(place, who, events);
+      const tables = await place.tables();
+      expect(await place.rebuild()).toBe(0);
+      expect(compareTables(await place.tables(), tables)).toEqual([]);
+    },
+  );
 
-  test('is numbered on where a gap begins in the middle of it', async () => {
+  daily('is numbered on where a gap begins in the middle of it', async () => {
     const place = await openInstallation(onlyTransfers);
     await place.night(answerWallets({ [who]: events.slice(2) }, pageSize));
     const whole = answerWallets(ledger, pageSize);
@@ -157,7 +161,7 @@ describe('a signature whose transfers go on on the next page', () => {
     expect(await coverage(place)).toMatchObject([{ state: 'covered', low: '0' }]);
   });
 
-  test('is numbered on where a budget stopped the crawl', async () => {
+  daily('is numbered on where a budget stopped the crawl', async () => {
     const place = await openInstallation(onlyTransfers);
     expect((await place.night(answerWallets(ledger, pageSize), { maxRequests: 1 })).code).toBe(75);
     const now = { [who]: [...eventsFrom('top', 9, began + 20_000), ...events] };
@@ -203,29 +207,32 @@ describe('one night with wallets', () => {
 
   const [empty, short, behind] = [walletKey('Empty'), walletKey('Short'), walletKey('Behind')];
 
-  test('that have nothing, end early, or are answered as of before: the next nights have everything', async () => {
-    const place = await openInstallation(jobsOver([empty, short, behind]));
-    const events = eventsFrom('a', 23, began);
-    const ledger: WalletLedger = { [empty]: events, [short]: events, [behind]: events };
-    const whole = answerWallets(ledger, pageSize);
-    await place.night(whole);
-    for (const wallet of [empty, short, behind])
-      ledger[wallet] = [...eventsFrom('b', 13, began + 9 * day), ...events];
-    const noMore = { pagination: { hasMore: false, nextCursor: null } };
-    const wrong: Record<string, Script> = {
-      [empty]: () => ({ data: [], ...noMore }),
-      [short]: (call) => ({ ...(whole(call) as object), ...noMore }),
-      [behind]: answerWallets({ [behind]: events.slice(3) }, pageSize),
-    };
-    await place.night((call: Call) => wrong[call.params.wallet]!(call));
-    await place.night(whole);
-    await place.night(whole);
-    await expectWhole(place, ledger);
-    expect((await place.night(whole)).calls.length).toBe(6);
-  });
+  daily(
+    'that have nothing, end early, or are answered as of before: the next nights have everything',
+    async () => {
+      const place = await openInstallation(jobsOver([empty, short, behind]));
+      const events = eventsFrom('a', 23, began);
+      const ledger: WalletLedger = { [empty]: events, [short]: events, [behind]: events };
+      const whole = answerWallets(ledger, pageSize);
+      await place.night(whole);
+      for (const wallet of [empty, short, behind])
+        ledger[wallet] = [...eventsFrom('b', 13, began + 9 * day), ...events];
+      const noMore = { pagination: { hasMore: false, nextCursor: null } };
+      const wrong: Record<string, Script> = {
+        [empty]: () => ({ data: [], ...noMore }),
+        [short]: (call) => ({ ...(whole(call) as object), ...noMore }),
+        [behind]: answerWallets({ [behind]: events.slice(3) }, pageSize),
+      };
+      await place.night((call: Call) => wrong[call.params.wallet]!(call));
+      await place.night(whole);
+      await place.night(whole);
+      await expectWhole(place, ledger);
+      expect((await place.night(whole)).calls.length).toBe(6);
+    },
+  );
 });
 
-test('other parameters begin anew, and `since` bounds a first crawl', async () => {
+daily('other parameters begin anew, and `since` bounds a first crawl', async () => {
   const place = await openInstallation(jobsOver([who], `since: 2d\n`));
   const now = Math.floor(Date.now() / 1000);
   const ledger = { [who]: [...eventsFrom('a', 20, now - day, 600), ...eventsFrom('b', 50, began)] };

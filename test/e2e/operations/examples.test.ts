@@ -1,7 +1,8 @@
 import { cp, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { readJobs } from '../../../src/jobs/job-file.ts';
+import { daily } from '../../levels.ts';
 import { startNight } from '../night.ts';
 
 const examples = new URL('../../../docs/examples/jobs', import.meta.url).pathname;
@@ -11,7 +12,7 @@ function listJobs(files: readonly string[]): string[] {
   return files.filter((file) => file.endsWith('.yaml')).map((file) => file.slice(0, -'.yaml'.length));
 }
 
-test('the example jobs are valid beside the shipped ones, run, and bring what they say', async () => {
+daily('the example jobs are valid beside the shipped ones, run, and bring what they say', async () => {
   const night = await startNight({ seed: 21, assets: 600, owners: 60 });
   onTestFinished(() => night.close());
   const jobs = join(night.root, 'jobs');

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
+import { daily } from '../../levels.ts';
 import { root } from '../../support/documents.ts';
 import { openSandboxWorkplace } from '../../support/workplace.ts';
 
@@ -16,7 +17,7 @@ const ours = [
   'priority-fees',
 ];
 
-test('the example jobs over wallets and fees validate and bring what the ledger has', async () => {
+daily('the example jobs over wallets and fees validate and bring what the ledger has', async () => {
   const place = await openSandboxWorkplace({ seed: 34, assets: 900, owners: 40 });
   // Some of the documentation's examples continue from the shipped jobs.
   for (const folder of ['jobs', 'docs/examples/jobs'])

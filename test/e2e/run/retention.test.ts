@@ -20,6 +20,7 @@ import type { RunEntry } from '../../../src/run/run-log.ts';
 import type { Session } from '../../../src/run/session.ts';
 import { sumRequestLog } from '../../../src/run/sum-requests.ts';
 import { openDatabase } from '../../../src/warehouse/database.ts';
+import { daily } from '../../levels.ts';
 import { newPage, newRecords } from '../../support/pages.ts';
 import { runProgram } from '../../support/program.ts';
 
@@ -203,27 +204,30 @@ test('texts that move together are whole, and a kill before their files are gone
   expect(await restored()).toEqual(wanted);
 });
 
-test('of old complete checkpoints the newest stays, and those whose pages are still in the landing log', async () => {
-  for (const [crawl, slot] of [
-    ['r1', 10],
-    ['r2', 20],
-    ['r3', 30],
-  ] as const) {
-    await land(crawl, [[slot]], slot);
+daily(
+  'of old complete checkpoints the newest stays, and those whose pages are still in the landing log',
+  async () => {
+    for (const [crawl, slot] of [
+      ['r1', 10],
+      ['r2', 20],
+      ['r3', 30],
+    ] as const) {
+      await land(crawl, [[slot]], slot);
+      await publishAll(30);
+    }
+    const slots = () =>
+      snapshotRows<{ slot: bigint }>('select last_indexed_slot as slot from meta.checkpoints order by slot');
+    expect(await slots()).toHaveLength(3);
+    await land('r4', [[4]], 40);
+    // Younger than keep_raw_days is what finished today.
     await publishAll(30);
-  }
-  const slots = () =>
-    snapshotRows<{ slot: bigint }>('select last_indexed_slot as slot from meta.checkpoints order by slot');
-  expect(await slots()).toHaveLength(3);
-  await land('r4', [[4]], 40);
-  // Younger than keep_raw_days is what finished today.
-  await publishAll(30);
-  expect(await slots()).toHaveLength(4);
-  await publishAll(0);
-  expect(await slots()).toEqual([{ slot: 40n }]);
-});
+    expect(await slots()).toHaveLength(4);
+    await publishAll(0);
+    expect(await slots()).toEqual([{ slot: 40n }]);
+  },
+);
 
-test('old runs leave the logs and stay in the tables; a billing month keeps its lines', async () => {
+daily('old runs leave the logs and stay in the tables; a billing month keeps its lines', async () => {
   const request = (run: string, at: string) =>
     `${JSON.stringify({ run, at, operation: 'getAsset', pool: 'das', attempt: 1, outcome: 'ok', credits: 10, latencyMs: 5, bytes: 9 })}\n`;
   const now = new Date().toISOString();
@@ -248,7 +252,7 @@ test('old runs leave the logs and stay in the tables; a billing month keeps its 
   ).toEqual([{ run_id: old }, { run_id: long }]);
 });
 
-test('attempts of runs that ended stand in the log as one line a day, and every sum stays', async () => {
+daily('attempts of runs that ended stand in the log as one line a day, and every sum stays', async () => {
   const path = join(folder.root, 'some-requests.ndjson');
   const attempt = (run: string, at: string, latencyMs: number, more = {}) =>
     JSON.stringify({
