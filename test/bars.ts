@@ -163,6 +163,14 @@ export const bars = {
     daily: 5000,
     release: 50_000,
   },
+  pairs: {
+    promise: 'jobs do not meet',
+    counts: 'pairs of operations published together',
+    shownBy: 'test/e2e/operations/together.test.ts',
+    test: 20,
+    daily: 20,
+    release: 276,
+  },
   damages: {
     promise: 'a damaged database is rebuilt',
     counts: 'builds and snapshots damaged',

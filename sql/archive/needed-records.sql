@@ -42,7 +42,7 @@ where not o.is_published
       and f.crawl = o.next_crawl
       and f.text_segment = d.text_segment
       and f.text_number = d.text_number
-      and coalesce(f.slot >= d.slot::bigint, true)
+      and coalesce(f.slot >= try_cast(d.slot as bigint), true)
   );
 
 -- What is younger than the next crawl is compared with no more.

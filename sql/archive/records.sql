@@ -24,5 +24,5 @@ from line as l
 join new_text as t
   on t.task = l.place.task
   and t.crawl = l.place.crawl
-  and t.page = l.place.page::bigint
-  and t.n = l.place.n::bigint
+  and t.page = try_cast(l.place.page as bigint)
+  and t.n = try_cast(l.place.n as bigint)

@@ -14,6 +14,6 @@ where s.address is not null
     where a.task = s.task
       and a.crawl = s.crawl
       and a.page = s.page
-      and (a.id ->> '$.address') = s.address
-      and (a.id ->> '$.tree') = s.tree
+      and a.address = s.address
+      and a.tree = s.tree
   )

@@ -17,7 +17,7 @@ create or replace temp table target_status as
 with part as (
   select
     *,
-    if(range = '', 1, split_part(range, '/', 2)::bigint) as parts,
+    coalesce(try_cast(split_part(range, '/', 2) as bigint), 1) as parts,
     last_value(split_part(range, '/', 2)) over every_crawl = split_part(range, '/', 2) as is_current
   from meta.checkpoints
   window every_crawl as (

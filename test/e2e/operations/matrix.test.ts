@@ -3,15 +3,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listOperations } from '../../../src/operations/catalogue.ts';
 import type { Operation } from '../../../src/operations/operation.ts';
-import type { Truth } from '../../../src/sandbox/world-truth.ts';
-import { readTableSpecs } from '../../../src/warehouse/table-spec.ts';
 import { makeSandboxWorkplace, type SandboxWorkplace } from '../../support/workplace.ts';
+import { type Calls, chooseCalls, writeEveryJob } from './every-job.ts';
 
 /** Every operation of the interface documents, and what of it is really there: each cell is found out, none is listed. */
 interface Cells {
   /** `ledgerlake call` printed JSON and ended with 0. */
   call: boolean;
-  /** A job (the webhook command, where no job may call it) filled the operation's table. */
+  /** Its table has rows after a run of every job (and of the webhook command, which no job may call). */
   job: boolean;
   /** A test compares the rows with the ledger's truth. */
   truth: boolean;
@@ -33,139 +32,29 @@ const documented = [
 
 const root = new URL('../../..', import.meta.url).pathname;
 let place: SandboxWorkplace;
-let calls: Map<string, Record<string, unknown>>;
+let calls: Calls;
 
 beforeAll(async () => {
   place = await makeSandboxWorkplace({ seed: 51, assets: 500, owners: 40 });
-  calls = chooseParams(place);
+  calls = chooseCalls(place.sandbox);
 });
 afterAll(() => place.remove());
-
-/** Parameters of each operation for which the ledger has an answer. */
-function chooseParams({ sandbox }: SandboxWorkplace): Map<string, Record<string, unknown>> {
-  const truth = sandbox.world.truth();
-  const assets = [...truth.assets()].filter(({ burnt, record }) => !burnt && /"interface"/.test(record));
-  const asset = assets.find(({ id }) => truth.assetProof(id) !== null)!.id;
-  const owner = [...truth.tokenAccounts()][0]!.owner;
-  const transaction = [...truth.compressionTransactions()].find(({ opened }) => opened.length > 0)!;
-  const open = [...truth.compressedAccounts()].find(({ spentBy }) => spentBy === null)!.hash;
-  const holder = [...truth.owners()].find((one) => truth.compressedTokenHashes(one).length > 0)!;
-  const address = [...truth.compressedAccounts()].find(
-    (one) => truth.addressSignatures(one.address ?? '').length > 0,
-  )!;
-  const wallet = chooseWallet(truth);
-  const fresh = { address: wallet, tree: truth.addressTrees()[0]! };
-  return new Map(
-    Object.entries({
-      getAsset: { id: asset },
-      getAssetBatch: { ids: [asset] },
-      getAssetsByGroup: { groupKey: 'collection', groupValue: truth.collections()[0] },
-      getAssetsByCreator: { creatorAddress: truth.creators()[0] },
-      getTokenAccounts: { owner, options: { showZeroBalance: true } },
-      getCompressedTokenAccountsByOwner: { owner: holder },
-      getCompressionSignaturesForTokenOwner: { owner: holder },
-      getCompressionSignaturesForAddress: { address: address.address },
-      getLatestCompressionSignatures: {},
-      getTransactionWithCompressionInfo: { signature: transaction.signature },
-      getCompressedAccount: { hash: open },
-      getMultipleCompressedAccounts: { hashes: [open] },
-      getCompressedAccountProof: { hash: open },
-      getAssetProofBatch: { ids: [asset] },
-      getMultipleNewAddressProofsV2: { addresses: [fresh] },
-      getValidityProof: { hashes: [open] },
-      getPriorityFeeEstimate: { accountKeys: [wallet] },
-      walletIdentity: { wallet },
-      walletBatchIdentity: { addresses: [wallet] },
-      walletBalances: { wallet },
-      walletHistory: { wallet },
-      walletTransfers: { wallet },
-      walletFundedBy: { wallet },
-      setWebhookActive: { webhookID: sandbox.webhooks.records()[0]!.webhookID, active: false },
-    }),
-  );
-}
-
-function chooseWallet(truth: Truth): string {
-  return [...truth.owners()].find(
-    (one) =>
-      truth.walletIdentity(one) !== null &&
-      truth.walletFunding(one) !== null &&
-      truth.walletTransactions(one).some(({ transfers }) => transfers.length > 0),
-  )!;
-}
 
 async function tryCall({ name }: Operation): Promise<boolean> {
   const { code, stdout } = await place.cli('call', name, JSON.stringify(calls.get(name) ?? {}));
   return code === 0 && typeof JSON.parse(stdout) === 'object' && stdout !== 'null\n';
 }
 
-/** Tables that records of a shape go to. */
-function tablesOf({ shape }: Operation): string[] {
-  return readTableSpecs()
-    .filter(({ shapes }) => shapes.includes(shape))
-    .map(({ name }) => name);
-}
-
-/** Operations that can be told apart by the tables they fill: none brings rows to the table that another is asked for. */
-function groupApart(operations: readonly Operation[]): Operation[][] {
-  const groups: Operation[][] = [];
-  const isApart = (one: Operation, other: Operation) =>
-    !tablesOf(one).includes(other.table) && !tablesOf(other).includes(one.table);
-  for (const operation of operations) {
-    const group = groups.find((others) => others.every((other) => isApart(operation, other)));
-    if (group === undefined) groups.push([operation]);
-    else group.push(operation);
+/** One run of every operation's job. @returns the operations whose table has rows */
+async function tryJobs(): Promise<string[]> {
+  await writeEveryJob(place, calls);
+  await place.mustRun();
+  const filled: string[] = [];
+  for (const { name, table } of listOperations()) {
+    const [row] = await place.rows<{ n: string }>(`select count(*) as n from ${table}`);
+    if (Number(row?.n) > 0) filled.push(name);
   }
-  return groups;
-}
-
-/** One job an operation, in one place: what fills a table was brought by that operation. @returns those that did */
-async function tryJobs(operations: readonly Operation[]): Promise<string[]> {
-  const one = await makeSandboxWorkplace({ seed: 51, assets: 500, owners: 40 });
-  try {
-    for (const operation of operations) {
-      const { webhookID } = calls.get(operation.name) as { webhookID?: string };
-      // Its page waits for the next session.
-      if (operation.transport === 'webhook') await one.cli('webhook', 'enable', webhookID!);
-      else await one.write({ [`jobs/${jobName(operation)}.yaml`]: jobOf(operation) });
-    }
-    const { jobs } = await one.mustRun();
-    const filled: string[] = [];
-    for (const operation of operations) {
-      const { name, table, transport } = operation;
-      const [row] = await one.rows<{ n: string }>(`select count(*) as n from ${table}`);
-      const isDone = transport === 'webhook' || jobs[jobName(operation)]?.failed === 0;
-      if (isDone && Number(row?.n) > 0) filled.push(name);
-    }
-    return filled;
-  } finally {
-    await one.remove();
-  }
-}
-
-/** Names of jobs are lower case. */
-const jobName = ({ name }: Operation) => name.toLowerCase();
-
-function jobOf({ name, paging, batchParam }: Operation): string {
-  const { [batchParam ?? '']: ids, ...params } = calls.get(name) ?? {};
-  if (paging !== 'batch') return jobText(name, { params });
-  const slices = (ids as unknown[]).map((id) => (typeof id === 'string' ? id : columnsOf(id)));
-  const forEach =
-    typeof (ids as unknown[])[0] === 'string'
-      ? { [batchParam!]: { values: slices } }
-      : { sql: `select ${slices[0]}` };
-  return jobText(name, { params, for_each: forEach });
-}
-
-/** JSON is YAML. */
-function jobText(method: string, fields: Record<string, unknown>): string {
-  return JSON.stringify({ describe: 'test', method, ...fields });
-}
-
-function columnsOf(id: unknown): string {
-  return Object.entries(id as Record<string, string>)
-    .map(([name, value]) => `'${value}' as ${name}`)
-    .join(', ');
+  return filled;
 }
 
 /** Tests that compare whole rows with the sandbox's truth, and the operations they name. */
@@ -213,8 +102,7 @@ test('the catalogue has every operation of the interface documents, and no other
 
 test('every operation is callable, brings rows that equal the truth, is served, has a fixture and is documented', async () => {
   const matrix: Record<string, Cells> = {};
-  const filled: string[] = [];
-  for (const group of groupApart(listOperations())) filled.push(...(await tryJobs(group)));
+  const filled = await tryJobs();
   for (const operation of listOperations()) {
     matrix[operation.name] = {
       call: await tryCall(operation),
