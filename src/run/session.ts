@@ -20,7 +20,7 @@ export interface Session {
   ownSql: UserSql | null;
   /** Aborted by a signal to stop. */
   stop: Pick<SignalStop, 'stopping' | 'signal'>;
-  /** Unix ms: this computer's clock, corrected where the API's answers showed that it is wrong. */
+  /** Unix ms by which things are old enough to be removed: this computer's clock, or the answers' where that is behind. */
   now(): number;
   /** Opens the build for `work`; it stays open until `closeBuild`. Repairs a damaged build as `repairing` does. */
   withBuild<T>(work: (database: Database) => Promise<T>): Promise<T>;

@@ -50,6 +50,8 @@ export interface NightOptions {
   fullRefresh?: boolean;
   /** Days that this computer's clock is ahead of the API's that night. Default: 0. */
   clockAheadDays?: number;
+  /** Days that the answers' `Date` is ahead of the API's time that night. Default: 0. */
+  datesAheadDays?: number;
 }
 
 /** One installation (jobs, config, data folder) against an API of the test's own, played in this process. */
@@ -121,7 +123,7 @@ export async function openInstallation(
       hours += options.hoursLater ?? 24;
       api.setScript(script);
       const wrongMs = (options.clockAheadDays ?? 0) * 86_400_000;
-      api.setClockBehind(wrongMs);
+      api.setClockBehind(wrongMs - (options.datesAheadDays ?? 0) * 86_400_000);
       const ended = await play(() => runNight(root, folder, config, url, options), wrongMs);
       return { ...ended, calls: api.calls };
     },

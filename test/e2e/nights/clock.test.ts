@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openInstallation } from '../../support/nights.ts';
 import { compareTables } from '../../support/rows.ts';
@@ -40,4 +42,15 @@ test("a night on which our clock is 30 days ahead: times are the answers', and t
     expect(await place.rows(finished)).toEqual(await other.rows(finished));
   }
   expect(compareTables(await place.tables(), await other.tables())).toEqual([]);
+});
+
+test('nights whose answers, or whose clock, are dated 400 days ahead or back: no raw record of the week is removed', async () => {
+  const place = await openInstallation(jobs);
+  const archived = async () =>
+    (await readdir(join(place.data, 'archive'))).filter((name) => name.endsWith('.pages.parquet')).length;
+  const wrong = [{}, { datesAheadDays: 400 }, { datesAheadDays: -400 }, { clockAheadDays: 400 }];
+  for (const [night, options] of wrong.entries()) {
+    await place.night(ledger((night + 1) * 1000, night + 1), options);
+    expect(await archived()).toBe(2 * (night + 1));
+  }
 });
