@@ -1,5 +1,7 @@
 // Figures of `make test`, `make test-daily` and `make test-release` as Markdown, which write-guarantees.ts puts into docs/guarantees.md.
+
 import { type Bar, type BarName, bars, type Figure, type Level, levels } from '../test/bars.ts';
+import { type Need, needs } from '../test/support/needs.ts';
 
 /** A run of the large tests, as test/figures.json has it. */
 export interface FiguresRun {
@@ -11,12 +13,22 @@ export interface FiguresRun {
   /** How many runs it was made of, if more than one. */
   parts?: number;
   figures: (Figure & { bar: BarName })[];
+  /** What its machine lacked, and tests were skipped for. */
+  lacks?: Need[];
 }
 
 const commands = { test: '`make test`', daily: '`make test-daily`', release: '`make test-release`' };
 
 /** A table with one row per bar: promise, test, what was to be done, what was done. Pure. */
-export function renderFigures({ kind, date, machine, minutes, parts = 1, figures }: FiguresRun): string {
+export function renderFigures({
+  kind,
+  date,
+  machine,
+  minutes,
+  parts = 1,
+  figures,
+  lacks = [],
+}: FiguresRun): string {
   const inParts = parts === 1 ? '' : ` in ${parts} parts`;
   const head = `${commands[kind]} of ${date} on ${machine},${inParts} ${minutes} minutes. A test that meets one violation fails.`;
   const barsOfKind = Object.entries<Bar>(bars).filter(([, bar]) => bar[kind] > 0);
@@ -36,7 +48,12 @@ export function renderFigures({ kind, date, machine, minutes, parts = 1, figures
   });
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   const names = ['promise', 'shown by', 'bar', 'done', 'violations', 'notes'];
-  return `${head}\n\n${[line(names), `|${names.map(() => '---|').join('')}`, ...rows.map(line)].join('\n')}`;
+  const missing = lacks.map(
+    (need) => `${needs[need].what}${needs[need].get === null ? '' : ` (${needs[need].get})`}`,
+  );
+  const skipped =
+    missing.length === 0 ? '' : `\n\nTests were skipped, because the machine lacked: ${missing.join(', ')}.`;
+  return `${head}${skipped}\n\n${[line(names), `|${names.map(() => '---|').join('')}`, ...rows.map(line)].join('\n')}`;
 }
 
 /** Adds a part to a run of the large tests: for each bar, the part that did most shows it. Pure. */

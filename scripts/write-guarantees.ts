@@ -5,6 +5,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { type Level, levels } from '../test/bars.ts';
+import type { Need } from '../test/support/needs.ts';
 import { addPart, type FiguresRun, renderFigures, renderKept } from './guarantee-figures.ts';
 
 const inRepository = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
@@ -20,13 +21,16 @@ function readRun(): FiguresRun {
   if (newest === undefined)
     throw new Error('no figures yet: make test, make test-daily or make test-release');
   const { birthtimeMs, mtimeMs } = statSync(newest.file);
-  const lines = readFileSync(newest.file, 'utf8').split('\n');
+  const text = readFileSync(newest.file, 'utf8');
+  const entries = text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
+  const lacks: Need[] = entries.flatMap((one) => one.lacks ?? []);
   return {
     kind: newest.kind,
     date: new Date(mtimeMs).toISOString().slice(0, 10),
     machine: `${cpus().length} cores (${cpus()[0]?.model}), ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.versions.node}`,
     minutes: Math.round((mtimeMs - birthtimeMs) / 60_000),
-    figures: lines.filter((line) => line !== '').map((line) => JSON.parse(line)),
+    figures: entries.filter((one) => one.bar !== undefined),
+    lacks: [...new Set(lacks)],
   };
 }
 

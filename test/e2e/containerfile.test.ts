@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
+import { skipWithout } from '../support/needs.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -62,27 +63,24 @@ test('what is copied is enough to build the package that users get', () => {
 
 const engine = ['podman', 'docker'].find((name) => spawnSync(name, ['info']).status === 0);
 
-test.skipIf(engine === undefined)(
-  'the image is built and runs: rootless, on a read-only root',
-  { timeout: 900_000 },
-  () => {
-    const image = 'ledgerlake-test';
-    execFileSync(engine!, ['build', '--file', 'Containerfile', '--tag', image, '.'], { cwd: root });
-    onTestFinished(() => void spawnSync(engine!, ['image', 'rm', '--force', image]));
-    const start = (...args: string[]) =>
-      spawnSync(
-        engine!,
-        ['run', '--rm', '--read-only', '--tmpfs', '/tmp', '--cap-drop', 'all', image, ...args],
-        {
-          encoding: 'utf8',
-        },
-      );
-    expect(start('--version').stdout).toBe(`${readPackage().version}\n`);
-    const night = start('init', '.', '--yes');
-    expect(night.status, night.stderr).toBe(0);
-    expect(start('check').status).not.toBe(0);
-  },
-);
+test('the image is built and runs: rootless, on a read-only root', { timeout: 900_000 }, (context) => {
+  skipWithout(context, 'engine', engine !== undefined);
+  const image = 'ledgerlake-test';
+  execFileSync(engine!, ['build', '--file', 'Containerfile', '--tag', image, '.'], { cwd: root });
+  onTestFinished(() => void spawnSync(engine!, ['image', 'rm', '--force', image]));
+  const start = (...args: string[]) =>
+    spawnSync(
+      engine!,
+      ['run', '--rm', '--read-only', '--tmpfs', '/tmp', '--cap-drop', 'all', image, ...args],
+      {
+        encoding: 'utf8',
+      },
+    );
+  expect(start('--version').stdout).toBe(`${readPackage().version}\n`);
+  const night = start('init', '.', '--yes');
+  expect(night.status, night.stderr).toBe(0);
+  expect(start('check').status).not.toBe(0);
+});
 
 function readPackage(): { version: string; bin: Record<string, string> } {
   return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));

@@ -7,11 +7,12 @@ import { expect, onTestFinished, test } from 'vitest';
 import { bar, showFigure } from '../bars.ts';
 import { expectFailure } from '../chaos/crash/failure.ts';
 import { readSeen } from '../chaos/crash/steps.ts';
+import { skipWithout } from '../support/needs.ts';
 import { runProcess } from '../support/program.ts';
 import { environmentOf, type Project } from '../support/project.ts';
 import { exportOnly, holdSlot, openTinyWorld, writeListJob } from '../support/small-world.ts';
 
-/** Whether this user may mount a file system of its own; without that right the tests are skipped. */
+/** Whether this user may mount a file system of its own. */
 function mayMount(): boolean {
   const at = mkdtempSync(join(tmpdir(), 'ledgerlake-mount-'));
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', at]).status === 0;
@@ -99,9 +100,10 @@ const targets: Target[] = [
 
 const chosen = targets.slice(0, bar('fullDisks'));
 
-test.skipIf(!mayMount()).for(chosen)(
+test.for(chosen)(
   'there is no room for $name: 74, readers find what was there, and with room again the night ends as any other',
-  async ({ name, before, limit }) => {
+  async ({ name, before, limit }, context) => {
+    skipWithout(context, 'mount', mayMount());
     const { sandbox, place } = await openTinyWorld({ quirks: false, latencyMs: 5 });
     holdSlot(sandbox);
     await exportOnly(place, 'assets', 'assets_history');

@@ -5,13 +5,11 @@ import stringWidth from 'string-width';
 import { expect, test } from 'vitest';
 import { createTerminalScreen } from '../../scripts/terminal-screen.ts';
 import { replyResult, startServer } from '../support/http-server.ts';
+import { skipWithout } from '../support/needs.ts';
 import { runProgram } from '../support/program.ts';
 import { environmentOf, makeProject, writeFiles } from '../support/project.ts';
 import { exportOnly, openTinyWorld, writeListJob } from '../support/small-world.ts';
 import { hasTerminals, openTerminal, type Terminal } from '../support/terminal.ts';
-
-if (!hasTerminals)
-  console.warn('test/e2e/terminal.test.ts: there is no `script` (util-linux), so no terminal is tried');
 
 /** What it shows now. */
 const look = (terminal: Terminal, columns = 80) => {
@@ -28,7 +26,8 @@ const until = async (terminal: Terminal, isSo: () => boolean) => {
   }
 };
 
-test.skipIf(!hasTerminals)('on a terminal whose window becomes narrower the lines keep to it', async () => {
+test('on a terminal whose window becomes narrower the lines keep to it', async (context) => {
+  skipWithout(context, 'script', hasTerminals);
   const { sandbox, place } = await openTinyWorld({ latencyMs: 150 });
   await writeListJob(place, sandbox, 20);
   const terminal = openTerminal(['run'], { cwd: place.root, env: environmentOf(sandbox), columns: 100 });
@@ -98,43 +97,41 @@ for_each: { groupValue: { values: [${targets.join(', ')}] } }
   return { api, place, terminal };
 }
 
-test.skipIf(!hasTerminals)(
-  'Ctrl-C: says how many requests are in flight, lets them land, ends with 75',
-  async () => {
-    const { api, place, terminal } = await openStuckRun();
-    // Another terminal sees the same, some seconds late.
-    const status = async () =>
-      (await runProgram(['status'], { cwd: place.root, env: environmentOf(api) })).stdout;
-    const seen =
-      /\nrunning now: \S+, for [^\n]+\n {2}list: 1 of 40 targets, 0 records in 1 page, 10 credits, [\d.]+ of 1,000\/s\n/;
-    while (!seen.test(await status())) await sleep(100);
-    terminal.type('\u0003');
-    await until(terminal, () => look(terminal).at(-1) === 'stopping, 7 requests in flight');
-    api.answer(4);
-    await until(terminal, () => look(terminal).at(-1) === 'stopping, 3 requests in flight');
-    api.answer(3);
-    expect(await terminal.ended).toBe(75);
-    // Nothing was asked after it.
-    expect(api.waiting()).toBe(0);
-    const end = look(terminal).join('\n');
-    expect(end).toMatch(/^list {2}[█░]{12} {2}8\/40 {2}stopped {2}80 credits {2}0 records$/m);
-    expect(end).toMatch(
-      /\nledgerlake: stopped early: stopped by SIGINT\n {2}Run the same command again: [^\n]+$/,
-    );
-    expect(end).not.toContain('in flight');
-    const runs = (await readFile(join(place.data, 'runs.ndjson'), 'utf8')).trimEnd().split('\n');
-    expect(runs.at(-1)).toContain('"exit_code":75,"stopped_by":"stopped by SIGINT"');
+test('Ctrl-C: says how many requests are in flight, lets them land, ends with 75', async (context) => {
+  skipWithout(context, 'script', hasTerminals);
+  const { api, place, terminal } = await openStuckRun();
+  // Another terminal sees the same, some seconds late.
+  const status = async () =>
+    (await runProgram(['status'], { cwd: place.root, env: environmentOf(api) })).stdout;
+  const seen =
+    /\nrunning now: \S+, for [^\n]+\n {2}list: 1 of 40 targets, 0 records in 1 page, 10 credits, [\d.]+ of 1,000\/s\n/;
+  while (!seen.test(await status())) await sleep(100);
+  terminal.type('\u0003');
+  await until(terminal, () => look(terminal).at(-1) === 'stopping, 7 requests in flight');
+  api.answer(4);
+  await until(terminal, () => look(terminal).at(-1) === 'stopping, 3 requests in flight');
+  api.answer(3);
+  expect(await terminal.ended).toBe(75);
+  // Nothing was asked after it.
+  expect(api.waiting()).toBe(0);
+  const end = look(terminal).join('\n');
+  expect(end).toMatch(/^list {2}[█░]{12} {2}8\/40 {2}stopped {2}80 credits {2}0 records$/m);
+  expect(end).toMatch(
+    /\nledgerlake: stopped early: stopped by SIGINT\n {2}Run the same command again: [^\n]+$/,
+  );
+  expect(end).not.toContain('in flight');
+  const runs = (await readFile(join(place.data, 'runs.ndjson'), 'utf8')).trimEnd().split('\n');
+  expect(runs.at(-1)).toContain('"exit_code":75,"stopped_by":"stopped by SIGINT"');
 
-    // The next run shows where that stands from its first lines on.
-    const next = openTerminal(['run'], { cwd: place.root, env: environmentOf(api), columns: 80 });
-    await until(next, () => api.waiting() === 1);
-    await until(next, () => look(next).some((line) => /^list {2}██░{10} {2}8\/40 /.test(line)));
-    next.type('\u0003');
-    await until(next, () => look(next).at(-1) === 'stopping, 1 request in flight');
-    next.type('\u0003');
-    expect(await next.ended).toBe(75);
-    expect(look(next).join('\n')).toMatch(
-      /\nledgerlake: stopped (early: stopped )?by SIGINT\n {2}Run the same command again: [^\n]+$/,
-    );
-  },
-);
+  // The next run shows where that stands from its first lines on.
+  const next = openTerminal(['run'], { cwd: place.root, env: environmentOf(api), columns: 80 });
+  await until(next, () => api.waiting() === 1);
+  await until(next, () => look(next).some((line) => /^list {2}██░{10} {2}8\/40 /.test(line)));
+  next.type('\u0003');
+  await until(next, () => look(next).at(-1) === 'stopping, 1 request in flight');
+  next.type('\u0003');
+  expect(await next.ended).toBe(75);
+  expect(look(next).join('\n')).toMatch(
+    /\nledgerlake: stopped (early: stopped )?by SIGINT\n {2}Run the same command again: [^\n]+$/,
+  );
+});

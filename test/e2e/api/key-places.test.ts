@@ -106,7 +106,7 @@ describe.each(Object.entries(modes))('the key as %s', (mode, keyOf) => {
   });
 
   // Whole runs, for those that are new on the wire.
-  test.runIf(['bearer', 'path'].includes(mode))(
+  test.for(['bearer', 'path'].filter((one) => one === mode))(
     'comes from .env beside the config; a run prints and keeps it nowhere',
     async () => {
       const page = { context: { slot: 5 }, value: { items: [], cursor: null } };

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { type Table, tableFromIPC } from 'apache-arrow';
 import { beforeAll, expect, test } from 'vitest';
 import { createDataFolder, type TestFolder } from '../../support/data-folder-fixture.ts';
+import { skipWithout } from '../../support/needs.ts';
 import { runProgram } from '../../support/program.ts';
 
 let folder: TestFolder;
@@ -124,12 +125,14 @@ const hasPyarrow = (() => {
   }
 })();
 
-test.runIf(hasPyarrow)('pyarrow reads the same', async () => {
+test('pyarrow reads the same', async (context) => {
+  skipWithout(context, 'pyarrow', hasPyarrow);
   await read(odd, 'py.arrow');
   const script = `import pyarrow as pa, sys
 table = pa.ipc.open_stream(open(sys.argv[1], 'rb')).read_all()
 table.validate(full=True)
-row = table.to_pylist()[0]
+names = ['u64', 'huge', 'money', 'at', 'struct', 'nested', 'pairs', 'day']
+row = table.select(names).to_pylist()[0]
 print(row['u64'], row['huge'], row['money'], row['at'].isoformat(), row['struct'], row['nested'], row['pairs'], row['day'])
 print(table.schema.field('u64').type, table.schema.field('at').type, table.schema.field('huge').type)`;
   const { stdout } = await promisify(execFile)(python, ['-c', script, join(folder.root, 'py.arrow')]);

@@ -7,6 +7,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { readConfig } from '../../../src/config/config.ts';
 import { schedules } from '../../../src/project/project.ts';
 import { scheduleFiles } from '../../../src/project/schedules.ts';
+import { skipWithout } from '../../support/needs.ts';
 import { runProgram } from '../../support/program.ts';
 
 let folder: string;
@@ -160,7 +161,8 @@ describe('schedules', () => {
     expect(kinds).toEqual(['PersistentVolumeClaim', 'CronJob']);
   });
 
-  test.runIf(hasPython())('Airflow and Dagster: Python, with the paths as they are', () => {
+  test('Airflow and Dagster: Python, with the paths as they are', (context) => {
+    skipWithout(context, 'python', hasPython());
     for (const schedule of ['airflow', 'dagster'] as const) {
       const find = `import ast, sys
 for node in ast.walk(ast.parse(sys.stdin.read())):

@@ -9,6 +9,7 @@ import { findRun, readReport, readReportedRuns } from '../../../src/report/read-
 import { renderRunPage } from '../../../src/report/run-page.ts';
 import { renderRunsPage } from '../../../src/report/runs-page.ts';
 import { findBrowser, openBrowser, type View } from '../../support/browser.ts';
+import { skipWithout } from '../../support/needs.ts';
 import { type Installation, openInstallation } from '../../support/nights.ts';
 import { type Call, JsonText, RpcError, type Script } from '../../support/scripted-api.ts';
 import { answerList } from '../../support/scripted-list.ts';
@@ -119,40 +120,36 @@ const views: (View & { name: string })[] = [390, 820, 1280].flatMap((width) =>
 );
 
 const browserPath = findBrowser();
-if (browserPath === null)
-  console.warn('test/e2e/report/page.test.ts: there is no Chromium, so the pages are not opened in one');
 
-test.skipIf(browserPath === null)(
-  'in Chromium nothing runs, nothing is asked for, nothing sticks out, in both themes',
-  async () => {
-    const place = await openInstallation({});
-    const browser = await openBrowser(browserPath!);
-    onTestFinished(() => browser.close());
-    const found = `({
+test('in Chromium nothing runs, nothing is asked for, nothing sticks out, in both themes', async (context) => {
+  skipWithout(context, 'chromium', browserPath !== null);
+  const place = await openInstallation({});
+  const browser = await openBrowser(browserPath!);
+  onTestFinished(() => browser.close());
+  const found = `({
       markup: document.querySelectorAll('script, img, iframe, object, embed, form, [onload], [onerror]').length,
       charts: document.querySelectorAll('figure svg').length,
       sticksOut: document.documentElement.scrollWidth - window.innerWidth,
       paper: getComputedStyle(document.body).backgroundColor,
       hasText: document.body.innerText.includes('<script>alert(1)</script>') || !document.title.includes('run 2'),
     })`;
-    for (const [name, page] of Object.entries(await getPages())) {
-      const file = join(place.data, `../${name}.html`);
-      await writeFile(file, page);
-      const url = pathToFileURL(file).href;
-      for (const view of views) {
-        const { requests, errors, dialogs, value } = await browser.look(url, view, found);
-        expect({ requests, errors, dialogs, value }, `${name} ${view.name}`).toEqual({
-          requests: [url, 'data:,'].slice(0, requests.length),
-          ...{ errors: [], dialogs: 0 },
-          value: {
-            ...{ markup: 0, charts: expect.any(Number), sticksOut: expect.any(Number), hasText: true },
-            paper: view.dark ? 'rgb(20, 23, 27)' : 'rgb(255, 255, 255)',
-          },
-        });
-        const { charts, sticksOut } = value as { charts: number; sticksOut: number };
-        expect(charts, `${name} ${view.name}`).toBeGreaterThan(3);
-        expect(sticksOut, `${name} ${view.name}`).toBeLessThanOrEqual(0);
-      }
+  for (const [name, page] of Object.entries(await getPages())) {
+    const file = join(place.data, `../${name}.html`);
+    await writeFile(file, page);
+    const url = pathToFileURL(file).href;
+    for (const view of views) {
+      const { requests, errors, dialogs, value } = await browser.look(url, view, found);
+      expect({ requests, errors, dialogs, value }, `${name} ${view.name}`).toEqual({
+        requests: [url, 'data:,'].slice(0, requests.length),
+        ...{ errors: [], dialogs: 0 },
+        value: {
+          ...{ markup: 0, charts: expect.any(Number), sticksOut: expect.any(Number), hasText: true },
+          paper: view.dark ? 'rgb(20, 23, 27)' : 'rgb(255, 255, 255)',
+        },
+      });
+      const { charts, sticksOut } = value as { charts: number; sticksOut: number };
+      expect(charts, `${name} ${view.name}`).toBeGreaterThan(3);
+      expect(sticksOut, `${name} ${view.name}`).toBeLessThanOrEqual(0);
     }
-  },
-);
+  }
+});
