@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
+import { daily } from '../levels.ts';
 import { type Installation, openInstallation } from '../support/nights.ts';
 import { runProgram } from '../support/program.ts';
 import { compareTables } from '../support/rows.ts';
@@ -96,84 +97,87 @@ test('two nulls close a row when hours and slots lie between them', async () => 
   await expectRebuilt(place);
 });
 
-test('ids that a job asks for by itself leave after two nulls hours apart, whatever table they are in', async () => {
-  const [ann, bob] = [key('Ann'), key('Bob')];
-  const place = await openInstallation({
-    'jobs/batch.yaml': job('getAssetBatch', `{ids: {values: [${key('Kept')}, ${key('Lost')}]}}`),
-    'jobs/single.yaml': job('getAsset', `{id: {values: [${key('Mono')}]}}`),
-    'jobs/proofs.yaml': job('getAssetProofBatch', `{ids: {values: [${key('Kept')}, ${key('Lost')}]}}`),
-    'jobs/hashes.yaml': job('getMultipleCompressedAccounts', `{hashes: {values: [${key('Hash')}]}}`),
-    'jobs/identity.yaml': job('walletIdentity', `{wallet: {values: [${ann}]}}`),
-    'jobs/identities.yaml': job('walletBatchIdentity', `{addresses: {values: [${ann}, ${bob}]}}`),
-    'jobs/funding.yaml': job('walletFundedBy', `{wallet: {values: [${bob}]}}`),
-  });
-  const identity = (address: string) => ({ address, type: 'exchange', name: 'Some' });
-  const proof = { root: key('Root'), proof: [], node_index: 1, leaf: key('Leaf'), tree_id: key('Tree') };
-  const script =
-    (slot: number, isThere: boolean) =>
-    ({ operation, params }: Call): unknown => {
-      const or = <T>(there: T) => (isThere ? there : null);
-      const noData = new RawReply('{"error":"Not found"}', 404);
-      switch (operation) {
-        case 'getAssetBatch':
-          return [asset('Kept'), or(asset('Lost'))];
-        case 'getAsset':
-          return or(asset('Mono')) ?? new RpcError(-32000, 'Asset Not Found');
-        case 'getAssetProofBatch':
-          return { [key('Kept')]: proof, [key('Lost')]: or(proof) };
-        case 'getMultipleCompressedAccounts':
-          return { context: { slot }, value: { items: [or(compressed('Hash', slot))] } };
-        case 'walletIdentity':
-          return or(identity(params.wallet)) ?? noData;
-        case 'walletBatchIdentity':
-          return isThere ? [identity(ann), identity(bob)] : [identity(ann)];
-        default:
-          return or({ funder: ann, signature: key('Sig'), amountRaw: '1' }) ?? noData;
-      }
+daily(
+  'ids that a job asks for by itself leave after two nulls hours apart, whatever table they are in',
+  async () => {
+    const [ann, bob] = [key('Ann'), key('Bob')];
+    const place = await openInstallation({
+      'jobs/batch.yaml': job('getAssetBatch', `{ids: {values: [${key('Kept')}, ${key('Lost')}]}}`),
+      'jobs/single.yaml': job('getAsset', `{id: {values: [${key('Mono')}]}}`),
+      'jobs/proofs.yaml': job('getAssetProofBatch', `{ids: {values: [${key('Kept')}, ${key('Lost')}]}}`),
+      'jobs/hashes.yaml': job('getMultipleCompressedAccounts', `{hashes: {values: [${key('Hash')}]}}`),
+      'jobs/identity.yaml': job('walletIdentity', `{wallet: {values: [${ann}]}}`),
+      'jobs/identities.yaml': job('walletBatchIdentity', `{addresses: {values: [${ann}, ${bob}]}}`),
+      'jobs/funding.yaml': job('walletFundedBy', `{wallet: {values: [${bob}]}}`),
+    });
+    const identity = (address: string) => ({ address, type: 'exchange', name: 'Some' });
+    const proof = { root: key('Root'), proof: [], node_index: 1, leaf: key('Leaf'), tree_id: key('Tree') };
+    const script =
+      (slot: number, isThere: boolean) =>
+      ({ operation, params }: Call): unknown => {
+        const or = <T>(there: T) => (isThere ? there : null);
+        const noData = new RawReply('{"error":"Not found"}', 404);
+        switch (operation) {
+          case 'getAssetBatch':
+            return [asset('Kept'), or(asset('Lost'))];
+          case 'getAsset':
+            return or(asset('Mono')) ?? new RpcError(-32000, 'Asset Not Found');
+          case 'getAssetProofBatch':
+            return { [key('Kept')]: proof, [key('Lost')]: or(proof) };
+          case 'getMultipleCompressedAccounts':
+            return { context: { slot }, value: { items: [or(compressed('Hash', slot))] } };
+          case 'walletIdentity':
+            return or(identity(params.wallet)) ?? noData;
+          case 'walletBatchIdentity':
+            return isThere ? [identity(ann), identity(bob)] : [identity(ann)];
+          default:
+            return or({ funder: ann, signature: key('Sig'), amountRaw: '1' }) ?? noData;
+        }
+      };
+    const keys = async () => ({
+      assets: await assets(place),
+      proofs: await names(place, 'select id as name from asset_proofs order by 1'),
+      accounts: await names(place, 'select hash as name from compressed_accounts'),
+      identities: await names(place, 'select wallet as name from wallet_identities order by 1'),
+      funding: await names(place, 'select wallet as name from wallet_funding'),
+    });
+    const everything = {
+      assets: ['Kept', 'Lost', 'Mono'],
+      proofs: ['Kept', 'Lost'],
+      accounts: ['Hash'],
+      identities: ['Ann', 'Bob'],
+      funding: ['Bob'],
     };
-  const keys = async () => ({
-    assets: await assets(place),
-    proofs: await names(place, 'select id as name from asset_proofs order by 1'),
-    accounts: await names(place, 'select hash as name from compressed_accounts'),
-    identities: await names(place, 'select wallet as name from wallet_identities order by 1'),
-    funding: await names(place, 'select wallet as name from wallet_funding'),
-  });
-  const everything = {
-    assets: ['Kept', 'Lost', 'Mono'],
-    proofs: ['Kept', 'Lost'],
-    accounts: ['Hash'],
-    identities: ['Ann', 'Bob'],
-    funding: ['Bob'],
-  };
-  expect((await place.night(script(100, true))).code).toBe(0);
-  expect(await keys()).toEqual(everything);
-  expect((await place.night(script(110, false))).code).toBe(0);
-  await place.night(script(120, false), { hoursLater: 0.1 });
-  expect(await keys()).toEqual(everything);
-  const last = await place.night(script(130, false));
-  expect(
-    last.calls.filter(({ operation }) => operation === 'getAssetBatch'),
-    'nothing asks twice',
-  ).toHaveLength(1);
-  expect(await keys()).toEqual({
-    // One job found her, another did not.
-    ...{ assets: ['Kept'], proofs: ['Kept'], accounts: [], identities: ['Ann'], funding: [] },
-  });
-  expect(
-    await place.rows('select distinct gone_reason from assets_history where gone_reason is not null'),
-  ).toEqual([{ gone_reason: 'unknown' }]);
-  await expectRebuilt(place);
+    expect((await place.night(script(100, true))).code).toBe(0);
+    expect(await keys()).toEqual(everything);
+    expect((await place.night(script(110, false))).code).toBe(0);
+    await place.night(script(120, false), { hoursLater: 0.1 });
+    expect(await keys()).toEqual(everything);
+    const last = await place.night(script(130, false));
+    expect(
+      last.calls.filter(({ operation }) => operation === 'getAssetBatch'),
+      'nothing asks twice',
+    ).toHaveLength(1);
+    expect(await keys()).toEqual({
+      // One job found her, another did not.
+      ...{ assets: ['Kept'], proofs: ['Kept'], accounts: [], identities: ['Ann'], funding: [] },
+    });
+    expect(
+      await place.rows('select distinct gone_reason from assets_history where gone_reason is not null'),
+    ).toEqual([{ gone_reason: 'unknown' }]);
+    await expectRebuilt(place);
 
-  await place.night(script(140, true));
-  expect(await keys()).toEqual(everything);
-});
+    await place.night(script(140, true));
+    expect(await keys()).toEqual(everything);
+  },
+);
 
 const compressed = (hash: string, slotCreated: number, address: string | null = null) => ({
   ...{ hash: key(hash), address, data: null, owner: key('Program'), lamports: 0 },
   ...{ tree: key('Tree'), leafIndex: 1, seq: slotCreated, slotCreated },
 });
 
-test('a compressed account asked for by its address has one row: what it was before is spent', async () => {
+daily('a compressed account asked for by its address has one row: what it was before is spent', async () => {
   const place = await openInstallation({
     'jobs/account.yaml': job('getCompressedAccount', `{address: {values: [${key('Home')}]}}`),
   });
@@ -200,24 +204,27 @@ test('a compressed account asked for by its address has one row: what it was bef
   await expectRebuilt(place);
 });
 
-test('a look-up whose records have slots of their own, older than the rows, tells who lives and who is burnt', async () => {
-  const place = await openInstallation(assetJob);
-  await place.night(ledger(100, [asset('Kept'), asset('Lives'), asset('Burnt')]));
-  const old = { last_indexed_slot: 90 };
-  await place.night(ledger(110, [asset('Kept')], [asset('Burnt', { burnt: true, ...old })]));
-  expect(await place.rows(`select rtrim(id, '1') as id, slot, burnt from assets where burnt`)).toEqual([
-    { id: 'Burnt', slot: '110', burnt: true },
-  ]);
-  // A null, an answer, a null: the second null is a first one again.
-  await place.night(ledger(120, [asset('Kept')], [asset('Lives', old)]));
-  await place.night(ledger(130, [asset('Kept')]));
-  expect(await assets(place)).toEqual(['Burnt', 'Kept', 'Lives']);
-  await place.night(ledger(140, [asset('Kept')]));
-  expect(await assets(place)).toEqual(['Burnt', 'Kept']);
-  await expectRebuilt(place);
-});
+daily(
+  'a look-up whose records have slots of their own, older than the rows, tells who lives and who is burnt',
+  async () => {
+    const place = await openInstallation(assetJob);
+    await place.night(ledger(100, [asset('Kept'), asset('Lives'), asset('Burnt')]));
+    const old = { last_indexed_slot: 90 };
+    await place.night(ledger(110, [asset('Kept')], [asset('Burnt', { burnt: true, ...old })]));
+    expect(await place.rows(`select rtrim(id, '1') as id, slot, burnt from assets where burnt`)).toEqual([
+      { id: 'Burnt', slot: '110', burnt: true },
+    ]);
+    // A null, an answer, a null: the second null is a first one again.
+    await place.night(ledger(120, [asset('Kept')], [asset('Lives', old)]));
+    await place.night(ledger(130, [asset('Kept')]));
+    expect(await assets(place)).toEqual(['Burnt', 'Kept', 'Lives']);
+    await place.night(ledger(140, [asset('Kept')]));
+    expect(await assets(place)).toEqual(['Burnt', 'Kept']);
+    await expectRebuilt(place);
+  },
+);
 
-test.each([
+daily.each([
   ['a record without a key', { interface: 'V1_NFT' }],
   ['a null', null],
 ])('%s in the list every night does not stop closing: assets are looked up', async (_, odd) => {
@@ -231,7 +238,7 @@ test.each([
   await expectRebuilt(place);
 });
 
-test('… and token accounts close when two such crawls, hours apart, missed them', async () => {
+daily('… and token accounts close when two such crawls, hours apart, missed them', async () => {
   const place = await openInstallation(tokenJob);
   const odd = { mint: key('Mint'), amount: 1 };
   const accounts = () => names(place, 'select address as name from token_accounts order by 1');

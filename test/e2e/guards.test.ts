@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Accepted } from '../../src/publish/accepted.ts';
+import { firstOf } from '../levels.ts';
 import { type Installation, type KeptInstallation, openInstallation } from '../support/nights.ts';
 import { compareTables, type TableRows } from '../support/rows.ts';
 import type { Call, Script } from '../support/scripted-api.ts';
@@ -48,7 +49,7 @@ interface WrongNight {
   accept: Partial<Accepted>;
 }
 
-const wrongNights: WrongNight[] = [
+const allWrongNights: WrongNight[] = [
   {
     what: 'all lists empty, few rows',
     ...{ each: 5, wrong: () => null, accept: { vanished: ['tokens'] } },
@@ -90,6 +91,7 @@ const wrongNights: WrongNight[] = [
     refused: [{ guard: 'quarantined', rows: 288, total: 288 }],
   },
 ];
+const wrongNights = firstOf(3, allWrongNights);
 
 const firstNights = new Map<number, Promise<KeptInstallation>>();
 const rightTables = new Map<number, Promise<TableRows>>();
@@ -136,7 +138,7 @@ test.for(wrongNights)('$what: refused, kept, and no trace of it after a right ni
   expect(await one.rows('select * from meta.held')).toEqual([]);
 });
 
-test.for(wrongNights)(
+test.for(firstOf(1, wrongNights))(
   '$what: accepted, it is published without a request, and again by a rebuild',
   async (night) => {
     const { each, wrong, accept } = night;
