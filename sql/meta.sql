@@ -82,7 +82,7 @@ comment on column meta.checkpoints.task is 'Identity of the task: changes when i
 comment on column meta.checkpoints.crawl is 'Run that began the crawl.';
 comment on column meta.checkpoints.reason is 'Why it failed, or how it ended.';
 comment on column meta.checkpoints.first_content is 'Digest of the records of its first page: a later crawl that is at no higher slot has nothing new only when its first page is the same. NULL for batches.';
-comment on column meta.checkpoints.rolls_back is 'Published with `--accept-rollback`: what was in above its slots had to come again.';
+comment on column meta.checkpoints.rolls_back is 'Published although its source went back, because somebody accepted that: what was in above its slots had to come again.';
 comment on column meta.checkpoints.stale is 'Records whose rows are ahead of them by more slots than a replica lags: the rows stay as they are. NULL counts as none.';
 
 create table if not exists meta.jobs (job varchar not null, file varchar not null, follows boolean not null, is_read boolean not null);
@@ -252,7 +252,8 @@ create table if not exists meta.refusals (
   target varchar not null,
   range varchar not null,
   guard varchar not null,
-  accept varchar not null,
+  id varchar not null,
+  for_job varchar not null,
   whole_job boolean not null,
   table_name varchar,
   column_name varchar,
@@ -270,8 +271,9 @@ comment on column meta.refusals.run_id is 'Run whose publish refused the crawl.'
 comment on column meta.refusals.job is 'Name of the job.';
 comment on column meta.refusals.target is 'What it ran for.';
 comment on column meta.refusals.range is 'Which range of ids, `3/8`; empty for the whole target.';
-comment on column meta.refusals.guard is 'vanished, blank, quarantined or stale.';
-comment on column meta.refusals.accept is 'What `--accept-…` takes to let it pass: the job, job/target or job/column.';
+comment on column meta.refusals.guard is 'vanished, blank, quarantined or stale; ahead: the target failed, because its answers'' slot was too far ahead.';
+comment on column meta.refusals.id is 'What `--accept` takes to let it pass, with all crawls that were refused for the same finding.';
+comment on column meta.refusals.for_job is 'Job that the finding is about: of look-ups, the one that missed the rows; else the job itself.';
 comment on column meta.refusals.whole_job is 'Counted over all crawls of the job in that run, not over this one.';
 comment on column meta.refusals.table_name is 'Table that the guard looked at.';
 comment on column meta.refusals.column_name is 'Column that would become NULL.';
@@ -301,9 +303,9 @@ where r.accepted_by is null
   -- Look-ups are of no use once their rows were listed again.
   and (r.job <> '_confirm' or exists (
     from meta.absent as a
-    where a.job = r.accept and a.table_name = r.table_name
+    where a.job = r.for_job and a.table_name = r.table_name
   ));
-comment on view meta.held is 'The refusals that wait for `--accept-…`, or for a right night: what was received is kept.';
+comment on view meta.held is 'The refusals that wait for `--accept`, or for a right night: what was received is kept.';
 comment on column meta.held.run_id is 'As in meta.refusals, like the other columns.';
 
 create table if not exists meta.requests (

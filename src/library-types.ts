@@ -27,10 +27,8 @@ export interface RunOptions extends JobsOptions {
   maxCredits?: number | undefined;
   /** How long it may send requests, as `run --until`: `90s`, `1h30m`. */
   until?: string | undefined;
-  /** What the guards let pass, as `run --accept-…`. */
-  accept?:
-    | Readonly<Partial<Record<'vanished' | 'blank' | 'quarantine' | 'rollback' | 'ahead', readonly string[]>>>
-    | undefined;
+  /** Ids of refusals to accept, as `run --accept`. */
+  accept?: readonly string[] | undefined;
   /** Path of a file for Prometheus. */
   metricsFile?: string | undefined;
 }
@@ -49,7 +47,7 @@ export interface RunResult {
   seconds: number;
   published: {
     crawls: number;
-    refused: { job: string; target: string; reason: string; accept: string | null }[];
+    refused: { job: string; target: string; reason: string; id: string | null }[];
     quarantined: { job: string; records: number; reason: string }[];
     tables: Record<string, TableResult>;
     unasked: number;

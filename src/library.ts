@@ -32,17 +32,13 @@ export async function run(options: RunOptions = {}): Promise<RunResult> {
 }
 
 async function runOnce(options: RunOptions): Promise<RunResult> {
-  const { maxRequests, maxCredits, until, accept = {}, metricsFile } = options;
+  const { maxRequests, maxCredits, until, accept = [], metricsFile } = options;
   const args = {
     ...readArgs(options),
     ...(maxRequests === undefined ? {} : { maxRequests: String(maxRequests) }),
     ...(maxCredits === undefined ? {} : { maxCredits: String(maxCredits) }),
     ...(until === undefined ? {} : { until }),
-    acceptVanished: [...(accept.vanished ?? [])],
-    acceptBlank: [...(accept.blank ?? [])],
-    acceptQuarantine: [...(accept.quarantine ?? [])],
-    acceptRollback: [...(accept.rollback ?? [])],
-    acceptAhead: [...(accept.ahead ?? [])],
+    accept: [...accept],
     ...{ dryRun: false, yes: true },
   };
   const context = await openContext(args, { listener: listen(options) });

@@ -5,7 +5,7 @@ select
   job,
   target,
   guard,
-  accept,
+  id,
   reason,
   run_id as run
 from meta.held

@@ -7,7 +7,10 @@ with found as (
   select scope, b.*
   from blank_count as b
   join (select distinct scope, job from guarded_crawl) using (job)
-  where not list_contains($accepted, job || '/' || column_name)
+  where not exists (
+    from accepted_finding as a
+    where a.guard = 'blank' and a.for_job = b.job and a.column_name = b.column_name
+  )
 ),
 whole as (
   select

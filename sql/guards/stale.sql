@@ -46,5 +46,5 @@ where r.job in (select job from older_count)
   and (
     (a.total >= t.few_rows and o.rows > a.total * t.stale_share)
     -- Where records are few, all of them, by more than a replica lags.
-    or (a.total >= 3 and o.far_rows >= a.total)
+    or o.far_rows >= a.total
   )

@@ -1,5 +1,5 @@
 -- Records how many rows the ready crawls close, for the guard `vanished` of later ones. Runs before the rows are closed.
--- $accepted: jobs and targets (job/target) whose closed rows somebody has accepted: they are not counted
+-- What somebody has accepted is not counted.
 -- Tables `gone_count`: sql/publish/gone-count.sql; `unknown_count`: sql/publish/unknown.sql
 with counted as (
   select
@@ -40,5 +40,8 @@ select
   finished_at,
   crawl
 from counted
-where not list_contains($accepted, job)
-  and not list_contains($accepted, job || '/' || target);
+where not exists (
+  from accepted_finding as a
+  where a.guard = 'vanished' and a.crawl = counted.crawl and a.for_job = counted.job
+    and (by_look_up or a.target = counted.target)
+);

@@ -16,6 +16,7 @@
 --   checkpoint: sql/crawl/settled.sql
 -- crawl, run_id, accepted_run, refused_run: runs. `crawl` is the one that began the crawl, `run_id` the one that received its
 --   last page or accepted it
+-- accepted: the guards' findings about the crawl that somebody lets pass; ahead: the slot that failed it, where that was too far ahead
 -- mode: `full`, `incremental` or `feed`; frozen: the last slice of a batch's ids has landed
 create or replace temp table crawl_state as
 with grouped as (
@@ -49,7 +50,9 @@ with grouped as (
     -- Slices of a batch have no order, and each crawl requests other ids: their first page identifies nothing.
     if(count(*) filter (where kind = 'ids') = 0, any_value(content) filter (where page = 1), null) as first_content,
     max(reason) as failure,
-    max(run) filter (where kind = 'accepted') as accepted_run
+    any_value(ahead) as ahead,
+    max(run) filter (where kind = 'accepted') as accepted_run,
+    coalesce(list(finding) filter (where finding is not null), []) as accepted
   from landed
   where kind <> 'forgotten'
   group by

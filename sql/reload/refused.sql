@@ -6,7 +6,7 @@ select
   target,
   min(reason) as reason,
   null as guard,
-  null as accept,
+  null as id,
   null as column,
   null as rows,
   null as total,

@@ -1,7 +1,6 @@
 import type { DataFolder } from '../data-folder.ts';
 import { reloadInFull } from '../load/load.ts';
 import { listFiles, type StagedSegment } from '../load/staged-segments.ts';
-import { nothingAccepted } from '../publish/accepted.ts';
 import { amendRows } from '../publish/amend-rows.ts';
 import { appendRows } from '../publish/append-rows.ts';
 import { makeCrawlTables, makeRequestedIds } from '../publish/crawl-tables.ts';
@@ -43,7 +42,7 @@ export async function reload(
   );
   await database.run(readSql('reload/ready.sql'));
   await makeRequestedIds(database, folder);
-  await auditRows(database, folder, staged, nothingAccepted);
+  await auditRows(database, folder, staged);
   await database.run(takeRefused);
   const refused = await database.rows<Reloaded['refused'][number]>(readSql('reload/refused.sql'));
   const result: Reloaded = { ...nothingPublished(), refused, amended: {} };

@@ -1,27 +1,25 @@
-import { makeAccepted } from '../publish/accepted.ts';
 import { publishLoaded } from '../run/publish-stage.ts';
 import type { Session } from '../run/session.ts';
 import type { Context, GlobalArgs } from './context.ts';
 import { runOffline } from './offline.ts';
-import { type AcceptArgs, acceptOptions, listAccepted } from './run-options.ts';
+import { type AcceptArgs, acceptOption } from './run-options.ts';
 import { auditLines, refusalLines } from './run-report.ts';
 import type { Usage } from './usage.ts';
 
 /** Options of `ledgerlake publish`. */
 export const usage: Usage = {
-  options: acceptOptions,
+  options: acceptOption,
   examples: {
     'ledgerlake publish': 'After `load`: complete targets into the tables, then a new snapshot',
-    'ledgerlake publish --accept-vanished tokens': 'Publish what a guard held back; sends no request',
+    'ledgerlake publish --accept r1a2b3c4d': 'Publish what a guard held back; sends no request',
   },
 };
 
 /** `ledgerlake publish`: staging of complete tasks into the tables, then the snapshot. */
 export function execute(args: GlobalArgs & AcceptArgs): Promise<number> {
-  const accept = makeAccepted((guard) => listAccepted(args, guard));
   const work = async (session: Session, context: Context) => {
     // What `crawl` left untyped would otherwise wait for the next `load`.
-    const { published, exitCode } = await publishLoaded(session, [], accept);
+    const { published, exitCode } = await publishLoaded(session, [], args.accept);
     const lines = [
       `published ${published.crawls} crawls`,
       ...refusalLines(published.refused, context.folder),
@@ -30,5 +28,5 @@ export function execute(args: GlobalArgs & AcceptArgs): Promise<number> {
     context.print(lines.join('\n'), published);
     return { exitCode, published };
   };
-  return runOffline('publish', args, work, accept);
+  return runOffline('publish', args, work);
 }

@@ -2,7 +2,6 @@ import { tmpdir } from 'node:os';
 import { UsageError } from '../errors.ts';
 import { readJobs } from '../jobs/job-file.ts';
 import { exists } from '../landing/segment-files.ts';
-import { nothingAccepted } from '../publish/accepted.ts';
 import { checkLake, exportSnapshot } from '../run/export-stage.ts';
 import { runPipeline } from '../run/run-pipeline.ts';
 import { type QuarantineFilter, readQuarantine, withSnapshot } from '../status/quarantine.ts';
@@ -59,7 +58,7 @@ export async function askAgain(args: GlobalArgs & AskArgs, filter: QuarantineFil
         limits,
         showProgress,
       },
-      ...{ origins: originsOf(endpoints), namedByUser: false, fullRefresh: false, accept: nothingAccepted },
+      ...{ origins: originsOf(endpoints), namedByUser: false, fullRefresh: false, accept: [] },
       only: new Set(targets.map(({ job, target }) => `${job}/${target ?? ''}`)),
       afterSnapshot: async ({ stop }) => {
         await exportSnapshot(context, null, stop.signal);

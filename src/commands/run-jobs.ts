@@ -10,14 +10,7 @@ import { confirmSpending } from './confirm-spending.ts';
 import { type Context, openContext } from './context.ts';
 import { openEndpoints, originsOf, requireUrls } from './endpoints.ts';
 import { asCalled } from './report-failure.ts';
-import {
-  acceptOptions,
-  budgetOptions,
-  jobsToRun,
-  type RunArgs,
-  readAccepted,
-  readBudget,
-} from './run-options.ts';
+import { acceptOption, budgetOptions, jobsToRun, type RunArgs, readBudget } from './run-options.ts';
 import { renderRunReport } from './run-report.ts';
 import { terminalWidth } from './text-table.ts';
 import type { CommandModule } from './usage.ts';
@@ -27,7 +20,7 @@ import { wrapText } from './visible-text.ts';
 export const runCommand: CommandModule = {
   usage: {
     arguments: jobsToRun,
-    options: { ...budgetOptions, ...acceptOptions },
+    options: { ...budgetOptions, ...acceptOption },
     examples: {
       'ledgerlake run': 'All jobs, once',
       'ledgerlake run collections --max-credits 5000': 'One job, within a budget; run again to continue',
@@ -96,7 +89,6 @@ export async function runNamedJobs(
       `For example: ledgerlake ${verb} ${jobs[0]?.name ?? '<job>'} --full-refresh`,
     );
   if (verb === 'run') await checkLake(context);
-  const accept = await readAccepted(args, jobs);
   requireUrls(context.config, jobs);
   await confirm?.(context, jobs, { ...args, ...limits });
   const endpoints = await openEndpoints(context);
@@ -113,7 +105,7 @@ export async function runNamedJobs(
       namedByUser: args.job.length > 0,
       fullRefresh: args.fullRefresh,
       limits,
-      accept,
+      accept: args.accept ?? [],
       showProgress: context.showProgress,
       stopOn,
       afterSnapshot: async ({ stop }) => {

@@ -1,8 +1,5 @@
 import { durationForms, parseDuration } from '../duration.ts';
 import { UsageError } from '../errors.ts';
-import type { Job } from '../jobs/job.ts';
-import { resolveTargets } from '../jobs/targets.ts';
-import { type Accepted, type Guard, guards, makeAccepted } from '../publish/accepted.ts';
 import type { BudgetLimits } from '../run/budget.ts';
 import type { GlobalArgs } from './context.ts';
 import { readPath, type Usage } from './usage.ts';
@@ -65,100 +62,15 @@ export function readDuration(option: string, text: string): number {
   );
 }
 
-/** Arguments that let a guard pass: `--accept-vanished` and the like. */
-export type AcceptArgs = { [guard in Guard as `accept${Capitalize<guard>}`]?: string[] };
-
-interface AcceptOption {
-  /** What help shows behind the option: a target of a job, or a column of its table. */
-  takes: 'target' | 'column';
-  description: string;
+/** Ids of refusals that are to be accepted. */
+export interface AcceptArgs {
+  accept?: string[];
 }
 
-const acceptOption: Readonly<Record<Guard, AcceptOption>> = {
-  vanished: {
-    takes: 'target',
-    description: 'Publish this job, or job/target, although so many rows vanished',
+export const acceptOption = {
+  '--accept <refusal>': {
+    describe:
+      'Publish what this refusal held back, and no more; its id is in the report of the run; may be repeated',
+    repeat: true,
   },
-  blank: {
-    takes: 'column',
-    description: 'Publish this job, or job/column, although so many fields became empty',
-  },
-  quarantine: {
-    takes: 'target',
-    description: 'Publish this job, or job/target, without the records that were quarantined',
-  },
-  rollback: {
-    takes: 'target',
-    description: 'Publish this job, or job/target, although its source went back to lower slots',
-  },
-  ahead: {
-    takes: 'target',
-    description: 'Publish this job, or job/target, although its slot is further ahead than the time allows',
-  },
-};
-
-/** An option for each guard. */
-export const acceptOptions: NonNullable<Usage['options']> = Object.fromEntries(
-  guards.map((guard) => {
-    const { takes, description } = acceptOption[guard];
-    const describe = `${description}; may be repeated`;
-    return [`${nameOf(guard)} <${takes}>`, { describe, repeat: true as const }];
-  }),
-);
-
-function nameOf(guard: Guard): string {
-  return `--accept-${guard}`;
-}
-
-/**
- * Reads what the guards let pass: a job of the run, or a target of one. Targets from SQL are checked by the run, columns by
- * the guard.
- * @throws UsageError for a job that the run is not for, or a target that the job does not have
- */
-export async function readAccepted(args: AcceptArgs, jobs: readonly Job[]): Promise<Accepted> {
-  const accepted = makeAccepted((guard) => listAccepted(args, guard));
-  for (const guard of guards)
-    for (const value of accepted[guard]) await requireAcceptable(guard, value, jobs);
-  return accepted;
-}
-
-/** The values given for one guard's option. */
-export function listAccepted(args: AcceptArgs, guard: Guard): readonly string[] {
-  return args[`accept${capitalize(guard)}`] ?? [];
-}
-
-function capitalize<T extends string>(text: T): Capitalize<T> {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}` as Capitalize<T>;
-}
-
-async function requireAcceptable(guard: Guard, value: string, jobs: readonly Job[]): Promise<void> {
-  const { takes } = acceptOption[guard];
-  const [name = '', ...part] = value.split('/');
-  const job = jobs.find((job) => job.name === name);
-  if (job === undefined)
-    throw new UsageError(
-      `${nameOf(guard)} takes a job of this run, or job/${takes}, not "${value}"`,
-      `Jobs of this run: ${jobs.map(({ name }) => name).join(', ')}.`,
-    );
-  if (takes === 'target' && part.length > 0 && job.forEach?.kind !== 'sql')
-    await requireTarget(guard, job, part.join('/'));
-}
-
-async function requireTarget(guard: Guard, job: Job, target: string): Promise<void> {
-  const names = (
-    await resolveTargets(
-      job,
-      async () => [],
-      () => undefined,
-    )
-  ).map(({ name }) => name);
-  if (names.includes(target)) return;
-  const shown = names.filter((name) => name !== '').slice(0, 10);
-  const more = names.length > shown.length ? ` and ${names.length - shown.length} more` : '';
-  throw new UsageError(
-    `${nameOf(guard)}: job ${job.name} has no target "${target}"`,
-    shown.length === 0
-      ? `It is one target: ${nameOf(guard)} ${job.name}.`
-      : `Its targets are ${shown.join(', ')}${more}.`,
-  );
-}
+} satisfies Usage['options'];

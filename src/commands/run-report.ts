@@ -1,5 +1,4 @@
 import type { DataFolder } from '../data-folder.ts';
-import { acceptOf } from '../publish/accepted.ts';
 import type { MergeCounts } from '../publish/merge-table.ts';
 import type { Refusal } from '../publish/published.ts';
 import type { RunReport } from '../run/run-outcome.ts';
@@ -118,12 +117,10 @@ export function refusalLines(
 
 /** The command that publishes refused crawls as received; null where none may be accepted. Pure. */
 export function acceptCommand(
-  refused: readonly Pick<Refusal, 'guard' | 'accept'>[],
+  refused: readonly Pick<Refusal, 'id'>[],
   { root }: Pick<DataFolder, 'root'>,
 ): string | null {
-  const options = refused.flatMap(({ guard, accept }) =>
-    guard === null || accept === null ? [] : `--accept-${acceptOf(guard)} ${quoteForShell(accept)}`,
-  );
+  const options = refused.flatMap(({ id }) => (id === null ? [] : `--accept ${id}`));
   if (options.length === 0) return null;
   return `ledgerlake publish --data-dir ${quoteForShell(root)} ${[...new Set(options)].join(' ')}`;
 }

@@ -2,10 +2,11 @@ import type { ApiClient } from '../api/client.ts';
 import type { Timing } from '../api/timing.ts';
 import type { Task } from '../jobs/task.ts';
 import type { LandingRecord } from '../landing/landing-record.ts';
-import type { EndReason, PageGroup, Position } from '../landing/page-line.ts';
+import type { EndReason, FailedLine, PageGroup, Position } from '../landing/page-line.ts';
 import type { LandedCrawl } from '../landing/reader.ts';
 import type { NewPage } from '../landing/render-page.ts';
 import type { LandingLog } from '../landing/writer.ts';
+import { refusalId } from '../refusal-id.ts';
 import type { PageSizes } from './page-size.ts';
 import type { PagingGoal, ShortPages } from './paging.ts';
 import type { SlotCeiling } from './slot-ceiling.ts';
@@ -45,8 +46,6 @@ export interface CrawlDeps {
   pageSizes: PageSizes;
   shortPages: ShortPages;
   slots: Pick<SlotCeiling, 'at' | 'saw'>;
-  /** Whether the slots of a task's answers are believed however far ahead they are. */
-  acceptsAhead(task: Task): boolean;
   /** For the wait before a page is requested again. */
   timing: Pick<Timing, 'sleep' | 'random'>;
   /**
@@ -71,7 +70,18 @@ export interface LandedPage {
 export class PagingLoop extends Error {}
 
 /** The slot of an answer cannot be right yet; believed, it would keep out every later one. Fails the target. */
-export class SlotAhead extends Error {}
+export class SlotAhead extends Error {
+  readonly ahead: NonNullable<FailedLine['ahead']>;
+
+  /** @param ceiling the highest slot that can be right */
+  constructor(slot: number, ceiling: number) {
+    const refusal = refusalId(`ahead ${slot}`);
+    super(
+      `the answer says it is at slot ${slot}, and ${ceiling} is the highest that the time since the last answer allows; if that is right: ledgerlake run --accept ${refusal}`,
+    );
+    this.ahead = { refusal, slot, ceiling };
+  }
+}
 
 /** The pages of a newest-first feed are in no order, so nothing shows how far down they reach. Fails the target. */
 export class FeedDisorder extends Error {}

@@ -2,6 +2,7 @@ import PQueue from 'p-queue';
 import { ApiError } from '../api/api-errors.ts';
 import { mostSevere } from '../errors.ts';
 import type { Task } from '../jobs/task.ts';
+import type { FailedLine } from '../landing/page-line.ts';
 import { crawlBatch } from './crawl-batch.ts';
 import { crawlList } from './crawl-list.ts';
 import {
@@ -26,6 +27,8 @@ export interface TaskFailure {
   reason: string;
   /** Whether the key may not use the operation. */
   forbidden: boolean;
+  /** The slot that was too far ahead, where that is why. */
+  ahead?: FailedLine['ahead'];
 }
 
 /**
@@ -63,7 +66,7 @@ async function crawlAndRecordEnd(
     const failure =
       forbidden.get(start.task.operation.name) ?? (await crawlCatchingTargetFailure(start, deps, forbidden));
     for (const crawl of [start, ...(start.twins ?? [])]) {
-      if (failure !== null) await landFailure(crawl, deps, failure.reason);
+      if (failure !== null) await landFailure(crawl, deps, failure);
       deps.onTaskEnd(crawl.task, failure);
     }
   } catch (error) {
@@ -72,7 +75,7 @@ async function crawlAndRecordEnd(
     if (split.refused) return deps.onTaskEnd(start.task, null);
     split.refused = true;
     // Recorded before the first page: a run that stops in between need not pay to find it out again.
-    await landFailure({ ...split.whole, crawl: start.crawl }, deps, rangesRefused);
+    await landFailure({ ...split.whole, crawl: start.crawl }, deps, { reason: rangesRefused });
     await crawlAndRecordEnd(split.whole, deps, forbidden);
   }
 }
@@ -91,6 +94,7 @@ async function crawlCatchingTargetFailure(
     const failure = {
       reason: (error as Error).message,
       forbidden: error instanceof ApiError && error.kind === 'forbidden',
+      ...(error instanceof SlotAhead && { ahead: error.ahead }),
     };
     if (failure.forbidden) forbidden.set(start.task.operation.name, failure);
     return failure;
@@ -101,7 +105,11 @@ const rangesRefused = 'the API gives no ranges of ids: its pages are asked for o
 
 const targetFailures = [ApiError, PagingLoop, FeedDisorder, SlotAhead, BoundsIgnored, BrokenCursor];
 
-async function landFailure({ task, crawl }: TaskStart, deps: CrawlDeps, reason: string): Promise<void> {
+async function landFailure(
+  { task, crawl }: TaskStart,
+  deps: CrawlDeps,
+  { reason, ahead }: Omit<TaskFailure, 'forbidden'>,
+): Promise<void> {
   await deps.landing.appendFailure({
     kind: 'failed',
     task: task.id,
@@ -114,6 +122,7 @@ async function landFailure({ task, crawl }: TaskStart, deps: CrawlDeps, reason: 
     range: task.range,
     reason,
     failed_at: new Date().toISOString(),
+    ...(ahead && { ahead }),
   });
 }
 

@@ -1,5 +1,4 @@
 import { ApiError, BrokenAnswer, TooBigAnswer } from '../api/api-errors.ts';
-import type { Task } from '../jobs/task.ts';
 import { OPEN_OBJECT } from '../landing/json-scanner.ts';
 import { maxEnvelopeBytes, maxPageRecords } from '../landing/page-line.ts';
 import { type SplitPage, splitPage } from '../landing/split.ts';
@@ -76,7 +75,7 @@ async function requestOnce<T>(
   };
   const landAnswer = (answer: PageAnswer, receivedAt: Date) => {
     const page = { ...answer, receivedAt, slotCeiling: deps.slots.at(receivedAt.getTime()) };
-    believeSlot(page, task, deps);
+    believeSlot(page, deps.slots);
     return land(page, isLastTry);
   };
   let landed: T | undefined;
@@ -98,19 +97,10 @@ async function requestOnce<T>(
   return landed as T;
 }
 
-/** Takes the page's slot for true. @throws SlotAhead for a slot that cannot be right, unless the user accepts it */
-function believeSlot(
-  { slot, slotCeiling, receivedAt }: ReceivedPage,
-  task: Task,
-  { slots, acceptsAhead }: CrawlDeps,
-): void {
+/** Takes the page's slot for true. @throws SlotAhead for a slot that cannot be right */
+function believeSlot({ slot, slotCeiling, receivedAt }: ReceivedPage, slots: CrawlDeps['slots']): void {
   if (slot === null) return;
-  if (slot > slotCeiling && !acceptsAhead(task)) {
-    const target = task.target === '' ? '' : `/${task.target}`;
-    throw new SlotAhead(
-      `the answer says it is at slot ${slot}, and ${slotCeiling} is the highest that the time since the last answer allows; if that is right: run --accept-ahead ${task.job}${target}`,
-    );
-  }
+  if (slot > slotCeiling) throw new SlotAhead(slot, slotCeiling);
   slots.saw(slot, receivedAt.getTime());
 }
 

@@ -183,11 +183,13 @@ export interface FailedLine {
   range?: PageLine['range'];
   /** The API's error text, without the key. */
   reason: string;
+  /** Where an answer's slot was too far ahead: the slot, the highest that was plausible, and the id that accepts it. */
+  ahead?: { refusal: string; slot: number; ceiling: number };
   failed_at: string;
   synced?: Synced;
 }
 
-/** Accepts a crawl that a guard refused, or that no run has published yet: `run` publishes it. */
+/** Accepts what a guard found about a crawl that it refused: `run` publishes the crawl. */
 export interface AcceptedLine {
   kind: 'accepted';
   task: string;
@@ -200,6 +202,8 @@ export interface AcceptedLine {
   shape: string;
   /** ISO 8601, UTC. */
   accepted_at: string;
+  /** What is let pass, as `meta.refusals` has it. */
+  finding: { guard: string; for_job: string; column_name: string | null };
   synced?: Synced;
 }
 

@@ -5,7 +5,6 @@ import { readSql } from '../sql-text.ts';
 import type { Database } from '../warehouse/database.ts';
 import { limitBeside } from '../warehouse/memory.ts';
 import { readTableSpecs } from '../warehouse/table-spec.ts';
-import { type Accepted, joinAccepted, nothingAccepted } from './accepted.ts';
 import { appendRows } from './append-rows.ts';
 import { type CrawlTableOptions, listSegmentsOf, makeCrawlTables, makeRequestedIds } from './crawl-tables.ts';
 import { operationsOf } from './follow-rows.ts';
@@ -16,8 +15,8 @@ import { addCounts, nothingPublished, type Published, type Quarantined } from '.
 import { settleAbsent } from './settle-absent.ts';
 
 export interface PublishOptions extends CrawlTableOptions {
-  /** What the guards let pass, by the run that received a crawl or accepted it later. */
-  acceptedBy?: ReadonlyMap<string, Partial<Accepted>>;
+  /** Ids of refusals that somebody accepted, each with the run that did. */
+  acceptedBy?: ReadonlyMap<string, string>;
 }
 
 /** Share of the memory limit that a publish has at least, however large the build is. */
@@ -46,15 +45,15 @@ async function publishCrawls(
   const files = readTableSpecs().flatMap((spec) => listFiles(folder, spec, staged));
   await database.useThreads([folder.build, ...files]);
   const result = nothingPublished();
+  const { acceptedBy = new Map() } = options;
   let forgets = await listForgets(database);
   for (const step of await listSteps(database)) {
     // In run order, so that rows a later run brought again stay.
     const [earlier, later] = splitForgets(forgets, step.run_id);
     await applyForgets(database, earlier, result);
     forgets = later;
-    const accept = joinAccepted(nothingAccepted, options.acceptedBy?.get(step.run_id ?? ''));
-    await database.run(readSql('publish/ready.sql'), { ...step, rollback: accept.rollback });
-    await publishReady(database, folder, { accept, staged, result });
+    await database.run(readSql('publish/ready.sql'), step);
+    await publishReady(database, folder, { acceptedBy, staged, result });
   }
   await applyForgets(database, forgets, result);
   const [due] = await database.rows<{ n: bigint }>(
@@ -106,13 +105,17 @@ function addGone(result: Published, goneByTable: Readonly<Record<string, number>
 async function publishReady(
   database: Database,
   folder: DataFolder,
-  { accept, staged, result }: { accept: Accepted; staged: readonly StagedSegment[]; result: Published },
+  {
+    acceptedBy,
+    staged,
+    result,
+  }: Required<Pick<PublishOptions, 'acceptedBy'>> & { staged: readonly StagedSegment[]; result: Published },
 ): Promise<void> {
   await makeRequestedIds(database, folder);
   await database.run('create or replace temp table offered as select * from ready');
   const offeredSegments = await listSegmentsOf(database, 'ready');
   const offered = staged.filter(({ segment }) => offeredSegments.has(segment));
-  result.refused = result.refused.concat(await refuseCrawls(database, folder, offered, accept));
+  result.refused = result.refused.concat(await refuseCrawls(database, folder, offered));
   result.quarantined = result.quarantined.concat(
     await database.rows<Quarantined>(
       `select job, sum(quarantined)::double as records, max_by(problem, row(quarantined, problem)) as reason
@@ -138,7 +141,9 @@ async function publishReady(
         : await appendRows(database, spec, listFiles(folder, spec, toAppend));
     addCounts(result, spec.name, counts);
   }
-  const gone = await database.transaction(() => commitState(database, folder, { staged, offered, accept }));
+  const gone = await database.transaction(() =>
+    commitState(database, folder, { staged, offered, acceptedBy }),
+  );
   addGone(result, gone);
   await database.run('checkpoint');
   const [row] = await database.rows<{ crawls: bigint }>('select count(*) as crawls from ready');
@@ -155,15 +160,20 @@ async function commitState(
   {
     staged,
     offered,
-    accept,
-  }: { staged: readonly StagedSegment[]; offered: readonly StagedSegment[]; accept: Accepted },
+    acceptedBy,
+  }: Required<Pick<PublishOptions, 'acceptedBy'>> & {
+    staged: readonly StagedSegment[];
+    offered: readonly StagedSegment[];
+  },
 ): Promise<Record<string, number>> {
   await database.run(readSql('publish/checkpoints.sql'));
-  await database.run(readSql('publish/refusals.sql'));
+  await database.run(readSql('publish/refusals.sql'), {
+    ids: [...acceptedBy.keys()],
+    runs: [...acceptedBy.values()],
+  });
   const [feed] = await database.rows('from crawl_state where is_feed limit 1');
   if (feed !== undefined) await database.run(readSql('publish/coverage.sql'));
-  for (const name of ['closed-before', 'closed'])
-    await database.run(readSql(`publish/${name}.sql`), { accepted: accept.vanished });
+  for (const name of ['closed-before', 'closed']) await database.run(readSql(`publish/${name}.sql`));
   await recordParams(database);
   const gone = await settleAbsent(database, folder, staged);
   await quarantineCastErrors(database, folder, offered);

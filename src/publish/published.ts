@@ -1,6 +1,8 @@
 import type { AuditFinding } from '../warehouse/own-views.ts';
-import type { GuardName } from './accepted.ts';
 import { type MergeCounts, noRows } from './merge-table.ts';
+
+/** The guards of `sql/guards/`. */
+export type GuardName = 'vanished' | 'blank' | 'quarantined' | 'stale';
 
 /** Crawls that an audit or a guard (sql/guards/) kept from being published. */
 export interface Refusal {
@@ -11,8 +13,8 @@ export interface Refusal {
   reason: string;
   /** The guard; null for an audit, whose refusals cannot be accepted. */
   guard: GuardName | null;
-  /** The value of the guard's option that accepts them: job, job/target or job/column. */
-  accept: string | null;
+  /** What `--accept` takes; null for an audit. */
+  id: string | null;
   column: string | null;
   /** Rows or records that are wrong. */
   rows: number | null;

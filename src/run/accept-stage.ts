@@ -1,81 +1,85 @@
 import { findNewestSegment } from '../archive/retention.ts';
 import { UsageError } from '../errors.ts';
-import { isEnded, type LandedCrawl, readLanding } from '../landing/reader.ts';
+import { crawlKey, type LandedCrawl, readLanding } from '../landing/reader.ts';
 import { createLandingLog } from '../landing/writer.ts';
-import { type Accepted, acceptOf, type GuardName, guards } from '../publish/accepted.ts';
+import { readSql } from '../sql-text.ts';
+import { appendRunLog, readAcceptedBy } from './run-log.ts';
 import type { Session } from './session.ts';
 
-/** A refusal that a user may accept (`meta.held`). */
-interface Held {
+/** A refusal of one crawl (`meta.refusals`). */
+interface Refused {
+  id: string;
   task: string;
   crawl: string;
-  target: string;
-  guard: GuardName;
-  accept: string;
+  guard: string;
+  for_job: string;
   column_name: string | null;
+  reason: string;
+  /** Whether it waits (`meta.held`). */
+  held: boolean;
 }
 
 /**
- * Records in the landing log which crawls of earlier runs this run accepts: those that a guard refused, and those not yet
- * published. They are then published as this run's, now and in a replay, and are not crawled again.
- * @param mustFind whether a value that matches no such crawl is a mistake: a run may accept what it is about to receive
- * @throws UsageError
+ * Records that this run accepts refusals: in the landing log, which crawls and which findings of the guards, so that they are
+ * published as this run's, now and in a replay, and are not crawled again; in the run log, the ids. An id that was accepted
+ * already, and of which nothing waits, accepts nothing.
+ * @throws UsageError for an id of which nothing waits, naming the refusals that took its place
  */
-export async function acceptReceived(session: Session, accept: Accepted, mustFind: boolean): Promise<void> {
-  if (guards.every((guard) => accept[guard].length === 0)) return;
+export async function acceptRefusals(session: Session, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
   const { folder, run, log } = session;
-  const { held, complete } = await session.withBuild(async (build) => ({
-    held: await build.rows<Held>('select task, crawl, target, guard, accept, column_name from meta.held'),
-    complete: await build.rows<{ task: string; crawl: string }>(
-      `select task, max(crawl) as crawl from meta.checkpoints where state = 'complete' group by task`,
-    ),
-  }));
-  const lastPublished = new Map(complete.map(({ task, crawl }) => [task, crawl]));
-  const landed = [...(await readLanding(folder.landing)).values()];
-  const accepted = landed.filter((crawl) => {
-    if (!isEnded(crawl) || crawl.failed !== null) return false;
-    const refusals = held.filter(({ task, crawl: name }) => task === crawl.task && name === crawl.crawl);
-    if (refusals.length > 0)
-      return refusals.some((refusal) => letsPass(accept[acceptOf(refusal.guard)], refusal));
-    const isUnpublished = crawl.crawl > (lastPublished.get(crawl.task) ?? '');
-    return isUnpublished && guards.some((guard) => accept[guard].some((value) => mayName(value, crawl)));
-  });
-  if (mustFind) requireFound(accept, accepted, held);
-  if (accepted.length === 0) return;
+  const before = await readAcceptedBy(folder.runs);
+  const refused = await session.withBuild((build) =>
+    build.rows<Refused>(readSql('publish/named-refusals.sql'), { ids }),
+  );
+  const waiting = refused.filter(({ held }) => held);
+  for (const id of ids)
+    if (!before.has(id) && !waiting.some((refusal) => refusal.id === id))
+      throw await describeMissing(session, id, refused);
+  if (waiting.length === 0) return;
+  await appendFindings(session, waiting);
+  const accepted = [...new Set(waiting.map(({ id }) => id))];
+  await appendRunLog(folder.runs, { run, accepted });
+  log.info({ refusals: accepted }, 'accepted what guards had refused');
+}
+
+/** Adds a line for each finding to the landing log. A slot that was too far ahead has none: its crawl has failed. */
+async function appendFindings({ folder, run }: Session, waiting: readonly Refused[]): Promise<void> {
+  const findings = waiting.filter(({ guard }) => guard !== 'ahead');
+  if (findings.length === 0) return;
+  const landed = await readLanding(folder.landing);
   const landing = createLandingLog({ dir: folder.landing, highestNumber: await findNewestSegment(folder) });
   const accepted_at = new Date().toISOString();
-  for (const { task, crawl, job, target, operation, shape } of accepted)
+  for (const { guard, for_job, column_name, ...refused } of findings) {
+    const { task, crawl, job, target, operation, shape } = landed.get(crawlKey(refused)) as LandedCrawl;
     await landing.appendAccepted({
-      ...{ kind: 'accepted', task, crawl, run, job, target, operation, shape },
-      accepted_at,
+      ...{ kind: 'accepted', task, crawl, run, job, target, operation, shape, accepted_at },
+      finding: { guard, for_job, column_name },
     });
+  }
   await landing.close();
-  log.info({ crawls: accepted.length }, 'accepted crawls that earlier runs received');
 }
 
-/** Whether a value of an option names a refusal, its job, or its target. */
-function letsPass(values: readonly string[], { accept, target, column_name }: Held): boolean {
-  const [job = ''] = accept.split('/');
-  return [accept, job, `${job}/${target}`, `${job}/${column_name}`].some((value) => values.includes(value));
-}
-
-/** Whether a value may name a crawl that no guard has seen yet: only the guard knows the columns. */
-function mayName(value: string, { job }: LandedCrawl): boolean {
-  return value === job || value.startsWith(`${job}/`);
-}
-
-/** @throws UsageError for a value that matches no accepted crawl */
-function requireFound(accept: Accepted, accepted: readonly LandedCrawl[], held: readonly Held[]): void {
-  for (const guard of guards)
-    for (const value of accept[guard]) {
-      const isHeld = held.some((refusal) => acceptOf(refusal.guard) === guard && letsPass([value], refusal));
-      if (isHeld || accepted.some((crawl) => mayName(value, crawl))) continue;
-      const options = held.map((refusal) => `--accept-${acceptOf(refusal.guard)} ${refusal.accept}`);
-      throw new UsageError(
-        `--accept-${guard} ${value}: no received data waits for it`,
-        options.length === 0
-          ? 'No guard holds anything back.'
-          : `What waits: ${[...new Set(options)].slice(0, 5).join(', ')}.`,
-      );
-    }
+/** Why nothing of this id can be accepted: a later crawl took its place, or there never was such a refusal. */
+async function describeMissing(
+  session: Session,
+  id: string,
+  refused: readonly Refused[],
+): Promise<UsageError> {
+  const named = refused.find((refusal) => refusal.id === id);
+  const all = await session.withBuild((build) =>
+    build.rows<{ id: string; for_job: string; reason: string }>(readSql('status/held.sql'), { job: null }),
+  );
+  const held = all.filter(({ for_job }) => named === undefined || for_job === named.for_job);
+  return new UsageError(
+    named === undefined
+      ? `--accept ${id}: there is no such refusal`
+      : `--accept ${id}: a later crawl took the place of the one that it refused (${named.reason})`,
+    held.length === 0
+      ? `Nothing ${named === undefined ? '' : `of ${named.for_job} `}is refused now.`
+      : `What waits now: ${held
+          .slice(0, 5)
+          .map((one) => `--accept ${one.id} (${one.reason})`)
+          .join('; ')}.`,
+  );
 }

@@ -23,7 +23,7 @@ const taskConcurrency = 64;
  */
 export async function crawlWave(
   starts: readonly PlannedStart[],
-  { session, options, wave, client, progress, savings, slots, shortPages, acceptsAhead }: RunContext,
+  { session, options, wave, client, progress, savings, slots, shortPages }: RunContext,
 ): Promise<StoppedEarly | null> {
   session.closeBuild();
   // Of the later waves too: a mapping that cannot be read fails before the first request.
@@ -40,10 +40,10 @@ export async function crawlWave(
     onSealed: (segment) => loading?.add(segment),
   });
   try {
-    await crawlTasks(shareCrawls(starts, acceptsAhead), {
+    await crawlTasks(shareCrawls(starts), {
       ...{ client, landing, run: session.run, wave, batchConcurrency: 8, concurrency: taskConcurrency },
       ...{ timing: realTiming, isKnown: knownRows.ask, onPage, onTaskEnd: progress.onTaskEnd },
-      ...{ pageSizes: createPageSizes(), shortPages, slots, acceptsAhead },
+      ...{ pageSizes: createPageSizes(), shortPages, slots },
     }).finally(() => landing.close());
     return null;
   } catch (error) {
@@ -62,14 +62,11 @@ export async function crawlWave(
  * checkpoints, guards and absence stay each job's own. Stopped crawls continue together where they stopped after the same
  * answer. Batches and ranges of ids are not shared. Pure.
  */
-function shareCrawls<T extends TaskStart>(
-  starts: readonly T[],
-  acceptsAhead: (task: Task) => boolean,
-): (T | (T & { twins: T[] }))[] {
+function shareCrawls<T extends TaskStart>(starts: readonly T[]): (T | (T & { twins: T[] }))[] {
   const shared = new Map<string, { start: T; twins: T[] }>();
   const crawls: { start: T; twins: T[] }[] = [];
   for (const start of starts) {
-    const requests = identifyRequests(start, acceptsAhead);
+    const requests = identifyRequests(start);
     const same = requests === null ? undefined : shared.get(requests);
     if (same !== undefined) {
       same.twins.push(start);
@@ -83,7 +80,7 @@ function shareCrawls<T extends TaskStart>(
 }
 
 /** Everything that decides which pages a crawl requests and where it ends; null where it cannot be shared. */
-function identifyRequests(start: TaskStart, acceptsAhead: (task: Task) => boolean): string | null {
+function identifyRequests(start: TaskStart): string | null {
   const { task, crawl, resume, from, goal, ids, split } = start;
   if (ids !== undefined || split !== undefined || task.range !== null) return null;
   const last = resume?.last ?? null;
@@ -91,7 +88,7 @@ function identifyRequests(start: TaskStart, acceptsAhead: (task: Task) => boolea
   const { operation, params, pageSize, since, overlapMs, incremental } = task;
   return canonicalJson({
     ...{ operation: operation.name, params, pageSize, since, overlapMs, incremental },
-    ...{ crawl, from: from ?? null, goal, ahead: acceptsAhead(task) },
+    ...{ crawl, from: from ?? null, goal },
     after: last === null ? null : { page: last.page, next: last.next, received_at: last.received_at },
   });
 }

@@ -6,7 +6,6 @@ import { type DataFolder, makeDataFolder } from '../data-folder.ts';
 import { asDiskError, DamagedFile, LedgerlakeError } from '../errors.ts';
 import { recoverLanding } from '../landing/recover-landing.ts';
 import { exists } from '../landing/segment-files.ts';
-import { type Accepted, listAccepted, nothingAccepted } from '../publish/accepted.ts';
 import { type SignalStop, stopOnSignals } from '../stop-signals.ts';
 import { moveSource, openBuild } from '../warehouse/build.ts';
 import type { Database } from '../warehouse/database.ts';
@@ -31,8 +30,6 @@ export interface SessionOptions {
   jobs: readonly string[];
   /** Folder of the job files; absent for verbs that read none. */
   jobsDir?: string | undefined;
-  /** What the guards let pass. */
-  accept?: Accepted;
   /** Origins by transport that the folder is, or gets, bound to; empty for verbs that send no request. */
   origins: Readonly<Record<string, string>>;
   /** Origins by transport that the source moves to; it has moved once the run log has this session's line. */
@@ -79,8 +76,8 @@ function describeFaults({ published, leftOut = [] }: Ended): Outcome {
   const stale = Object.values(published.tables).reduce((sum, counts) => sum + counts.stale, 0);
   const audits = published.audits.filter(isError).map(describeFinding);
   const refused = published.refused.map(
-    ({ job, target, reason }) =>
-      `${target === '' || job.startsWith('_') ? jobTitle(job) : `${job}/${target}`}: ${reason}`,
+    ({ job, target, reason, id }) =>
+      `${target === '' || job.startsWith('_') ? jobTitle(job) : `${job}/${target}`}: ${reason}${id === null ? '' : ` (--accept ${id})`}`,
   );
   if (quarantined + stale + refused.length + audits.length + leftOut.length === 0) return {};
   return {
@@ -167,17 +164,14 @@ async function repairFolder(folder: DataFolder, log: Logger): Promise<void> {
 async function recordBegin(
   run: string,
   now: Date,
-  { folder, verb, jobs, jobsDir, accept = nothingAccepted, moved }: SessionOptions,
+  { folder, verb, jobs, jobsDir, moved }: SessionOptions,
 ): Promise<void> {
   const started_at = now.toISOString();
   const nothingDone = { requests: 0, credits: 0, jobs: {}, activity: idle };
   await writeRunState(folder.runState, { run, started_at, ...nothingDone });
-  const accepted = listAccepted(accept);
   await appendRunLog(folder.runs, {
     ...{ run, verb, jobs: [...jobs], started_at },
     ...(jobsDir === undefined ? {} : { jobs_dir: resolve(jobsDir) }),
-    // A rebuilt build accepts what this run accepts.
-    ...(Object.keys(accepted).length === 0 ? {} : { accept: accepted }),
     ...(moved === undefined ? {} : { moved }),
   });
 }

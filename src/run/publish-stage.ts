@@ -2,7 +2,6 @@ import { archiveSegments, removeLanded } from '../archive/archive.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { listSegments } from '../landing/segment-files.ts';
 import { removeDamagedStaging } from '../load/staged-segments.ts';
-import { type Accepted, nothingAccepted } from '../publish/accepted.ts';
 import { listSegmentsOf } from '../publish/crawl-tables.ts';
 import { followRows } from '../publish/follow-rows.ts';
 import { publish } from '../publish/publish.ts';
@@ -20,7 +19,7 @@ import {
   runAudits,
 } from '../warehouse/own-views.ts';
 import { beginSnapshot, removeDraft, replaceSnapshot } from '../warehouse/snapshot.ts';
-import { acceptReceived } from './accept-stage.ts';
+import { acceptRefusals } from './accept-stage.ts';
 import { type LoadStage, startLoading } from './load-stage.ts';
 import { reloadRemapped } from './reload-stage.ts';
 import { findExpired, removeExpired, thinCheckpoints, thinHistory } from './retention-stage.ts';
@@ -52,15 +51,16 @@ export function loadWaiting(session: Session): Promise<Awaited<ReturnType<LoadSt
 /**
  * The end of every verb that sends no request: rebuilds rows of a former mapping, loads, publishes, replaces the snapshot.
  * @param refused crawls that the verb found refused before; they are added to the result
- * @param accept what the guards let pass of what earlier runs received
+ * @param accept ids of refusals to accept
+ * @throws UsageError for an id of which nothing waits
  */
 export async function publishLoaded(
   session: Session,
   refused: Published['refused'] = [],
-  accept: Accepted = nothingAccepted,
+  accept: readonly string[] = [],
 ): Promise<{ published: Published; exitCode: number }> {
   const remapped = await reloadRemapped(session);
-  await acceptReceived(session, accept, true);
+  await acceptRefusals(session, accept);
   await loadWaiting(session);
   const published = await publishStage(session);
   published.refused = [...refused, ...(remapped?.refused ?? []), ...published.refused];

@@ -6,7 +6,7 @@ import { readSql } from '../sql-text.ts';
 import type { Database } from '../warehouse/database.ts';
 import type { CompleteCheckpoint, CoveredInterval, CrawlState, FeedGap } from './crawl-state.ts';
 import { type IsForgotten, readResets } from './reset-state.ts';
-import { listRefuted, readRunLog } from './run-log.ts';
+import { listRefuted, type RunEntry, readRunLog } from './run-log.ts';
 
 /**
  * Reads what earlier runs left: checkpoints and coverage from the build, open crawls from the landing log.
@@ -30,7 +30,7 @@ export async function readCrawlState(
     gaps: await readGaps(database, isForgotten),
     landed: groupByTask(await withoutHeld(database, new Map(kept))),
     refuted: listRefuted(runs),
-    slots: await readSlotHistory(database, [...landed.values()]),
+    slots: await readSlotHistory(database, [...landed.values()], runs),
     runs,
     now: Date.now(),
   };
@@ -65,9 +65,15 @@ async function withoutHeld(
   return new Map([...landed].filter(([key, { runs }]) => (runs.at(-1) ?? '') > (refusedIn.get(key) ?? '')));
 }
 
-/** The newest slot of any answer, and the ledger's rate of slots. */
-async function readSlotHistory(database: Database, landed: readonly LandedCrawl[]): Promise<SlotHistory> {
-  const [published] = await database.rows<{ slot: bigint | null; seen_ms: number | null }>(newestSlot);
+/** The newest slot of any answer that was believed or accepted, and the ledger's rate of slots. */
+async function readSlotHistory(
+  database: Database,
+  landed: readonly LandedCrawl[],
+  runs: readonly RunEntry[],
+): Promise<SlotHistory> {
+  const [published] = await database.rows<{ slot: bigint | null; seen_ms: number | null }>(newestSlot, {
+    accepted: runs.flatMap(({ accepted = [] }) => accepted),
+  });
   const [rate] = await database.rows<{ per_second: number | null }>(readSql('crawl/slot-rate.sql'));
   const seen = landed.flatMap(({ maxSlot, finishedAt }) =>
     maxSlot === null ? [] : { slot: maxSlot, at: finishedAt === null ? null : Date.parse(finishedAt) },
@@ -88,6 +94,9 @@ const newestSlot = `
     select max_slot as slot, epoch_ms(finished_at)::double as seen_ms from meta.checkpoints where max_slot is not null
     union all
     select high_slot, null from meta.coverage where state = 'covered' and unit = 'slot'
+    union all
+    select total, epoch_ms(refused_at)::double from meta.refusals
+    where guard = 'ahead' and id in (select unnest($accepted::varchar[]))
   )`;
 
 async function readComplete(

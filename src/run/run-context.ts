@@ -3,13 +3,11 @@ import type { ApiClient } from '../api/client.ts';
 import type { ClientOptions } from '../api/client-state.ts';
 import { realTiming } from '../api/timing.ts';
 import type { Config } from '../config/config.ts';
-import type { CrawlDeps } from '../crawl/crawl-task.ts';
 import { createShortPages, type ShortPages } from '../crawl/paging.ts';
 import { createSlotCeiling, type SlotCeiling } from '../crawl/slot-ceiling.ts';
 import type { DataFolder } from '../data-folder.ts';
 import type { StoppedEarly } from '../errors.ts';
 import type { Job } from '../jobs/job.ts';
-import { type Accepted, isAccepted } from '../publish/accepted.ts';
 import { nothingPublished, type Published } from '../publish/published.ts';
 import { type Budget, type BudgetLimits, createBudget } from './budget.ts';
 import type { SessionOptions } from './open-session.ts';
@@ -41,8 +39,8 @@ export interface PipelineOptions {
   /** Origins by transport that the folder is bound to. */
   origins: Readonly<Record<string, string>>;
   limits: Omit<BudgetLimits, 'monthlyLeft'>;
-  /** What the guards let pass. */
-  accept: Accepted;
+  /** Ids of refusals to accept. */
+  accept: readonly string[];
   showProgress: boolean;
   /** What ends the run early. Default: signals to the process. */
   stopOn?: SessionOptions['stopOn'] | undefined;
@@ -62,7 +60,6 @@ export interface RunContext {
   savings: Savings;
   slots: SlotCeiling;
   shortPages: WatchedShortPages;
-  acceptsAhead: CrawlDeps['acceptsAhead'];
   nextSnapshot: NextSnapshot;
   /** Totals of what the run has published so far. */
   published: Published;
@@ -113,7 +110,6 @@ export async function openRun(
     savings: createSavings(requests),
     slots: createSlotCeiling(),
     shortPages: await openShortPages(session),
-    acceptsAhead: (task) => isAccepted(options.accept.ahead, task),
     published: nothingPublished(),
     wave: 0,
     hasUnpublished: true,

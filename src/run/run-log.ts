@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { open, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncDirectory } from '../landing/segment-files.ts';
-import type { Accepted } from '../publish/accepted.ts';
 import type { MergeCounts } from '../publish/merge-table.ts';
 
 /** One run of `data/runs.ndjson`; without `finishedAt` it was killed or is still running. */
@@ -13,8 +12,8 @@ export interface RunEntry {
   jobs: string[];
   /** Folder of the job files, absolute; absent in runs of older versions. */
   jobsDir?: string;
-  /** What the guards let pass; absent: nothing. */
-  accept?: Partial<Accepted>;
+  /** Ids of the refusals that it accepted; absent: none. */
+  accepted?: string[];
   /** `source move`: the origins that the folder is bound to from this run on, by transport. */
   moved?: Readonly<Record<string, string>>;
   /** Jobs of which it began a new round although their last one was not over. */
@@ -80,12 +79,12 @@ type Line =
       verb: string;
       jobs: string[];
       jobs_dir?: string;
-      accept?: Partial<Accepted>;
       moved?: Readonly<Record<string, string>>;
       started_at: string;
     }
   | { run: string; begins: string[] }
   | { run: string; reset: string[] }
+  | { run: string; accepted: string[] }
   | { run: string; short_pages: string[] }
   | {
       run: string;
@@ -133,6 +132,7 @@ function addLine(runs: Map<string, RunEntry>, line: Line | null): void {
   if (entry === undefined) return;
   if ('short_pages' in line) entry.shortPages = [...(entry.shortPages ?? []), ...line.short_pages];
   else if ('reset' in line) entry.reset = line.reset;
+  else if ('accepted' in line) entry.accepted = line.accepted;
   else if ('begins' in line) entry.begins = [...(entry.begins ?? []), ...line.begins];
   else if ('finished_at' in line) {
     const { finished_at: finishedAt, exit_code: exitCode, stopped_by: stoppedBy, found, did } = line;
@@ -142,11 +142,10 @@ function addLine(runs: Map<string, RunEntry>, line: Line | null): void {
 }
 
 function beginEntry(line: Extract<Line, { verb: string }>): RunEntry {
-  const { run, verb, jobs, jobs_dir: jobsDir, accept, moved, started_at: startedAt } = line;
+  const { run, verb, jobs, jobs_dir: jobsDir, moved, started_at: startedAt } = line;
   return {
     ...{ run, verb, jobs },
     ...(jobsDir === undefined ? {} : { jobsDir }),
-    ...(accept === undefined ? {} : { accept }),
     ...(moved === undefined ? {} : { moved }),
     ...{ startedAt, finishedAt: null, exitCode: null, stoppedBy: null },
   };
@@ -168,9 +167,10 @@ export function listLeftOut(runs: readonly RunEntry[]): LeftOut[] {
   );
 }
 
-/** What each run accepted. */
-export async function readAcceptedBy(path: string): Promise<ReadonlyMap<string, Partial<Accepted>>> {
-  return new Map((await readRunLog(path)).map(({ run, accept = {} }) => [run, accept]));
+/** The ids of accepted refusals, each with the run that accepted it. */
+export async function readAcceptedBy(path: string): Promise<ReadonlyMap<string, string>> {
+  const runs = await readRunLog(path);
+  return new Map(runs.flatMap(({ run, accepted = [] }) => accepted.map((id) => [id, run] as const)));
 }
 
 function parseLine(text: string): Line | null {

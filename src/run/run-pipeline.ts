@@ -5,7 +5,7 @@ import { verifySegment } from '../landing/reader.ts';
 import { listUnloaded } from '../load/staged-segments.ts';
 import { addPublished, nothingPublished, type Published } from '../publish/published.ts';
 import { isError } from '../warehouse/own-views.ts';
-import { acceptReceived } from './accept-stage.ts';
+import { acceptRefusals } from './accept-stage.ts';
 import { checkJobs } from './check-jobs.ts';
 import type { PlannedStart } from './crawl-state.ts';
 import { crawlWave } from './crawl-wave.ts';
@@ -32,17 +32,17 @@ const drainMs = 7_000;
  * @throws KeyRefused, DiskError and bugs, with everything received kept in the landing log
  */
 export async function runPipeline(options: PipelineOptions): Promise<RunReport> {
-  const { config, folder, log, only, jobsDir, origins, accept, stopOn } = options;
+  const { config, folder, log, only, jobsDir, origins, stopOn } = options;
   const names = options.jobs.map(({ name }) => name);
   // A retry of single targets is not recorded as a round of their jobs.
   const [verb, jobs] = only === undefined ? [options.verb, names] : ['retry', []];
-  const sessionOptions = { config, folder, log, verb, jobs, jobsDir, origins, accept, stopOn, drainMs };
+  const sessionOptions = { config, folder, log, verb, jobs, jobsDir, origins, stopOn, drainMs };
   return withSession(sessionOptions, async (session) => {
     const startedAt = Date.now();
     await session.repairing(() => checkJobs(session, options.jobs));
     const continuesRefresh = options.fullRefresh && isInFullRefresh(await readRunLog(folder.runs), names);
     const toReset = [...(options.fullRefresh && !continuesRefresh ? names : []), ...(only ?? [])];
-    const reloaded = await prepareRun(session, toReset, accept);
+    const reloaded = await prepareRun(session, toReset, options.accept);
     const run = await openRun(session, options, startedAt);
     try {
       addPublished(run.published, reloaded);
@@ -61,20 +61,20 @@ export async function runPipeline(options: PipelineOptions): Promise<RunReport> 
 
 /**
  * Brings the folder to the state that the crawl begins with: resets jobs and targets, rebuilds rows of a former mapping,
- * accepts held crawls. Data that cannot be read fails here, before the first request.
+ * accepts refusals. Data that cannot be read fails here, before the first request.
  * @returns rows that were rebuilt
  */
 async function prepareRun(
   session: Session,
   toReset: readonly string[],
-  accept: PipelineOptions['accept'],
+  accept: readonly string[],
 ): Promise<Published> {
   const { landing } = session.folder;
   if (toReset.length > 0) await resetState(session, toReset);
   // Checked now: loading would find the damage only after the crawl was paid for.
   for (const segment of await listUnloaded(session.folder)) await verifySegment(landing, segment);
   const remapped = await reloadRemapped(session);
-  await acceptReceived(session, accept, false);
+  await acceptRefusals(session, accept);
   return remapped === null ? nothingPublished() : reloadAsPublished(remapped);
 }
 

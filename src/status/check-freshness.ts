@@ -1,5 +1,4 @@
 import type { LeftOut, RunEntry } from '../run/run-log.ts';
-import { quoteForShell } from '../shell-words.ts';
 import { describeRange, type Held } from './published-status.ts';
 import type { JobStatus, Status, TargetStatus } from './read-status.ts';
 
@@ -57,7 +56,7 @@ function findLeftOut(leftOut: readonly LeftOut[]): FreshnessFinding[] {
 
 /**
  * Crawls that guards hold back, once a job where the guard counts over the whole job. A look-up belongs to a built-in job
- * and is reported under the job that the guard's option takes. Pure.
+ * and is reported under the job whose rows it looked up. Pure.
  * @param all of all jobs
  * @param names jobs to report
  * @param acceptCommand the command that accepts it
@@ -67,15 +66,11 @@ export function checkHeld(
   names: readonly string[],
   acceptCommand: (held: Held) => string | null,
 ): FreshnessFinding[] {
-  const isOfJob = ({ targets }: Held) => targets > 1n;
   return all.flatMap((held) => {
-    const job = held.accept.split('/')[0] as string;
-    const isCovered =
-      !isOfJob(held) &&
-      all.some((other) => isOfJob(other) && other.job === held.job && other.guard === held.guard);
-    if (isCovered || !names.includes(job)) return [];
+    const job = held.for_job;
+    if (!names.includes(job)) return [];
     const target = held.job === job ? held.target : '';
-    const of = isOfJob(held) ? ` (${held.targets} targets)` : '';
+    const of = held.targets > 1n ? ` (${held.targets} targets)` : '';
     const message = `${held.reason}${of}; if it is right: ${acceptCommand(held)}`;
     return { kind: 'refused' as const, job, target, message };
   });
@@ -110,11 +105,7 @@ function checkTarget(
   // Earlier entries have been reported.
   if (quarantined_new > 0n)
     add('quarantined', `${quarantined_new} new records with something that did not fit`);
-  if (stale > 0n)
-    add(
-      'stale',
-      `${stale} records are older than what the tables have, which stays; if the source went back for good: ledgerlake run ${quoteForShell(job)} --accept-rollback ${quoteForShell(job)}`,
-    );
+  if (stale > 0n) add('stale', `${stale} records are older than what the tables have, which stays`);
   return findings;
 }
 

@@ -45,7 +45,7 @@ export interface Explanation {
   /** The explanation in sentences. */
   reasons: string[];
   /** Newer crawls of its targets that a guard holds back. */
-  held: { job: string; target: string; guard: string; accept: string; reason: string; run: string }[];
+  held: { job: string; target: string; guard: string; id: string; reason: string; run: string }[];
 }
 
 export interface AbsentRow {

@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts';
 import type { DataFolder } from '../data-folder.ts';
 import type { Job } from '../jobs/job.ts';
 import { crawlKey } from '../landing/reader.ts';
-import type { GuardName } from '../publish/accepted.ts';
+import type { GuardName } from '../publish/published.ts';
 import { type CrawledTarget, listFormer } from '../run/current-targets.ts';
 import type { RunEntry } from '../run/run-log.ts';
 import { readSql } from '../sql-text.ts';
@@ -88,8 +88,11 @@ export interface Held {
   /** Empty where it concerns several targets together. */
   target: string;
   targets: bigint;
-  guard: GuardName;
-  accept: string;
+  guard: GuardName | 'ahead';
+  /** What `--accept` takes. */
+  id: string;
+  /** The job that it is about: of look-ups, the one that missed the rows. */
+  for_job: string;
   reason: string;
   run: string;
 }

@@ -3,6 +3,7 @@ import { openInstallation } from '../support/nights.ts';
 import { compareTables } from '../support/rows.ts';
 import type { Call, Script } from '../support/scripted-api.ts';
 import { answerList } from '../support/scripted-list.ts';
+import * as threeOwners from '../support/three-owners.ts';
 
 const key = (name: string) => name.padEnd(43, '1');
 const jobs = {
@@ -56,8 +57,7 @@ test('a source that went back for good is refused, and goes on from its own slot
   ]);
   expect(compareTables(before, await one.tables())).toEqual([]);
 
-  const accept = { rollback: ['feed', 'tokens'] };
-  expect((await one.publish(accept)).refused).toEqual([]);
+  expect((await one.acceptAll()).refused).toEqual([]);
   expect(await one.rows(accounts)).toEqual([{ n: '19', amount: '2', slot: '40000' }]);
   expect(await one.rows(covered)).toEqual([{ high: '40000' }]);
   // What `status` says all data is in up to.
@@ -104,29 +104,22 @@ test('few records are refused when all of them are older by more than a replica 
   const back = await one.night(ledger(40_000, 3, 16));
   expect([back.code, back.report?.published.refused]).toMatchObject([
     4,
-    [{ job: 'tokens', guard: 'stale', accept: 'tokens', rows: 4, total: 4 }],
+    [{ job: 'tokens', guard: 'stale', rows: 4, total: 4 }],
   ]);
-  expect((await one.publish({ rollback: ['tokens'] })).refused).toEqual([]);
+  expect((await one.acceptAll()).refused).toEqual([]);
   expect(await one.rows(accounts)).toEqual([{ n: '4', amount: '3', slot: '40000' }]);
 });
 
-test('two records that stay as they are: the target is not "all data up to", check says what to type', async () => {
-  const one = await openInstallation(few);
-  await one.night(ledger(50_000, 1, 18));
-  expect((await one.night(ledger(40_000, 2, 18))).code).toBe(0);
-  const { complete_as_of, stale } = await one.target('tokens');
-  expect([complete_as_of, stale]).toEqual([null, 2n]);
+test('a target whose records stay as they are: it is not "all data up to", and check says so', async () => {
+  const one = await openInstallation(threeOwners.jobs);
+  await one.night(threeOwners.ledger(50_000));
+  const [behind] = threeOwners.owners;
+  const night: Script = (call) => threeOwners.ledger(call.params.owner === behind ? 40_000 : 50_100)(call);
+  expect((await one.night(night)).code).toBe(0);
+  expect(await one.target('tokens')).toMatchObject({ target: behind, complete_as_of: null, stale: 4n });
   expect(await one.check()).toMatchObject([
-    {
-      kind: 'stale',
-      job: 'tokens',
-      message: expect.stringMatching(/^2 records .*--accept-rollback tokens$/),
-    },
+    { kind: 'stale', target: behind, message: '4 records are older than what the tables have, which stays' },
   ]);
-  expect((await one.night(ledger(40_100, 3, 18), { accept: { rollback: ['tokens'] } })).code).toBe(0);
-  expect(await one.rows(accounts)).toEqual([{ n: '2', amount: '3', slot: '40100' }]);
-  expect((await one.target('tokens')).complete_as_of).toBe(40_100n);
-  expect(await one.check()).toEqual([]);
 });
 
 test('a rollback of an incremental crawl takes back what its full crawl said is in, too', async () => {
@@ -154,6 +147,6 @@ mode: incremental
   await one.night(assets(51_000));
   expect((await one.target('list')).complete_as_of).toBe(50_000n);
   expect((await one.night(assets(40_000))).report?.published.refused).toMatchObject([{ guard: 'stale' }]);
-  expect((await one.publish({ rollback: ['list'] })).refused).toEqual([]);
+  expect((await one.acceptAll()).refused).toEqual([]);
   expect((await one.target('list')).complete_as_of).toBe(40_000n);
 });

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import type { Accepted } from '../../src/publish/accepted.ts';
 import { firstOf } from '../levels.ts';
 import { type Installation, type KeptInstallation, openInstallation } from '../support/nights.ts';
 import { compareTables, type TableRows } from '../support/rows.ts';
@@ -46,40 +45,37 @@ interface WrongNight {
   each: number;
   wrong: (account: Account, n: number) => Account | null;
   refused: object[];
-  accept: Partial<Accepted>;
 }
 
 const allWrongNights: WrongNight[] = [
   {
     what: 'all lists empty, few rows',
-    ...{ each: 5, wrong: () => null, accept: { vanished: ['tokens'] } },
-    refused: [{ guard: 'vanished', rows: 30, total: 30, accept: 'tokens', targets: 6 }],
+    ...{ each: 5, wrong: () => null },
+    refused: [{ guard: 'vanished', rows: 30, total: 30, targets: 6 }],
   },
   {
     what: 'all lists empty, each below the mass-delete guard of a target',
-    ...{ each: 48, wrong: () => null, accept: { vanished: ['tokens'] } },
+    ...{ each: 48, wrong: () => null },
     refused: [{ guard: 'vanished', rows: 288, total: 288 }],
   },
   {
     what: 'amount renamed, few rows',
-    ...{ each: 5, wrong: rename, accept: { blank: ['tokens/amount'] } },
-    refused: [{ guard: 'blank', column: 'amount', rows: 30, total: 30, accept: 'tokens/amount' }],
+    ...{ each: 5, wrong: rename },
+    refused: [{ guard: 'blank', column: 'amount', rows: 30, total: 30 }],
   },
   {
     what: 'amount renamed, many rows',
-    ...{ each: 400, wrong: rename, accept: { blank: ['tokens'] } },
+    ...{ each: 400, wrong: rename },
     refused: [{ guard: 'blank', column: 'amount', rows: 2400, total: 2400 }],
   },
   {
     what: 'every amount a word',
     ...{ each: 5, wrong: (account) => ({ ...account, amount: 'many' }) },
-    accept: { quarantine: ['tokens'], blank: ['tokens'] },
     refused: [{ guard: 'blank' }, { guard: 'quarantined', rows: 30, total: 30, examples: ['many'] }],
   },
   {
     what: 'every mint wrapped',
     ...{ each: 5, wrong: ({ mint, ...rest }) => ({ ...rest, mint: { address: mint } }) },
-    accept: { quarantine: ['tokens'], blank: ['tokens'] },
     refused: [
       { guard: 'blank', column: 'mint' },
       { guard: 'quarantined', rows: 30, total: 30 },
@@ -87,7 +83,7 @@ const allWrongNights: WrongNight[] = [
   },
   {
     what: 'no address',
-    ...{ each: 48, wrong: (account) => ({ ...account, address: null }), accept: { quarantine: ['tokens'] } },
+    ...{ each: 48, wrong: (account) => ({ ...account, address: null }) },
     refused: [{ guard: 'quarantined', rows: 288, total: 288 }],
   },
 ];
@@ -141,20 +137,15 @@ test.for(wrongNights)('$what: refused, kept, and no trace of it after a right ni
 test.for(firstOf(1, wrongNights))(
   '$what: accepted, it is published without a request, and again by a rebuild',
   async (night) => {
-    const { each, wrong, accept } = night;
+    const { each, wrong } = night;
     const one = await openSecondNight(each);
     await one.night(ledger(200, each, wrong));
-    const accepted = await one.publish(accept);
+    const accepted = await one.acceptAll();
     expect(accepted.refused).toEqual([]);
     const tables = await one.tables();
     expect(await one.rows('select distinct accepted_by is not null as accepted from meta.refusals')).toEqual([
       { accepted: true },
     ]);
-
-    const other = await openSecondNight(each);
-    const atOnce = await other.night(ledger(200, each, wrong), { accept });
-    expect(atOnce.code).toBe(0);
-    expect(compareTables(await other.tables(), tables)).toEqual([]);
     expect(await one.rebuild()).toBe(0);
     expect(compareTables(tables, await one.tables())).toEqual([]);
   },

@@ -148,7 +148,6 @@ describe.each(shapes)(
           job: 'list',
           target: collection,
           guard: 'quarantined',
-          accept: `list/${collection}`,
           reason: expect.stringContaining(
             `51 of 111 records were quarantined, mostly because: no usable ${key}`,
           ),

@@ -97,7 +97,7 @@ for_each: { groupValue: { values: [${collection}] } }
 
 const typedUse = `import { openSnapshot, plan, run, StoppedEarly, type RunResult, type Value } from 'ledgerlake';
 
-const night: RunResult = await run({ maxRequests: 10, accept: { vanished: ['one'] } });
+const night: RunResult = await run({ maxRequests: 10, accept: ['r1a2b3c4d'] });
 const inserted: number | undefined = night.published.tables.assets?.inserted;
 const credits: number = (await plan({ jobs: ['one'] })).credits;
 const rows: Record<string, Value>[] = await (await openSnapshot()).query('from assets');

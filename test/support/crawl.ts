@@ -75,7 +75,6 @@ export async function newCrawl(
         pageSizes: createPageSizes(),
         shortPages: noShortPageEnds,
         slots: ceilingAbove(110),
-        acceptsAhead: () => false,
         timing: jumpingTime(),
         onPage: () => undefined,
         isKnown,

@@ -9,7 +9,6 @@ import { type Config, readConfig } from '../../src/config/config.ts';
 import { type DataFolder, dataFolder } from '../../src/data-folder.ts';
 import { LedgerlakeError } from '../../src/errors.ts';
 import { readJobs, readNamedJobs } from '../../src/jobs/job-file.ts';
-import { type Accepted, nothingAccepted } from '../../src/publish/accepted.ts';
 import type { Published } from '../../src/publish/published.ts';
 import { findForgettable, forgetRows } from '../../src/run/forget-stage.ts';
 import { withSession } from '../../src/run/open-session.ts';
@@ -41,8 +40,8 @@ export interface NightOptions {
   jobs?: readonly string[];
   /** Hours since the night before began. Default: 24. */
   hoursLater?: number;
-  /** What `--accept-<guard>` was given. */
-  accept?: Partial<Accepted>;
+  /** What `--accept` was given. */
+  accept?: readonly string[];
   maxRequests?: number;
   /** The targets that `quarantine retry --ask` asks again, as `job/target`. Default: all. */
   only?: readonly string[];
@@ -61,8 +60,10 @@ export interface Installation {
   night(script: Script, options?: NightOptions): Promise<NightEnded>;
   /** Writes one of its files anew. */
   write(path: string, text: string): Promise<void>;
-  /** `ledgerlake publish --accept-…`. */
-  publish(accept: Partial<Accepted>): Promise<Published>;
+  /** `ledgerlake publish`, with `--accept` for each id. */
+  publish(...accept: string[]): Promise<Published>;
+  /** The same, for everything that is held back. */
+  acceptAll(): Promise<Published>;
   /** `ledgerlake forget <name> --yes`. @returns rows closed, by table */
   forget(name: string): Promise<Record<string, number>>;
   /** `ledgerlake rebuild --from-archive`. @returns its exit code */
@@ -128,7 +129,17 @@ export async function openInstallation(
       return { ...ended, calls: api.calls };
     },
     write: (path, text) => writeFile(join(root, path), text),
-    publish: (accept) => play(() => publishAll(folder, config, { ...nothingAccepted, ...accept })),
+    publish: (...accept) => play(() => publishAll(folder, config, accept)),
+    acceptAll: async () => {
+      const held = await readRows<{ id: string }>(folder.snapshot, 'select distinct id from meta.held');
+      return play(() =>
+        publishAll(
+          folder,
+          config,
+          held.map(({ id }) => id),
+        ),
+      );
+    },
     forget: (name) => play(() => forgetAll(folder, config, name)),
     rebuild: () => play(() => rebuildAll(folder, config)),
     check: () => play(() => checkAll(root, folder, config)),
@@ -155,14 +166,14 @@ async function runNight(
   folder: DataFolder,
   config: Config,
   url: string,
-  { jobs = [], accept = {}, maxRequests, only, fullRefresh = false }: NightOptions,
+  { jobs = [], accept = [], maxRequests, only, fullRefresh = false }: NightOptions,
 ): Promise<Omit<NightEnded, 'calls'>> {
   try {
     const report = await runPipeline({
       ...{ verb: 'run', config, folder, showProgress: false },
       ...{ namedByUser: jobs.length > 0, fullRefresh },
       ...(only === undefined ? {} : { only: new Set(only) }),
-      accept: { ...nothingAccepted, ...accept },
+      accept,
       log: pino({ level: 'silent' }),
       jobs: await readNamedJobs(join(root, 'jobs'), jobs),
       api: {
@@ -183,9 +194,9 @@ async function runNight(
   }
 }
 
-async function publishAll(folder: DataFolder, config: Config, accept: Accepted): Promise<Published> {
+async function publishAll(folder: DataFolder, config: Config, accept: readonly string[]): Promise<Published> {
   const log = pino({ level: 'silent' });
-  const described = { config, folder, log, verb: 'publish', jobs: [], origins: {}, accept };
+  const described = { config, folder, log, verb: 'publish', jobs: [], origins: {} };
   const { published } = await withSession(described, async (session) => {
     const { published, exitCode } = await publishLoaded(session, [], accept);
     return { published, exitCode, stopped: null };

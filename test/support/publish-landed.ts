@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import { type DataFolder, dataFolder, makeDataFolder } from '../../src/data-folder.ts';
 import { createLoader } from '../../src/load/load.ts';
 import { listUnloaded } from '../../src/load/staged-segments.ts';
-import { type PublishOptions, publish } from '../../src/publish/publish.ts';
+import { publish } from '../../src/publish/publish.ts';
 import type { Published } from '../../src/publish/published.ts';
 import { openBuild } from '../../src/warehouse/build.ts';
 import { type Database, openDatabase } from '../../src/warehouse/database.ts';
@@ -30,8 +30,6 @@ export async function loadLanded(folder: DataFolder): Promise<void> {
 
 interface Settings {
   memoryLimit?: string;
-  /** What the guards let pass, by run. */
-  acceptedBy?: PublishOptions['acceptedBy'];
 }
 
 /** Publishes what is loaded as this run. @param ask is asked of the build afterwards */
@@ -39,12 +37,11 @@ export async function publishLoaded<T>(
   folder: DataFolder,
   run: string,
   ask: (build: Database, published: Published) => Promise<T>,
-  { memoryLimit = options.memoryLimit, acceptedBy }: Settings = {},
+  { memoryLimit = options.memoryLimit }: Settings = {},
 ): Promise<T> {
   const build = await openBuild(folder, { ...options, memoryLimit });
   try {
-    const settings = { run, quarantineLimit: 0.01, ...(acceptedBy === undefined ? {} : { acceptedBy }) };
-    return await ask(build, await publish(build, folder, settings));
+    return await ask(build, await publish(build, folder, { run, quarantineLimit: 0.01 }));
   } finally {
     build.close();
   }

@@ -16,7 +16,7 @@ export interface Report {
   saved: number;
   jobs: Record<string, { tasks: number; done: number; failed: number; pages: number; records: number }>;
   published: {
-    refused: { job: string; target: string; reason: string }[];
+    refused: { id: string; job: string; target: string; reason: string }[];
     tables: Record<
       string,
       Record<'seen' | 'inserted' | 'changed' | 'amended' | 'confirmed' | 'stale', number>

@@ -30,20 +30,31 @@ interface FeedPage {
 
 /**
  * Lands the pages of one crawl of each target's feed in a segment of their own, loads and publishes them.
- * @param rollback jobs that `--accept-rollback` names
+ * @param goesBack whether somebody accepts that the source went back
  */
 async function receive(
   crawl: string,
   pages: readonly FeedPage[],
   targets = [''],
-  rollback: readonly string[] = [],
+  goesBack = false,
 ): Promise<void> {
   const landing = createLandingLog({ dir: folder.landing });
   for (const target of targets)
     for (const page of pages) await landing.appendPage(...describePage(crawl, target, page));
+  if (goesBack)
+    for (const target of targets)
+      await landing.appendAccepted({
+        ...{ kind: 'accepted', task: `feed-${target}`, crawl, run: crawl, job: 'signatures', target },
+        ...{
+          operation: 'getLatestCompressionSignatures',
+          shape: 'signature',
+          accepted_at: new Date().toISOString(),
+        },
+        finding: { guard: 'stale', for_job: 'signatures', column_name: null },
+      });
   await landing.close();
   await loadLanded(folder);
-  await publishLoaded(folder, crawl, async () => undefined, { acceptedBy: new Map([[crawl, { rollback }]]) });
+  await publishLoaded(folder, crawl, async () => undefined);
 }
 
 function describePage(
@@ -349,7 +360,7 @@ test('what a source covered before it went back is not covered by its old pages,
     { page: 1, slot: 50_000, last: 30_000 },
     { page: 2, slot: 50_000, last: 100, end: 'exhausted' },
   ]);
-  await receive('b', [{ page: 1, slot: 40_000, last: 39_000, end: 'unchanged' }], [''], ['signatures']);
+  await receive('b', [{ page: 1, slot: 40_000, last: 39_000, end: 'unchanged' }], [''], true);
   expect(await coverage()).toEqual(['covered 0–40000']);
   // The segment of the first night is still in the log: a crawl in it waits.
   await receive('c', [{ page: 1, slot: 41_000, last: 40_500 }]);

@@ -121,11 +121,6 @@ export function lastSettings(
   };
 }
 
-/** Jobs that a crawl may find to have lost many rows which nobody can be asked about. */
-export function accountJobs({ owners, mints }: JobSettings): string[] {
-  return [owners.name, ...(mints === null ? [] : ['mints'])];
-}
-
 /** The files of an installation, by path. */
 export function installationFiles(settings: JobSettings, ledger: Ledger): Record<string, string> {
   const { owners, mints, collections, content, feed, keepRawDays } = settings;

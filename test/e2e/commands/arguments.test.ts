@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { guards } from '../../../src/publish/accepted.ts';
 import { runProgram } from '../../support/program.ts';
 
 let root: string;
@@ -36,21 +35,6 @@ test('options of the program count before the command and after it; given twice,
     expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' });
     expect(JSON.parse(stdout)).toMatchObject([{ name: 'list' }]);
   }
-});
-
-test.each(guards)('--accept-%s may be given again: each of them is looked at', async (guard) => {
-  await writeJob();
-  const option = `--accept-${guard}`;
-  const accept = ['run', '--jobs-dir', 'good', option, 'list', option];
-  expect(await cli(...accept, 'other')).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining(`${option} takes a job of this run`),
-  });
-  const [run, ...rest] = accept;
-  expect(await cli(run!, option, 'other', ...rest, 'list')).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('not "other"'),
-  });
 });
 
 test.each<[string[], string]>([
@@ -135,7 +119,6 @@ test.each<[string[], string[]]>([
   [['state', ''], ['reset']],
   [['run', '--jobs-dir', 'good', ''], ['list']],
   [['--jobs-dir', 'good', 'check', 'list', 'l'], ['list']],
-  [['run', '--jobs-dir', 'good', '--accept-blank', 'l'], ['list']],
   [['tables', 'asset_f'], ['asset_files']],
   [['call', 'getLatest'], ['getLatestCompressionSignatures']],
   [['run', '--config', ''], []],

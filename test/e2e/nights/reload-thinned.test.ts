@@ -38,7 +38,7 @@ daily(
     const place = await openInstallation(jobs);
     for (const slot of [200, 300, 400]) expect((await place.night(answer(() => slot))).code).toBe(0);
     await makeFormer(place);
-    await place.publish({});
+    await place.publish();
     expect(await place.rows(former)).toEqual([{ n: 0 }]);
   },
 );
@@ -50,7 +50,7 @@ daily(
     expect((await place.night(answer(() => 200))).code).toBe(0);
     expect((await place.night(answer(({ params }) => (params.cursor === '2' ? 150 : 300)))).code).toBe(0);
     await makeFormer(place);
-    await place.publish({});
+    await place.publish();
     expect(await place.rows(former)).toEqual([{ n: 0 }]);
   },
 );
@@ -66,6 +66,6 @@ daily('a reload makes a version again that another job ended before its text cam
   expect((await night('mints', 6, 300)).code).toBe(0);
   expect((await night('owners', 5, 400)).code).toBe(0);
   await makeFormer(place);
-  await place.publish({});
+  await place.publish();
   expect(await place.rows(former)).toEqual([{ n: 0 }]);
 });

@@ -41,7 +41,6 @@ async function crawlAll(
       isKnown: async () => false,
       onPage: () => undefined,
       slots: ceilingAbove(110),
-      acceptsAhead: () => false,
     },
     onTaskEnd: (_, failure) => failures.push(failure),
   }).then(

@@ -59,8 +59,7 @@ test('every command that a hint or the troubleshooting names is one, with option
     ];
     const given = words.flatMap((word) => /^--?[a-z][a-z-]*/.exec(word)?.[0] ?? []);
     for (const option of given)
-      if (![...known, ...global].includes(option) && !/-accept-$/.test(option))
-        wrong.push(`${place}: ledgerlake ${line}: ${option}`);
+      if (![...known, ...global].includes(option)) wrong.push(`${place}: ledgerlake ${line}: ${option}`);
     const action = Object.entries(usage.arguments ?? {})[0];
     if (action !== undefined && typeof action[1] === 'object' && action[1].choices !== undefined) {
       const { choices } = action[1];

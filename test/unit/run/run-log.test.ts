@@ -50,14 +50,6 @@ describe('the run log', () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
-  test('what the guards were told to let pass comes back', async () => {
-    const path = await makeLog();
-    await appendRunLog(path, { ...begin('r1'), accept: { vanished: ['a/x'], ahead: ['a'] } });
-    expect(await readRunLog(path)).toMatchObject([
-      { run: 'r1', accept: { vanished: ['a/x'], ahead: ['a'] } },
-    ]);
-  });
-
   test('half a line costs its own run only', async () => {
     const path = await makeLog();
     await appendRunLog(path, begin('r1'));
