@@ -154,6 +154,22 @@ comment on column meta.coverage.task is 'Identity of the task: with other parame
 comment on column meta.coverage.unit is 'What the feed goes by: slot, or second (wallets, whose answers say no slot).';
 comment on column meta.coverage.cursor_group is 'How the page before the cursor ends, if its records come in groups (transfers of one signature); JSON.';
 
+create table if not exists meta.read_again (
+  job varchar not null,
+  target varchar not null,
+  low_slot bigint not null,
+  high_slot bigint not null,
+  run_id varchar not null,
+  task varchar
+);
+comment on table meta.read_again is 'Covered slots, or times, of feeds that were read within `overlap` of their own time: the next round reads them once more.';
+comment on column meta.read_again.job is 'Name of the job.';
+comment on column meta.read_again.target is 'What it ran for.';
+comment on column meta.read_again.low_slot is 'First slot, inclusive; a Unix time in seconds for wallets.';
+comment on column meta.read_again.high_slot is 'Last slot, inclusive; a Unix time in seconds for wallets.';
+comment on column meta.read_again.run_id is 'Run that read them last.';
+comment on column meta.read_again.task is 'Identity of the task, as in `coverage`.';
+
 create table if not exists meta.absent (
   table_name varchar not null,
   key varchar not null,

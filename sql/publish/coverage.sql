@@ -1,8 +1,8 @@
--- The slots that each feed has covered, from meta.coverage and the pages of the landing log. Runs in one transaction with the other
--- state files.
--- grain: one row an interval of a feed
+-- The slots that each feed has covered, and those of them that the next round reads again, from meta.coverage, meta.read_again and
+-- the pages of the landing log. Runs in one transaction with the other state files.
+-- grain: `feed_page` one row a page of a feed; `new_coverage`, `new_read_again` one row an interval of a feed
 --
--- 1. What is known: `previous`, the intervals of meta.coverage; `page`, each page with the slot it was requested below (high_slot).
+-- 1. What is known: the intervals of meta.coverage; `page`, each page with the slot it was requested below (high_slot).
 -- 2. What a page covers: from above its last record's slot up to high_slot. Slots are shared, so the next page may begin in the same
 --    one. A page without a cursor is a head, the first page or one at which a crawl began again: it covers up to its answer's slot.
 --    `covers` is false of pages that cover nothing: one from a replica that is behind its cursor; one whose slots do not descend, and
@@ -11,39 +11,43 @@
 --    covered slots with records below its last record. Then it covers down to that record, and an empty page nothing. Nor does
 --    another crawl's end count that the same feed reached in the same run.
 -- 4. Gaps and islands: `covered` joins intervals that touch; between them are gaps, each with the cursor that leads into it.
+-- 5. What is read again: the slots that a run's pages covered from their fresh_slot up, until pages of a later run cover the lowest
+--    of them. Crawls go down, so by then the others were read too.
 --
 -- Answers of feeds by time have no slot: a head covers up to its newest record, other pages what they show.
 -- A feed with other parameters is another task's, and begins anew. Cursors that were received before the source moved are dropped;
 -- a gap that only they led to is begun at the head.
-create or replace temp table new_coverage as
-with rolled_back as (
-  select job, target, max(max_slot) as slot
-  from ready
-  where is_feed and rolls_back
-  group by
-    job,
-    target
-),
+create or replace temp table rolled_back as
+select job, target, max(max_slot) as slot
+from ready
+where is_feed and rolls_back
+group by
+  job,
+  target;
+
+-- The task that crawls a feed now.
+create or replace temp table feed_task as
+select job, target, max_by(task, crawl) as task
+from crawl_state
+where is_feed
+group by
+  job,
+  target;
+
+delete from meta.coverage
+using feed_task as n
+where meta.coverage.job = n.job and meta.coverage.target = n.target and meta.coverage.task is distinct from n.task;
+
+delete from meta.read_again
+using feed_task as n
+where meta.read_again.job = n.job and meta.read_again.target = n.target and meta.read_again.task is distinct from n.task;
+
+create or replace temp table feed_page as
 -- Pages that were received before the source went back cover no more than its slot then, as long as they are in the log.
-went_back as (
+with went_back as (
   select job, target, crawl, max_slot as slot
   from meta.checkpoints
   where kind = 'feed' and rolls_back
-),
--- The task that crawls a feed now.
-current as (
-  select job, target, max_by(task, crawl) as task
-  from crawl_state
-  where is_feed
-  group by
-    job,
-    target
-),
-previous as (
-  select c.*
-  from meta.coverage as c
-  left join current as n using (job, target)
-  where c.task = n.task or n.task is null
 ),
 raw_page as (
   select
@@ -63,6 +67,7 @@ raw_page as (
     coalesce(by_time, false) as by_time,
     coalesce(descends, true) and coalesce(lead(descends) over (partition by task, crawl order by page), true) as is_in_order,
     last_slot,
+    if(state = 'published', null, fresh_slot) as fresh_slot,
     (
       select min(b.slot)
       from went_back as b
@@ -75,12 +80,9 @@ raw_page as (
       else coalesce(lag(last_slot) over (partition by task, crawl order by page), if(by_time, first_time, null))
     end as high_slot
   from landed
-  semi join current using (job, target, task)
-  where kind = 'page'
-    and exists (
-      from crawl_state as c
-      where c.task = landed.task and c.crawl = landed.crawl and c.is_feed and c.state not in ('refused', 'held', 'replaced')
-    )
+  join (select task, crawl, is_feed, state from crawl_state) using (task, crawl)
+  semi join feed_task using (job, target, task)
+  where kind = 'page' and is_feed and state not in ('refused', 'held', 'replaced')
 ),
 page as (
   select * replace (if(by_time, high_slot, slot) as slot)
@@ -90,7 +92,7 @@ page as (
 -- replay, which has all pages together, decides the same.
 known_interval as (
   select job, target, high_slot as slot, '' as run
-  from previous
+  from meta.coverage
   where state = 'covered'
   union all
   select job, target, least(high_slot, rolled_back_to), run
@@ -100,7 +102,7 @@ known_interval as (
 -- Slots at or below which a feed had records. A feed by time is covered up to a record.
 nonempty as (
   select job, target, high_slot as slot, '' as run
-  from previous
+  from meta.coverage
   where state = 'covered' and unit = 'second'
   union all
   select job, target, min_slot as slot, crawl as run
@@ -145,24 +147,24 @@ page_validity as (
     *,
     is_in_order and coalesce(slot >= high_slot and low_slot <= high_slot + 1, false) as covers
   from bounded
-),
-with_next as (
-  select
-    *,
-    coalesce(
-      lead(covers and cursor is not null) over (partition by task, crawl order by page), false
-    ) as is_answered
-  from page_validity
-),
-covering_interval as (
-  select job, target, task, by_time, low_slot, least(high_slot, rolled_back_to) as high_slot, run
-  from with_next
+)
+select
+  * replace (least(high_slot, rolled_back_to) as high_slot),
+  coalesce(
+    lead(covers and cursor is not null) over (partition by task, crawl order by page), false
+  ) as is_answered
+from page_validity;
+
+create or replace temp table new_coverage as
+with covering_interval as (
+  select job, target, task, by_time, low_slot, high_slot, run
+  from feed_page
   -- A page within one slot covers nothing: an empty island would split a gap.
-  where covers and low_slot <= least(high_slot, rolled_back_to)
+  where covers and low_slot <= high_slot
   union all
   -- What was covered above the slot that the source went back to is to come again.
   select c.job, c.target, c.task, c.unit = 'second', c.low_slot, least(c.high_slot, b.slot) as high_slot, c.run_id
-  from previous as c
+  from meta.coverage as c
   left join rolled_back as b using (job, target)
   where c.state = 'covered' and c.low_slot <= least(c.high_slot, b.slot)
 ),
@@ -221,7 +223,7 @@ open_cursor as (
       end as cursor_state,
       run,
       page
-    from with_next
+    from feed_page
     where next_cursor is not null and low_slot is not null and not is_answered
     union all
     select
@@ -231,7 +233,7 @@ open_cursor as (
       if(cursor is null, null, {'cursor': cursor, 'ends': cursor_group}),
       run_id,
       0
-    from previous
+    from meta.coverage
     where state = 'gap'
   )
   group by
@@ -250,10 +252,10 @@ between_islands as (
 ),
 feed as (
   select job, target, task, if(by_time, 'second', 'slot') as unit
-  from page
+  from feed_page
   union
   select job, target, task, unit
-  from previous
+  from meta.coverage
 ),
 gap as (
   -- The nearest cursor above a gap leads into it.
@@ -277,7 +279,7 @@ gap as (
     )
     -- Not below what the job asks for, as a crawl found that began it at the head.
     and not exists (
-      from with_next as f
+      from feed_page as f
       where f.job = c.job and f.target = c.target and f.from_slot = c.high_slot and f.end_reason = 'since'
     )
   group by
@@ -311,6 +313,33 @@ select
 from gap as g
 join feed as o using (job, target);
 
+create or replace temp table new_read_again as
+with fresh as (
+  select job, target, task, greatest(fresh_slot, low_slot) as low_slot, high_slot, run as run_id
+  from feed_page
+  where covers and fresh_slot is not null
+  union all
+  select job, target, task, low_slot, least(high_slot, slot), run_id
+  from meta.read_again
+  left join rolled_back using (job, target)
+),
+by_run as (
+  select job, target, task, run_id, min(low_slot) as low_slot, max(high_slot) as high_slot
+  from fresh
+  where low_slot <= high_slot
+  group by
+    job,
+    target,
+    task,
+    run_id
+)
+select job, target, task, run_id, low_slot, high_slot
+from by_run as b
+where not exists (
+  from feed_page as p
+  where p.covers and p.task = b.task and p.run > b.run_id and b.low_slot between p.low_slot and p.high_slot
+);
+
 delete from meta.coverage;
 
 insert into meta.coverage (
@@ -318,3 +347,9 @@ insert into meta.coverage (
 )
 select job, target, low_slot, high_slot, state, cursor, run_id, task, unit, cursor_group
 from new_coverage;
+
+delete from meta.read_again;
+
+insert into meta.read_again (job, target, low_slot, high_slot, run_id, task)
+select job, target, low_slot, high_slot, run_id, task
+from new_read_again;

@@ -58,6 +58,7 @@ export function describeListPage(
     ...{ next: nextCursor.position, end, last_slot: facts.lastSlot },
     ...(feed?.by === 'time' ? { by_time: true as const, first_time: facts.firstTime } : {}),
     ...(facts.descends ? {} : { descends: false }),
+    ...(facts.freshSlot === null ? {} : { fresh_slot: facts.freshSlot }),
   };
 }
 

@@ -60,12 +60,12 @@ function endsTooEarly(
   end: EndReason | null,
   {
     cursorSlot,
-    coveredSlot,
+    seenSlot,
     hadRecords,
-  }: Pick<PageCursor, 'cursorSlot'> & Pick<PagingGoal, 'coveredSlot' | 'hadRecords'>,
+  }: Pick<PageCursor, 'cursorSlot'> & Pick<PagingGoal, 'seenSlot' | 'hadRecords'>,
 ): boolean {
-  if (end !== 'exhausted' || coveredSlot === null || hadRecords !== true) return false;
-  return (lastSlot ?? cursorSlot ?? Number.POSITIVE_INFINITY) > coveredSlot;
+  if (end !== 'exhausted' || seenSlot === null || hadRecords !== true) return false;
+  return (lastSlot ?? cursorSlot ?? Number.POSITIVE_INFINITY) > seenSlot;
 }
 
 /**
@@ -75,9 +75,9 @@ function endsTooEarly(
 function endsAfterFull(
   { records }: Pick<PageFacts, 'records'>,
   end: EndReason | null,
-  { afterFull, coveredSlot }: Pick<PageCursor, 'afterFull'> & Pick<PagingGoal, 'coveredSlot'>,
+  { afterFull, seenSlot }: Pick<PageCursor, 'afterFull'> & Pick<PagingGoal, 'seenSlot'>,
 ): boolean {
-  return end === 'exhausted' && records === 0 && afterFull && coveredSlot === null;
+  return end === 'exhausted' && records === 0 && afterFull && seenSlot === null;
 }
 
 /**

@@ -30,14 +30,14 @@ export interface PageCursor {
   afterShort: boolean;
   /** Whether the page before had as many records as requested. */
   afterFull: boolean;
+  /** Feeds: whether the slots that the next page begins with are young: it is at the head, or below a record that is. */
+  afterFresh: boolean;
   /** Feeds: slot of the cursor; null at the head. */
   cursorSlot: number | null;
   /** Lowest slot that the crawl's pages so far reflect. */
   lowestSlot: number | null;
   /** Feeds: the slot that the crawl has come down to; null at the head. */
   reachedSlot: number | null;
-  /** Feeds: Unix time of the crawl's newest record at or below what is covered. */
-  coveredTime: number | null;
   /** Feeds: pages in a row that did not descend. */
   disordered: number;
   limitBackoff: LimitBackoff;
@@ -68,8 +68,9 @@ export function beginCursor({ task, resume, from }: TaskStart): PageCursor {
     cursorSlot: last === null ? (from?.slot ?? null) : last.last_slot,
     lowestSlot: resume?.minSlot ?? null,
     reachedSlot: last !== null ? last.last_slot : from?.position.cursor === undefined ? null : from.slot,
-    coveredTime: null,
     afterShort: last !== null && last.position !== null && isShort(last.records, last.position),
+    afterFresh:
+      last === null ? from?.position.cursor === undefined : isFreshEnd(last.fresh_slot, last.last_slot),
     afterFull: last !== null && last.position !== null && isFull(last.records, last.position),
     disordered: 0,
     restart: last?.restart ?? { count: 0, depth, deepest: depth },
@@ -86,7 +87,7 @@ export function beginCursor({ task, resume, from }: TaskStart): PageCursor {
 export function advanceCursor(
   task: Task,
   cursor: RequestedCursor,
-  { records, slot, group, lastKey, lastSlot, descends, coveredTime, depth }: PageFacts,
+  { records, slot, group, lastKey, lastSlot, freshSlot, descends, depth }: PageFacts,
   { next }: NextStep,
 ): PageCursor {
   const size = next && countSuccess(next.limit, cursor.limitBackoff, task.pageSize);
@@ -95,14 +96,19 @@ export function advanceCursor(
     page: cursor.page + 1,
     position: next && resizePosition(next, size?.limit ?? next.limit),
     limitBackoff: size?.backoff ?? cursor.limitBackoff,
-    ...{ group, lastKey, cursorSlot: lastSlot, coveredTime },
+    ...{ group, lastKey, cursorSlot: lastSlot },
     afterShort: isShort(records, cursor.position),
     afterFull: isFull(records, cursor.position),
+    afterFresh: isFreshEnd(freshSlot, lastSlot ?? cursor.reachedSlot),
     reachedSlot: lastSlot ?? cursor.reachedSlot,
     disordered: descends ? 0 : cursor.disordered + 1,
     lowestSlot: slot === null ? cursor.lowestSlot : Math.min(slot, cursor.lowestSlot ?? slot),
     restart: deepen(cursor.restart, depth),
   };
+}
+
+function isFreshEnd(freshSlot: number | null | undefined, lastSlot: number | null): boolean {
+  return freshSlot != null && lastSlot !== null && freshSlot <= lastSlot;
 }
 
 /** The restarts after another page, with which the crawl is `reached` pages deep in the list. */
@@ -182,6 +188,7 @@ function restartCursor(task: Task, cursor: RequestedCursor): PageCursor | null {
     cursorSlot: null,
     reachedSlot: null,
     afterShort: false,
+    afterFresh: true,
     restart: { count, depth: 0, deepest: restart.deepest },
     seen,
   };

@@ -4,7 +4,7 @@ import type { FeedOrder } from '../operations/operation.ts';
 import { BoundsIgnored, type TaskStart } from './crawl-task.ts';
 import { type ReceivedPage, readSlotNumber, readWhole } from './page.ts';
 import type { RequestedCursor } from './page-cursor.ts';
-import type { FeedFacts, PageFacts } from './paging.ts';
+import type { FeedFacts, Overlap, PageFacts } from './paging.ts';
 import { isAscending, isKeyPosition, positionAfter } from './position.ts';
 import { furthestId, isInOrder, readIds, readPageGroup } from './record-keys.ts';
 
@@ -14,7 +14,7 @@ const noFeedFacts: FeedFacts = {
   lastSlot: null,
   lastTime: null,
   descends: true,
-  coveredTime: null,
+  freshSlot: null,
 };
 
 /**
@@ -25,11 +25,9 @@ const noFeedFacts: FeedFacts = {
 export function readFacts({ task, goal }: TaskStart, cursor: RequestedCursor, page: ReceivedPage): PageFacts {
   const { more, slot, records, nulls } = page;
   const { feed, groupBy } = task.operation;
-  const bounds = { reached: cursor.reachedSlot, coveredSlot: goal.coveredSlot };
-  const feedFacts = feed === undefined ? noFeedFacts : readFeedPage(feed, page, bounds);
+  const feedFacts = feed === undefined ? noFeedFacts : readFeedPage(feed, page, cursor, goal.overlap);
   return {
     ...{ records: records.length, nulls, cursor: page.cursor, more, slot, ...feedFacts },
-    coveredTime: cursor.coveredTime ?? feedFacts.coveredTime,
     content: () => hashContent(records),
     lastKey: readLastKey({ task }, cursor, page),
     group: groupBy === undefined ? null : readPageGroup(groupBy, records, cursor.group),
@@ -72,16 +70,8 @@ const minForOutlier = 4;
 /** Feeds by time: seconds that a time may be above the one before it. Times of old blocks are estimates that went back. */
 const maxRise = 3600;
 
-/** Feeds by time: seconds that a record may be ahead of the answer. */
+/** Seconds that a record's time may be ahead of the answer. */
 const maxAhead = 3600;
-
-/** How far down the crawl, and the feed's coverage, reach. */
-interface FeedBounds {
-  /** The lowest slot that the crawl has come down to; null at the head. */
-  reached: number | null;
-  /** Newest slot that is covered, or null. */
-  coveredSlot: number | null;
-}
 
 /**
  * Reads the slots of a newest-first page. A record without a slot, with slot 0 (not indexed yet) or with one that cannot
@@ -90,9 +80,11 @@ interface FeedBounds {
  */
 function readFeedPage(
   order: FeedOrder,
-  { records, slotCeiling, receivedAt }: ReceivedPage,
-  { reached, coveredSlot }: FeedBounds,
+  page: ReceivedPage,
+  { reachedSlot: reached, afterFresh }: RequestedCursor,
+  overlap: Overlap | undefined,
 ): FeedFacts {
+  const { records, slotCeiling, receivedAt } = page;
   const byTime = order.by === 'time';
   const readable = records.filter((record) => record.refusal === undefined);
   const ceiling = byTime ? receivedAt.getTime() / 1000 + maxAhead : slotCeiling;
@@ -101,17 +93,42 @@ function readFeedPage(
   const descends =
     (ordered.length > 0 || needsNoSlot) && isDescending(ordered, reached, byTime ? maxRise : 0);
   const above = byTime && reached !== null ? { slot: reached, time: reached } : null;
-  const last = descends ? lowestOf(withoutOutlier(ordered), above) : null;
-  const covered = ordered.find(
-    ({ slot, time }) => time !== null && coveredSlot !== null && slot <= coveredSlot,
-  );
+  const reachable = byTime ? withoutLast(ordered) : withoutOutlier(ordered);
+  const last = descends ? lowestOf(reachable.slice(-1), above) : null;
   return {
     firstTime: byTime && descends ? (lowestOf(ordered.slice(0, 1), above)?.time ?? null) : null,
     lastSlot: last?.slot ?? null,
     lastTime: last?.time ?? null,
     descends,
-    coveredTime: covered?.time ?? null,
+    freshSlot: overlap === undefined ? null : findFresh(ordered, page, { ...overlap, byTime, afterFresh }),
   };
+}
+
+/**
+ * The slot from which up a page was read within `overlap` of its slots' own time, by the records' times, or by slots if
+ * they have none. Above the newest record, too, one may still be indexed: up to the answer's slot, or to a young record.
+ * @param ordered the page's records with a slot, newest first
+ */
+function findFresh(
+  ordered: readonly FeedRecord[],
+  { slot, receivedAt }: ReceivedPage,
+  { seconds, slots, byTime, afterFresh }: Overlap & { byTime: boolean; afterFresh: boolean },
+): number | null {
+  const now = receivedAt.getTime() / 1000;
+  const youngest = byTime ? Math.ceil(now - seconds) : slot === null ? null : slot - slots;
+  const isFresh = (record: FeedRecord) =>
+    record.time === null || record.time > now + maxAhead
+      ? youngest !== null && record.slot > youngest
+      : now - record.time < seconds;
+  const settled = ordered.find((record) => !isFresh(record));
+  const lowest = ordered.findLast(isFresh);
+  const bounds = [
+    ...(lowest === undefined ? [] : [lowest.slot]),
+    ...(youngest === null || !afterFresh
+      ? []
+      : [Math.max(youngest, settled === undefined ? 0 : settled.slot + 1)]),
+  ];
+  return bounds.length === 0 ? null : Math.min(...bounds);
 }
 
 function isDescending(records: readonly FeedRecord[], reached: number | null, maxRise: number): boolean {
@@ -140,6 +157,14 @@ function withoutOutlier(records: readonly FeedRecord[]): readonly FeedRecord[] {
   if (first === undefined || before === undefined || last === undefined) return records;
   const isOutlier = records.length >= minForOutlier && before.slot - last.slot > first.slot - before.slot + 1;
   return isOutlier ? records.slice(0, -1) : records;
+}
+
+/**
+ * Leaves out the last of several records of a feed by time: one time that is too low would end the feed there. The next
+ * page, which begins with it, shows whether it is.
+ */
+function withoutLast(records: readonly FeedRecord[]): readonly FeedRecord[] {
+  return records.length > 1 ? records.slice(0, -1) : records;
 }
 
 function readRecord({ bytes }: LandingRecord, order: FeedOrder, ceiling: number): FeedRecord | null {

@@ -14,8 +14,8 @@ export interface FeedFacts {
   lastTime: number | null;
   /** Whether the slots go down, starting from those of the page before; true for lists that are no feeds. */
   descends: boolean;
-  /** Unix time of the newest record received at or below what is covered; null where there is none. */
-  coveredTime: number | null;
+  /** The slot from which up the page was read within `overlap` of its slots' own time; null where none is that young. */
+  freshSlot: number | null;
 }
 
 /** The facts of a page that decide where its crawl continues. */
@@ -47,13 +47,13 @@ export interface PagingGoal {
   lastCompleteSlot: number | null;
   /** Digest of the first page of that crawl, because a source's slot may be stuck while its content moves. Null: unknown. */
   firstContent: string | null;
-  /** Newest slot that crawl saw: an answer below it comes from a replica that is behind. */
+  /** Newest slot that was seen (feeds: covered): an answer below it comes from a replica that is behind. */
   seenSlot: number | null;
-  /** Feeds: newest slot that is already covered. */
+  /** Feeds: newest slot that is covered and not to be read again. */
   coveredSlot: number | null;
   /** Feeds: set where the last complete crawl had records, which the feed must still have. */
   hadRecords?: true;
-  /** Feeds: how far below the newest covered slot is read again; absent: not at all. */
+  /** Feeds: how old a slot must be when it is read, so that the next round does not read it again; absent: any age will do. */
   overlap?: Overlap;
   since: Since | null;
   /** Whether ids ascend; they descend unless the job asks for it. */
@@ -62,7 +62,7 @@ export interface PagingGoal {
   now: number;
 }
 
-/** How far a feed reads again, because records may be indexed late: a time, and the slots of the ledger in that time. */
+/** An age before which records may still be indexed: a time, and the slots of the ledger in that time. */
 export interface Overlap {
   seconds: number;
   slots: number;
@@ -143,32 +143,18 @@ function hasNothingNew(
 }
 
 /** Whether a feed's head is below what is covered: it has nothing new, and going down from it would leave a gap above. */
-function isHeadBehind(
-  position: Position,
-  { slot, firstTime }: PageFacts,
-  { coveredSlot }: PagingGoal,
-): boolean {
+function isHeadBehind(position: Position, { slot, firstTime }: PageFacts, { seenSlot }: PagingGoal): boolean {
   const head = slot ?? firstTime;
-  return position.cursor === undefined && head !== null && coveredSlot !== null && head < coveredSlot;
+  return position.cursor === undefined && head !== null && seenSlot !== null && head < seenSlot;
 }
 
 /**
- * A feed is crawled down to the newest covered slot inclusive: signatures share slots, so a page that ends inside that
- * slot is not the last. What may have been indexed late below it is read again. `since` is the bound only where nothing
- * is covered.
+ * A feed is crawled down to `coveredSlot` inclusive: signatures share slots, so a page that ends inside that slot is not
+ * the last. `since` is the bound only where nothing is covered.
  */
 function feedEnd(page: PageFacts, goal: PagingGoal): EndReason | null {
   if (goal.coveredSlot === null) return sinceEnd(page, goal);
-  const isBelow = page.lastSlot !== null && page.lastSlot < goal.coveredSlot;
-  return isBelow && isBelowOverlap(page, goal) ? 'covered' : null;
-}
-
-/** By the records' block times, measured from the newest covered record; by slots where records have no times. */
-function isBelowOverlap(page: PageFacts, { coveredSlot, overlap }: PagingGoal): boolean {
-  if (overlap === undefined) return true;
-  const { lastSlot, lastTime, coveredTime } = page;
-  if (lastTime !== null && coveredTime !== null) return lastTime < coveredTime - overlap.seconds;
-  return (lastSlot ?? 0) < (coveredSlot ?? 0) - overlap.slots;
+  return page.lastSlot !== null && page.lastSlot < goal.coveredSlot ? 'covered' : null;
 }
 
 function sinceEnd(page: PageFacts, { since, now }: PagingGoal): EndReason | null {

@@ -139,9 +139,6 @@ function checkModes({ yaml, fields, operation, params }: JobDraft): Problem[] {
   }
   if (fields.overlap !== undefined && feed === undefined) {
     refuse(['overlap'], `only for feeds; ${name} is crawled whole`);
-  } else if (feed?.by === 'time' && fields.overlap === '0s') {
-    // Without an overlap, one time that is too low would end a crawl above what is not covered.
-    refuse(['overlap'], `${name} goes by time, which is not exact; expected 1s or more`);
   }
   return problems;
 }

@@ -94,7 +94,7 @@ export const jobSchema = z
     overlap: overlapText
       .optional()
       .describe(
-        'Feeds only: how much below the newest covered slot (or time) each crawl reads again, for records that are indexed late; default 1h, 0s for none (not for feeds by time)',
+        'Feeds only: what was read less than this after its own time is read once more by the next round, for records that are indexed late; default 1h, 0s for none',
       ),
     page_size: z.int().min(1).optional().describe("Records a request; default: the operation's limit"),
     partitions: z

@@ -68,6 +68,8 @@ export interface PageLine {
   first_time?: number | null;
   /** Feeds: false if the page's slots do not descend from those of the page before it; such a page covers nothing. */
   descends?: boolean;
+  /** Feeds: the slot from which up the page was read within `overlap` of its slots' own time; the next round reads them again. */
+  fresh_slot?: number;
   /** Keyset operations: the id after which the crawl continues if its cursor is refused; null if no id is in order. */
   last_key?: string | null;
   /** Crawls whose cursor was refused: their restarts so far. */

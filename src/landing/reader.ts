@@ -28,6 +28,8 @@ export interface LandedCrawl {
   maxSlot: number | null;
   /** Feeds: the lowest slot that any of its pages reached down to. */
   reachedSlot: number | null;
+  /** Feeds: the slot from which up its pages were read within `overlap` of their slots' own time; null: none. */
+  freshSlot: number | null;
   startedAt: string | null;
   finishedAt: string | null;
   /** Batch only: the line with each slice's frozen ids. */
@@ -165,6 +167,7 @@ function newCrawl(line: LandingLine): LandedCrawl {
     minSlot: null,
     maxSlot: null,
     reachedSlot: null,
+    freshSlot: null,
     startedAt: null,
     finishedAt: null,
     slices: new Map(),
@@ -188,6 +191,8 @@ function addPage(crawl: LandedCrawl, line: PageLine): void {
   }
   if (line.last_slot !== null)
     crawl.reachedSlot = Math.min(crawl.reachedSlot ?? line.last_slot, line.last_slot);
+  if (line.fresh_slot !== undefined)
+    crawl.freshSlot = Math.min(crawl.freshSlot ?? line.fresh_slot, line.fresh_slot);
   if (line.begins_walk === true || line.end !== null) crawl.seen.clear();
   for (const mark of line.marks ?? []) crawl.seen.set(mark, (crawl.seen.get(mark) ?? 0) + 1);
   crawl.startedAt ??= line.received_at;

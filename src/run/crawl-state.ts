@@ -27,6 +27,8 @@ export interface CrawlState {
   failed: ReadonlyMap<string, string>;
   /** Covered intervals by task id. */
   coverage: ReadonlyMap<string, readonly CoveredInterval[]>;
+  /** What of it was read too young to be complete, by task id, newest first. */
+  fresh: ReadonlyMap<string, readonly FreshInterval[]>;
   /** Gaps by task id, newest first. */
   gaps: ReadonlyMap<string, readonly FeedGap[]>;
   /** Crawls in the landing log, by task id. */
@@ -45,6 +47,12 @@ export interface CoveredInterval {
   highSlot: number;
 }
 
+/** Covered slots that the next round reads again, because records in them may have been indexed later. */
+export interface FreshInterval extends CoveredInterval {
+  /** The run that read them last. */
+  run: string;
+}
+
 /** Slots of a feed that were not received. */
 export interface FeedGap {
   highSlot: number;
@@ -60,8 +68,8 @@ export interface PlannedStart extends TaskStart {
   expected: { pages: number; records: number } | null;
   /** When the target was last crawled to the end, by either task; null when it never was. */
   completedAt: string | null;
-  /** Set where the target failed in an earlier run of the round and begins anew: it comes after the others. */
-  failedInRound?: true;
+  /** Set where the target failed, or the feed's head was stopped, in an earlier run of the round: it comes after the others. */
+  triedInRound?: true;
   /** Pages of the target's last full crawl, of which a crawl that can end early saves some. */
   fullPages: number | null;
 }

@@ -129,6 +129,7 @@ async function readUnpublished(folder: DataFolder): Promise<CrawlState> {
     complete: new Map(),
     failed: new Map(),
     coverage: new Map(),
+    fresh: new Map(),
     gaps: new Map(),
     landed: groupByTask(await readLanding(folder.landing)),
     slots: { newest: null, perSecond: usualPerSecond },

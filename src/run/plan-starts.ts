@@ -28,14 +28,14 @@ export function planStarts(
     if (job.partitions > 1) return planRanges(job, target, state, run, round);
     const task = makeTask(job, target);
     const finished = round !== null && isFinishedSince(task, state, round);
-    if (task.operation.paging === 'feed') return planFeed(task, state, run, finished);
+    if (task.operation.paging === 'feed') return planFeed(task, state, run, { round, finished });
     return finished ? [] : planOne(task, ids, state, run);
   });
   if (round === null) return starts;
   // A crawl that is open was tried again since the failure.
   return starts.map((start) =>
     start.resume === null && hasFailedSince(start.task, state, round)
-      ? { ...start, failedInRound: true }
+      ? { ...start, triedInRound: true }
       : start,
   );
 }
@@ -198,8 +198,8 @@ function expectBatch(ids: readonly string[], pageSize: number): { pages: number;
  * turns, so that a small one does not wait for a giant one.
  */
 export function orderStarts(starts: readonly PlannedStart[]): PlannedStart[] {
-  const rank = ({ task, resume, completedAt, failedInRound }: PlannedStart): string => {
-    if (failedInRound) return '4';
+  const rank = ({ task, resume, completedAt, triedInRound }: PlannedStart): string => {
+    if (triedInRound) return '4';
     // One page shows whether a feed has anything new, so its head comes before everything.
     if (task.operation.paging === 'feed' && resume === null) return '0';
     if (resume !== null) return '1';

@@ -4,7 +4,13 @@ import type { PageGroup } from '../landing/page-line.ts';
 import { crawlKey, isEnded, type LandedCrawl, readLanding } from '../landing/reader.ts';
 import { readSql } from '../sql-text.ts';
 import type { Database } from '../warehouse/database.ts';
-import type { CompleteCheckpoint, CoveredInterval, CrawlState, FeedGap } from './crawl-state.ts';
+import type {
+  CompleteCheckpoint,
+  CoveredInterval,
+  CrawlState,
+  FeedGap,
+  FreshInterval,
+} from './crawl-state.ts';
 import { type IsForgotten, readResets } from './reset-state.ts';
 import { listRefuted, type RunEntry, readRunLog } from './run-log.ts';
 
@@ -27,6 +33,7 @@ export async function readCrawlState(
     complete: await readComplete(database, isForgotten),
     failed: await readFailed(database),
     coverage: await readCoverage(database, isForgotten),
+    fresh: await readFresh(database, isForgotten),
     gaps: await readGaps(database, isForgotten),
     landed: groupByTask(await withoutHeld(database, new Map(kept))),
     refuted: listRefuted(runs),
@@ -152,6 +159,20 @@ async function readCoverage(
 ): Promise<Map<string, CoveredInterval[]>> {
   const rows = await readIntervals(database, 'covered', isForgotten);
   return groupBy(rows, ({ low, high }) => ({ lowSlot: Number(low), highSlot: Number(high) }));
+}
+
+async function readFresh(
+  database: Database,
+  isForgotten: IsForgotten,
+): Promise<Map<string, FreshInterval[]>> {
+  const rows = await database.rows<Interval>(
+    `select job, target, task, low_slot as low, high_slot as high, null as cursor, null as cursor_group, run_id
+    from meta.read_again order by high_slot desc`,
+  );
+  return groupBy(
+    rows.filter((row) => !isForgotten(row, row.run_id)),
+    ({ low, high, run_id }) => ({ lowSlot: Number(low), highSlot: Number(high), run: run_id }),
+  );
 }
 
 async function readGaps(database: Database, isForgotten: IsForgotten): Promise<Map<string, FeedGap[]>> {

@@ -31,6 +31,18 @@ const item = (slot: number, name = `${slot}`): Item => ({
 /** The feed of the first `count` signatures, newest first. */
 const feedOf = (count: number) => Array.from({ length: count }, (_, n) => item(slotOf(count - 1 - n)));
 
+/** Answers a feed in pages, its newest signature of the moment when the first page is asked for, as time goes on. */
+const dated = (feed: () => readonly Item[], pageSize = 50): Script => {
+  let ageMs: number | null = null;
+  return (call: Call) => {
+    const items = feed();
+    ageMs ??= Date.now() - items[0]!.blockTime * 1000;
+    const later = Math.floor(ageMs / 1000);
+    const now = items.map((one) => ({ ...one, blockTime: one.blockTime + later }));
+    return answerList(call, now, { slot: (items[0]!.slot as number) + 10, pageSize });
+  };
+};
+
 /** Answers a feed in pages, as of its newest slot. @param spoil what to make of the items of a page, by its first item */
 const answer =
   (items: readonly Item[], spoil: (page: Item[], from: number) => Item[] = (page) => page): Script =>
@@ -131,6 +143,31 @@ test('a feed in the wrong order fails after two pages: it covers nothing, and is
   expect(compareTables(await place.tables(), rebuilt)).toEqual([]);
 });
 
+test('small budgets fill a feed without a repeat; the last hour is read once more, then a quiet night is one request', async () => {
+  const pages = 60;
+  const feed = {
+    'jobs/feed.yaml': `describe: test\nmethod: getLatestCompressionSignatures\npage_size: 2\nsince: all\n`,
+  };
+  const place = await openInstallation(feed);
+  // All of half an hour.
+  const items = Array.from({ length: pages * 2 }, (_, n) => item(slotOf(300) - n * 35));
+  const script = dated(() => items, 2);
+  const asked: unknown[] = [];
+  let runs = 0;
+  for (let code = 75; code === 75; runs += 1) {
+    const night = await place.night(script, { maxRequests: 10, hoursLater: 0.01 });
+    asked.push(...night.calls.map(({ params }) => params.cursor));
+    code = night.code;
+  }
+  expect(runs).toBe(7);
+  // The end, an empty page below a full one, is asked for three times; the second run asks for the head again.
+  expect(asked.length).toBe(pages + 3 + 1);
+  expect(await signatures(place)).toBe(`${pages * 2}`);
+  const again = [];
+  for (const _ of [1, 2, 3]) again.push((await place.night(script)).calls.length);
+  expect(again).toEqual([pages + 1, 1, 1]);
+});
+
 describe('a signature that is indexed late, below what is covered', () => {
   const hour = 9000;
   const late = (slots: number) => item(slotOf(299) - slots, 'Late');
@@ -149,14 +186,17 @@ describe('a signature that is indexed late, below what is covered', () => {
     ['1h', '', 2],
     ['3h', 'overlap: 3h', 6],
     ['0s', 'overlap: 0s', 1],
-  ])('not below an overlap of %s, which is all that is read again', async (_, overlap, calls) => {
+  ])('not below an overlap of %s, which is all that is read again, once', async (_, overlap, calls) => {
     const place = await openInstallation(jobs(overlap));
     const dense = Array.from({ length: 600 }, (_, n) => item(slotOf(300) - n * 100));
-    await place.night(answer(dense));
-    const withLate = [...dense, item(slotOf(300) - 4 * hour + 50, 'Late')];
-    const night = await place.night(answer(withLate.sort((a, b) => Number(b.slot) - Number(a.slot))));
-    expect(night.calls.length).toBe(calls);
+    let items = dense;
+    const script = dated(() => items);
+    await place.night(script);
+    items = [...dense, item(slotOf(300) - 4 * hour + 50, 'Late')];
+    items.sort((a, b) => Number(b.slot) - Number(a.slot));
+    expect((await place.night(script)).calls.length).toBe(calls);
     expect(await signatures(place)).toBe('600');
+    expect((await place.night(script)).calls.length).toBe(1);
   });
 });
 

@@ -12,7 +12,7 @@ const cursorOnly = { ...keyset, paging: 'cursor' as const };
 const page = (facts: Partial<PageFacts> = {}): PageFacts => ({
   ...{ records: 10, nulls: 0, cursor: null, more: null, slot: 100, lastSlot: null, lastTime: null },
   ...{ lastKey: null, group: null, page: 1, depth: facts.page ?? 1, content: () => 'same' },
-  ...{ descends: true, coveredTime: null, firstTime: null },
+  ...{ descends: true, freshSlot: null, firstTime: null },
   ...facts,
 });
 const now = Date.UTC(2026, 0, 10);
@@ -102,7 +102,7 @@ test('an operation with cursors only ends without one, on the first page too', (
 describe('nextStep of a feed', () => {
   test('a head from below what is covered has nothing new, and goes no further down', () => {
     const below = page({ cursor: 'c', slot: 95, lastSlot: 95 });
-    const aim = goal({ coveredSlot: 100 });
+    const aim = goal({ coveredSlot: 100, seenSlot: 100 });
     expect(nextStep(feed, { limit: 10 }, below, aim)).toEqual({ next: null, end: 'unchanged' });
     expect(nextStep(feed, { limit: 10, cursor: 'b' }, below, aim).end).toBe('covered');
   });

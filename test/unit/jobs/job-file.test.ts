@@ -347,11 +347,6 @@ describe('an operation refuses', () => {
       'a.yaml:5: overlap: only for feeds; getAssetsByGroup is crawled whole',
     ],
     [
-      'no overlap of a feed that goes by time',
-      'describe: d\nmethod: walletHistory\nfor_each: { wallet: { values: [a] } }\noverlap: 0s\n',
-      'a.yaml:4: overlap: walletHistory goes by time, which is not exact; expected 1s or more',
-    ],
-    [
       'full_every of a full job',
       `${groups}full_every: 1d\n`,
       'a.yaml:5: full_every: only for mode: incremental; a full job is a full crawl every time',

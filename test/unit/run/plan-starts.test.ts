@@ -30,6 +30,7 @@ function newState(fields: Partial<CrawlState> = {}): CrawlState {
     complete: new Map(),
     failed: new Map(),
     coverage: new Map(),
+    fresh: new Map(),
     gaps: new Map(),
     landed: new Map(),
     slots: { newest: null, perSecond: 2.5 },
@@ -58,6 +59,7 @@ function landed(job: Job, target: Target, crawl: string, fields: Partial<LandedC
       minSlot: 90,
       maxSlot: 90,
       reachedSlot: last.last_slot,
+      freshSlot: null,
       startedAt: null,
       finishedAt: null,
       slices: new Map(),
@@ -187,13 +189,15 @@ describe('a feed', () => {
   const head = (crawl: string, fields: object) => landed(feed, one[0]!, crawl, fields);
 
   test('the head, down to the newest covered slot', () =>
-    expect(plan(feed, newState({ coverage }))).toEqual([{ target: '', ...fresh, coveredSlot: 40 }]));
+    expect(plan(feed, newState({ coverage }))).toEqual([
+      { target: '', ...fresh, seenSlot: 40, coveredSlot: 40 },
+    ]));
 
   test('the head down to an open crawl, which goes on down to what is covered', () => {
     const state = newState({ coverage, landed: new Map([head('r1', {})]), runs: [ranAs('r1', 75)] });
     expect(plan(feed, state)).toEqual([
-      { target: '', ...fresh, coveredSlot: 90 },
-      { target: '', ...fresh, crawl: 'r1', resumes: 'r1', coveredSlot: 40 },
+      { target: '', ...fresh, seenSlot: 90, coveredSlot: 90 },
+      { target: '', ...fresh, crawl: 'r1', resumes: 'r1', seenSlot: 40, coveredSlot: 40 },
     ]);
   });
 
@@ -202,7 +206,7 @@ describe('a feed', () => {
     const [, [ended]] = head('r2', { end: 'covered' });
     const runs = [ranAs('r1', null), ranAs('r2', null)];
     expect(plan(feed, newState({ coverage, landed: new Map([[task, [open!, ended!]]]), runs }))).toEqual([
-      { target: '', ...fresh, crawl: 'r1', resumes: 'r1', coveredSlot: 40 },
+      { target: '', ...fresh, crawl: 'r1', resumes: 'r1', seenSlot: 40, coveredSlot: 40 },
     ]);
   });
 
@@ -215,6 +219,42 @@ describe('a feed', () => {
   test('finished in this round, nothing open: nothing to do', () => {
     const state = newState({ landed: new Map([head('r1', { end: 'covered' })]), runs: [ranAs('r1', 75)] });
     expect(plan(feed, state)).toEqual([]);
+  });
+});
+
+describe('what a feed read too young', () => {
+  const key = idOf(feed, one[0]!);
+  const young = (lowSlot: number, highSlot: number, run: string) => ({ lowSlot, highSlot, run });
+  const state = (runs: RunEntry[], landed: CrawlState['landed'] = new Map()) =>
+    newState({
+      ...{ runs, landed },
+      coverage: covered([0, 40], [60, 100]),
+      fresh: new Map([[key, [young(80, 100, 'r2'), young(60, 79, 'r1'), young(30, 40, 'r1')]]]),
+      gaps: new Map([[key, [{ highSlot: 59, cursor: 'there', group: null }]]]),
+    });
+  const slots = (of: CrawlState) =>
+    plan(feed, of).map(({ crawl, seenSlot, coveredSlot }) => [crawl, seenSlot, coveredSlot]);
+
+  test('the next round reads again, below a gap too', () =>
+    expect(slots(state([ranAs('r1', 75), ranAs('r2', 0)]))).toEqual([
+      ['r9', 100, 60],
+      ['r9-gap-59', 40, 30],
+    ]));
+
+  test('its own round does not, only what an earlier one did', () =>
+    expect(slots(state([ranAs('r1', 0), ranAs('r2', 75)]))).toEqual([
+      ['r9', 100, 100],
+      ['r9-gap-59', 40, 30],
+    ]));
+
+  test.each([
+    ['r1', 75, 100],
+    ['r1', 0, 70],
+  ])('also while the crawl is in the log (%s ended with %i)', (crawl, exitCode, coveredSlot) => {
+    const first = { page: 1, end: null, last_slot: 50, slot: 100 } as unknown as PageLine;
+    const stopped = landed(feed, one[0]!, crawl, { first, freshSlot: 70 });
+    const state = newState({ runs: [ranAs(crawl, exitCode)], landed: new Map([stopped]) });
+    expect(plan(feed, state)[0]).toMatchObject({ crawl: 'r9', coveredSlot });
   });
 });
 
@@ -240,8 +280,8 @@ describe('a feed whose parts touch', () => {
     const gaps = new Map([[key, [{ highSlot: 200, cursor: 'there', group: null }]]]);
     const state = newState({ coverage, gaps });
     expect(plan(feed, state)).toEqual([
-      { target: '', ...fresh, coveredSlot: 300 },
-      { target: '', ...fresh, crawl: 'r9-gap-200', coveredSlot: 50 },
+      { target: '', ...fresh, seenSlot: 300, coveredSlot: 300 },
+      { target: '', ...fresh, crawl: 'r9-gap-200', seenSlot: 50, coveredSlot: 50 },
     ]);
     const from = planStarts(feed, one, null, state, 'r9').at(-1)?.from;
     expect(from).toEqual({ slot: 200, position: { limit: 2, cursor: 'there' } });
