@@ -1,7 +1,7 @@
 -- A header line, then a line a column. CONTRIBUTING.md, "Add a column", explains both.
 -- table: wallet_transfers
 -- grain: one row a transfer (wallet, signature, position)
--- holds: Transfers in and out of wallets. A later answer fills what is NULL and overwrites nothing.
+-- holds: Transfers in and out of wallets. A later answer fills what is NULL; one that shows more transfers of a signature replaces its rows.
 -- shapes: wallet_transfer
 -- key: wallet, signature, position
 -- publish: append

@@ -5,6 +5,7 @@ import { retryWithMoreMemory } from '../warehouse/memory.ts';
 import { groupHash, listGroups } from '../warehouse/row-groups.ts';
 import type { TableSpec } from '../warehouse/table-spec.ts';
 import { type MergeCounts, noRows } from './merge-table.ts';
+import { noDisputes, replaceSets, setKeyOf } from './replace-sets.ts';
 
 /** Files applied at once: bounds the memory of one statement. */
 const filesPerSlice = 8;
@@ -18,8 +19,9 @@ const bookkeeping: Readonly<Record<string, string>> = {
 
 /**
  * Adds the rows of staging files to an append-only table. Of several with one key, the first seen is stored, in the table or in
- * the files; later ones only fill what it leaves NULL (`fillRows`). Applied again, files change nothing. Rows of crawls that
- * were refused, or are published in a later step, are left out.
+ * the files; later ones only fill what it leaves NULL (`fillRows`), unless a full refresh shows another value, or an answer
+ * another set of rows (`replaceSets`). Applied again, files change nothing. Rows of crawls that were refused, or are published in
+ * a later step, are left out.
  */
 export async function appendRows(
   database: Database,
@@ -29,10 +31,20 @@ export async function appendRows(
   const counts = { ...noRows };
   if (files.length === 0) return counts;
   await database.run(makeWithheld);
+  await database.run(noDisputes);
   const columns = await listColumns(database, spec.name);
   const insert = insertNew(spec, columns);
+  const shown = listGroups(spec, columns)[0]?.columns ?? [];
+  const sets = {
+    rows: appliedRows,
+    columns: shown,
+    insert: insertRows(spec, columns, 'set_row as s', 'true'),
+  };
   for (let n = 0; n < files.length; n += filesPerSlice) {
     const slice = files.slice(n, n + filesPerSlice);
+    const replaced = await replaceSets(database, spec, sets, { slice, all: files });
+    counts.inserted += replaced.inserted;
+    counts.amended += replaced.replaced;
     await retryWithMoreMemory(database, () => database.run(findAgain(spec), { files: slice }));
     const [end] = await database.rows<{ row: bigint }>(
       `select coalesce(max(rowid) + 1, 0) as row from ${spec.name}`,
@@ -57,13 +69,39 @@ export async function appendRows(
 
 /** Adds the rows whose keys are not in `stored_key`. $files: the slice's staging files */
 export function insertNew(spec: TableSpec, columns: readonly string[]): string {
+  const isStored = spec.key.map(quoteName).map((key) => `a.${key} = s.${key}`);
+  const isNew = `not exists (from stored_key as a where ${isStored.join(' and ')})`;
+  return insertRows(
+    spec,
+    columns,
+    `${freeRows(spec)} as s left join refreshing using (task, crawl)`,
+    isNew,
+    'since desc nulls last, ',
+  );
+}
+
+/** Rows of staging files ($files) whose set, where the table has sets, no answers dispute. */
+function freeRows(spec: TableSpec): string {
+  const set = setKeyOf(spec);
+  if (set === null) return appliedRows;
+  return `(from ${appliedRows} anti join disputed_set using (${set.map(quoteName).join(', ')}))`;
+}
+
+/** @param order what comes before the time of the answer in choosing between rows with one key */
+function insertRows(
+  spec: TableSpec,
+  columns: readonly string[],
+  rows: string,
+  condition: string,
+  order = '',
+): string {
   const keys = spec.key.map(quoteName);
   return `insert into ${spec.name} (${columns.map(quoteName).join(', ')})
     select ${columns.map((column) => bookkeeping[column] ?? quoteName(column)).join(', ')}
-    from ${appliedRows} as s
+    from ${rows}
     where ${keys.map((key) => `${key} is not null`).join(' and ')}
-      and not exists (from stored_key as a where ${keys.map((key) => `a.${key} = s.${key}`).join(' and ')})
-    qualify row_number() over (partition by ${keys.join(', ')} order by seen_at, page, n) = 1`;
+      and ${condition}
+    qualify row_number() over (partition by ${keys.join(', ')} order by ${order}seen_at, page, n) = 1`;
 }
 
 /** Counts the rows just added, from row number `end` on, in slots that their feed had covered before. */
@@ -88,7 +126,7 @@ export function findAgain(spec: TableSpec): string {
   return `create or replace temp table stored_key as
     select rowid as target, ${keys}
     from ${spec.name}
-    semi join (select ${keys} from ${appliedRows}) using (${keys})`;
+    semi join (select ${keys} from ${freeRows(spec)}) using (${keys})`;
 }
 
 /** Adds to `stored_key` the rows just inserted that the slice has several of. $end: the row number they begin at */
@@ -98,14 +136,14 @@ export function addSeveral(spec: TableSpec): string {
     select rowid, ${keys}
     from ${spec.name}
     semi join (
-      select ${keys} from ${appliedRows} group by ${keys} having count(*) > 1
+      select ${keys} from ${freeRows(spec)} group by ${keys} having count(*) > 1
     ) using (${keys})
     where rowid >= $end`;
 }
 
 /**
- * Fills what rows of an append-only table leave NULL, or an empty list, with the values of later answers; a value is never
- * overwritten. Of several answers the first seen is taken, column by column, in whichever slices they come. A filled row's
+ * Fills what rows of an append-only table leave NULL, or an empty list, with the values of later answers; a value is overwritten
+ * only by a full refresh that began after it was written. Of several answers the first seen is taken, column by column, in whichever slices they come. A filled row's
  * hash, run and changed slot are set anew; slot and time stay those of its first answer.
  * Reads `stored_key` (target, keys): the rows of which the slice has more copies.
  * @param files the slice's staging files
@@ -137,17 +175,20 @@ function filledSql(spec: TableSpec, columns: readonly string[], hash: string): s
   const keys = spec.key.map(quoteName);
   const stored = (column: string) => quoteName(`stored_${column}`);
   const staged = (column: string) => quoteName(`staged_${column}`);
-  const fills = (column: string) => `${stored(column)} is null and ${staged(column)} is not null`;
+  const fills = (column: string) =>
+    `${staged(column)} is not null and (${stored(column)} is null or refreshes and ${stored(column)} <> ${staged(column)})`;
   const items = (item: (column: string) => string) => columns.map(item).join(',\n        ');
   return `
     create or replace temp table filled as
     with pair as (
       select
         a.target,
+        coalesce(since > t.run_id, false) as refreshes,
         {'seen_at': s.seen_at, 'page': s.page, 'n': s.n, 'slot': s.slot, 'run_id': s.run_id} as answer,
         ${items((column) => `${nullIfEmpty(`s.${quoteName(column)}`)} as ${staged(column)}`)},
         ${items((column) => `${nullIfEmpty(`t.${quoteName(column)}`)} as ${stored(column)}`)}
-      from ${appliedRows} s
+      from ${freeRows(spec)} s
+      left join refreshing using (task, crawl)
       join stored_key a on ${keys.map((key) => `a.${key} = s.${key}`).join(' and ')}
       join ${spec.name} t on t.rowid = a.target
     ),

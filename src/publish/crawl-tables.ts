@@ -14,22 +14,36 @@ export interface CrawlTableOptions {
   quarantineLimit: number;
   /** The limits that the guards go by (sql/guards/). */
   guards?: Thresholds;
+  /** The rounds that crawl anew what was reset. */
+  refreshes?: readonly Refresh[];
+}
+
+/** A round that crawls a job, or `job/target`, anew: its first run, and its last; null while it is open. */
+export interface Refresh {
+  name: string;
+  first: string;
+  last: string | null;
 }
 
 /**
- * Makes `threshold`, `landed` and `crawl_state`.
+ * Makes `threshold`, `landed`, `crawl_state` and `refreshing`.
  * @returns the staged segments of the landing log, by number
  * @throws Error if a segment with records is not staged
  */
 export async function makeCrawlTables(
   database: Database,
   folder: DataFolder,
-  { run, quarantineLimit, guards = defaultThresholds }: CrawlTableOptions,
+  { run, quarantineLimit, guards = defaultThresholds, refreshes = [] }: CrawlTableOptions,
 ): Promise<StagedSegment[]> {
   await makeThresholds(database, { ...guards, quarantineLimit });
   await database.run(readSql('publish/macros.sql'));
   await database.run(readSql('publish/landed.sql'), await pageLines(folder));
   await database.run(readSql('publish/crawl-states.sql'), { run });
+  await database.run(readSql('publish/refreshing.sql'), {
+    names: refreshes.map(({ name }) => name),
+    firsts: refreshes.map(({ first }) => first),
+    lasts: refreshes.map(({ last }) => last ?? ''),
+  });
   const staged = new Set(await listStaged(folder));
   const shapes = await database.rows<{ segment: bigint; shape: string; records: bigint }>(
     `select segment, any_value(shape) as shape, coalesce(sum(records), 0)::bigint as records from landed group by segment`,

@@ -23,6 +23,7 @@ import { acceptRefusals } from './accept-stage.ts';
 import { type LoadStage, startLoading } from './load-stage.ts';
 import { reloadRemapped } from './reload-stage.ts';
 import { findExpired, removeExpired, thinCheckpoints, thinHistory } from './retention-stage.ts';
+import { listRefreshes } from './rounds.ts';
 import { readAcceptedBy, readRunLog } from './run-log.ts';
 import { publishOptions, type Session } from './session.ts';
 
@@ -34,7 +35,11 @@ export async function publishStage(session: Session): Promise<Published> {
     session.log.warn({ segments: damaged }, 'rebuilding staged files that are damaged or of another version');
     await loadWaiting(session);
   }
-  const publishing = { ...publishOptions(session), acceptedBy: await readAcceptedBy(folder.runs) };
+  const publishing = {
+    ...publishOptions(session),
+    acceptedBy: await readAcceptedBy(folder.runs),
+    refreshes: listRefreshes(await readRunLog(folder.runs)),
+  };
   const result = await session.withBuild((build) => publish(build, folder, publishing));
   const tables = Object.fromEntries(
     Object.entries(result.tables).filter(([, counts]) => counts.seen + counts.gone > 0),

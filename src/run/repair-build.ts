@@ -14,7 +14,8 @@ import { memoryLimits } from '../warehouse/memory.ts';
 import { beginEmptyBuild, examineSnapshot, putBack, recoverBuild } from '../warehouse/recover-build.ts';
 import { startLoading } from './load-stage.ts';
 import { reloadRemapped } from './reload-stage.ts';
-import { readAcceptedBy } from './run-log.ts';
+import { listRefreshes } from './rounds.ts';
+import { readAcceptedBy, readRunLog } from './run-log.ts';
 import { publishOptions, type RepairContext, type Replayed, type Session } from './session.ts';
 
 /** Whether a build holds every archived segment; it does not after a replay that was killed. */
@@ -119,11 +120,12 @@ async function replaySegments(
     await (await startLoading(context)).finish();
   }
   const acceptedBy = await readAcceptedBy(folder.runs);
+  const refreshes = listRefreshes(await readRunLog(folder.runs));
   const startedAt = performance.now();
   for (const batch of await planReplay(context, missing)) {
     const replay = await openReplay(folder, batch, { ...databaseOptions, memoryLimit: memoryLimits.loader });
     const { tables, refused } = await withBuild(async (build) => {
-      const published = await publish(build, replay, { ...publishOptions(context), acceptedBy });
+      const published = await publish(build, replay, { ...publishOptions(context), acceptedBy, refreshes });
       await settleArchived(build, batch, archived);
       return published;
     });

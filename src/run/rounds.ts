@@ -1,3 +1,4 @@
+import type { Refresh } from '../publish/crawl-tables.ts';
 import type { RunEntry } from './run-log.ts';
 
 /** Exit codes after which every target was complete or failed: the next run begins a new round. */
@@ -53,6 +54,18 @@ export function listOldRuns(runs: readonly RunEntry[], before: number): Readonly
       startedAt < from && run < first && moved === undefined && shortPages === undefined,
   );
   return new Set(old.map(({ run }) => run));
+}
+
+/** The rounds that crawl anew what a run reset. A retry of single targets is one by itself. Pure. */
+export function listRefreshes(runs: readonly RunEntry[]): Refresh[] {
+  return runs.flatMap((reset, n) =>
+    (reset.reset ?? []).map((name) => {
+      const isLast = ({ jobs, exitCode }: RunEntry) =>
+        jobs.some((job) => name === job || name.startsWith(`${job}/`)) && roundEnds.has(exitCode ?? -1);
+      const last = reset.verb === 'retry' ? reset : runs.slice(n).find(isLast);
+      return { name, first: reset.run, last: last?.run ?? null };
+    }),
+  );
 }
 
 /**
