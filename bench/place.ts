@@ -19,7 +19,7 @@ export interface Place {
   data: string;
   /** Writes the job `name` over these targets. */
   addJob(name: string, targets: readonly Target[]): void;
-  /** The program, as a user runs it: a process of its own. @throws when it does not exit with 0 */
+  /** The program, as a user runs it: a process of its own. @throws when it exits with neither 0 nor 75 (a budget) */
   cli(...args: string[]): Promise<Measurement>;
   /** The same, watched. */
   watch(watching: Pick<MeasureOptions, 'onStart' | 'onSample'>, ...args: string[]): Promise<Measurement>;

@@ -187,6 +187,14 @@ export const bars = {
     daily: 200_000,
     release: 5_000_000,
   },
+  targets: {
+    promise: 'memory is bounded',
+    counts: 'targets of one job, of which a budget lets a run crawl one',
+    shownBy: 'test/e2e/bounded.test.ts',
+    test: 40_000,
+    daily: 200_000,
+    release: 200_000,
+  },
 } satisfies Record<string, Bar>;
 
 export type BarName = keyof typeof bars;

@@ -62,6 +62,8 @@ interface TaskPart {
 function taskOf(job: Job, target: Target, jobParams: Job['params'], part: TaskPart = {}): Task {
   // Sorted by name, so that equal parameters are equal texts wherever they are hashed.
   const params = JSON.parse(canonicalJson({ ...jobParams, ...target.params })) as Record<string, unknown>;
+  // The same strings as the target's, not copies: there are as many tasks as targets.
+  Object.assign(params, target.params);
   const identity = canonicalJson({
     ...part,
     job: job.name,
@@ -70,7 +72,7 @@ function taskOf(job: Job, target: Target, jobParams: Job['params'], part: TaskPa
     target: target.name,
   });
   return {
-    id: createHash('sha256').update(identity).digest('hex').slice(0, 16),
+    id: createHash('sha256').update(identity).digest().toString('hex', 0, 8),
     job: job.name,
     target: target.name,
     operation: job.operation,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { realTiming } from '../api/timing.ts';
 import { findNewestSegment } from '../archive/retention.ts';
 import type { LandedPage, TaskStart } from '../crawl/crawl-task.ts';
@@ -8,6 +9,7 @@ import { canonicalJson } from '../jobs/job.ts';
 import type { Task } from '../jobs/task.ts';
 import { createLandingLog } from '../landing/writer.ts';
 import { openKnownRows } from '../load/known-rows.ts';
+import type { Operation } from '../operations/operation.ts';
 import type { PlannedStart } from './crawl-state.ts';
 import { freeMemory } from './free-memory.ts';
 import { startLoading } from './load-stage.ts';
@@ -26,6 +28,7 @@ export async function crawlWave(
   { session, options, wave, client, progress, savings, slots, shortPages }: RunContext,
 ): Promise<StoppedEarly | null> {
   session.closeBuild();
+  freeMemory();
   // Of the later waves too: a mapping that cannot be read fails before the first request.
   const shapes = options.jobs.map(({ operation }) => operation.shape);
   const loading = options.verb === 'run' ? await startLoading(session, shapes) : null;
@@ -63,20 +66,21 @@ export async function crawlWave(
  * answer. Batches and ranges of ids are not shared. Pure.
  */
 function shareCrawls<T extends TaskStart>(starts: readonly T[]): (T | (T & { twins: T[] }))[] {
-  const shared = new Map<string, { start: T; twins: T[] }>();
-  const crawls: { start: T; twins: T[] }[] = [];
-  for (const start of starts) {
-    const requests = identifyRequests(start);
-    const same = requests === null ? undefined : shared.get(requests);
-    if (same !== undefined) {
-      same.twins.push(start);
-      continue;
-    }
-    const crawl = { start, twins: [] };
-    crawls.push(crawl);
-    if (requests !== null) shared.set(requests, crawl);
-  }
-  return crawls.map(({ start, twins }) => (twins.length === 0 ? start : { ...start, twins }));
+  // Targets of one job are distinct, and so are a feed's head and gaps.
+  const jobsOf = new Map<Operation, Set<string>>();
+  for (const { task } of starts)
+    jobsOf.set(task.operation, (jobsOf.get(task.operation) ?? new Set()).add(task.job));
+  const firstOf = new Map<string, T>();
+  const twins = new Map<T, T[]>();
+  const crawls = starts.filter((start) => {
+    const requests = jobsOf.get(start.task.operation)!.size > 1 ? identifyRequests(start) : null;
+    if (requests === null) return true;
+    const first = firstOf.get(requests);
+    if (first === undefined) firstOf.set(requests, start);
+    else twins.set(first, [...(twins.get(first) ?? []), start]);
+    return first === undefined;
+  });
+  return crawls.map((start) => (twins.has(start) ? { ...start, twins: twins.get(start)! } : start));
 }
 
 /** Everything that decides which pages a crawl requests and where it ends; null where it cannot be shared. */
@@ -86,9 +90,11 @@ function identifyRequests(start: TaskStart): string | null {
   const last = resume?.last ?? null;
   if (resume !== null && last === null) return null;
   const { operation, params, pageSize, since, overlapMs, incremental } = task;
-  return canonicalJson({
+  const requests = canonicalJson({
     ...{ operation: operation.name, params, pageSize, since, overlapMs, incremental },
     ...{ crawl, from: from ?? null, goal },
     after: last === null ? null : { page: last.page, next: last.next, received_at: last.received_at },
   });
+  // The text itself has half a kilobyte.
+  return createHash('sha256').update(requests).digest('base64');
 }

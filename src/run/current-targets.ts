@@ -51,6 +51,9 @@ export async function recordTargets(build: Database, all: readonly ReadTargets[]
   });
 }
 
+/** Names handed to DuckDB in one statement: as a parameter, each takes a hundred times its length. */
+const namesAtOnce = 10_000;
+
 async function recordJob(build: Database, { job, targets }: ReadTargets): Promise<void> {
   const follows = operationsOf().includes(job.operation.name);
   const entry = { job: job.name, file: resolve(job.file), follows };
@@ -63,12 +66,11 @@ async function recordJob(build: Database, { job, targets }: ReadTargets): Promis
     where not exists (from meta.jobs where job = $job)`,
     entry,
   );
-  await build.run(
-    'create or replace temp table read_target as select unnest($targets::varchar[]) as target',
-    {
-      targets: targets.map(({ name }) => name),
-    },
-  );
+  await build.run('create or replace temp table read_target (target varchar)');
+  for (let first = 0; first < targets.length; first += namesAtOnce)
+    await build.run('insert into read_target select unnest($names::varchar[])', {
+      names: targets.slice(first, first + namesAtOnce).map(({ name }) => name),
+    });
   await build.run(
     'delete from meta.targets where job = $job and target not in (select target from read_target)',
     { job: job.name },

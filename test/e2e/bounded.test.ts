@@ -136,3 +136,20 @@ test(`inside a memory cgroup of ${limitMb} MB a run ends well`, async (context) 
   expect(cgroup!.peakMb()).toBeGreaterThan(peakMb / 2);
   expect(cgroup!.peakMb()).toBeLessThanOrEqual(limitMb);
 });
+
+test('what is planned and does not run takes little: 200,000 targets fit', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'ledgerlake-planned-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const peakOf = async (count: number) => {
+    const place = openPlace(dir, server.url, { lake: false });
+    place.addJob('planned', listTargets('token_account', 10_000, 10_000 + count, 1));
+    const { peakMb } = await place.cli('run', '--max-requests', '1', '--log-level', 'warn');
+    return peakMb;
+  };
+  const count = bar('targets');
+  const [few, many] = [await peakOf(100), await peakOf(count)];
+  const of200k = few + ((many - few) / count) * 200_000;
+  const note = `${many.toFixed(0)} MB at most, ${of200k.toFixed(0)} MB for 200,000`;
+  expect(of200k, note).toBeLessThanOrEqual(limitMb);
+  showFigure('targets', { done: count, note });
+});
