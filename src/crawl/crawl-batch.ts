@@ -15,7 +15,7 @@ export async function crawlBatch(start: TaskStart, deps: CrawlDeps): Promise<voi
   const failures: unknown[] = [];
   const learnt: Learnt = {
     size: { limit: start.task.pageSize, backoff: initialBackoff },
-    empty: createEmptySlices(),
+    idsUnknown: false,
     notFound: 0,
   };
   const worker = async () => {
@@ -35,7 +35,8 @@ export async function crawlBatch(start: TaskStart, deps: CrawlDeps): Promise<voi
 /** What the slices of one batch learn from each other's answers. */
 interface Learnt {
   size: BatchSize;
-  empty: EmptySlices;
+  /** Whether an answer without a record was believed: the ids may be unknown, so later ones are believed at once. */
+  idsUnknown: boolean;
   /** Answers in a row that were "not found" as a whole. */
   notFound: number;
 }
@@ -59,13 +60,9 @@ interface Slices {
   read(page: number): Promise<readonly string[]>;
   /**
    * Cuts a slice into parts of at most `maxIds` ids, frozen before it returns.
-   * @returns the ids of the first part, which keeps its number, and the numbers of all
+   * @returns the ids of the first part, which keeps its number
    */
-  cut(
-    page: number,
-    ids: readonly string[],
-    maxIds: number,
-  ): Promise<{ first: readonly string[]; parts: readonly number[] }>;
+  cut(page: number, ids: readonly string[], maxIds: number): Promise<readonly string[]>;
 }
 
 /** The frozen slices of a resumed batch, or new ones, frozen in the landing log before the first request. */
@@ -94,9 +91,8 @@ async function openSlices(start: TaskStart, deps: CrawlDeps): Promise<Slices> {
       });
       // The shortened slice comes last: until it is frozen, the whole one counts.
       await freeze([...rest, idsLine(start, deps, page, first, false)]);
-      const numbers = rest.map((line) => line.page);
-      pending.unshift(...numbers);
-      return { first, parts: [page, ...numbers] };
+      pending.unshift(...rest.map((line) => line.page));
+      return first;
     },
   };
 }
@@ -109,17 +105,11 @@ async function crawlSlice(
   learnt: Learnt,
   number: number,
 ): Promise<void> {
-  const { size, empty } = learnt;
+  const { size } = learnt;
   let ids = await slices.read(number);
   let maxIds = size.limit;
-  let isDoubted = false;
   for (;;) {
-    if (ids.length > maxIds) {
-      const { first, parts } = await slices.cut(number, ids, maxIds);
-      if (isDoubted) empty.cut(parts);
-      ids = first;
-    }
-    isDoubted = false;
+    if (ids.length > maxIds) ids = await slices.cut(number, ids, maxIds);
     try {
       await requestSlice(start, deps, learnt, number, ids);
       // A slice of fewer ids shows nothing about the limit.
@@ -128,7 +118,6 @@ async function crawlSlice(
       return;
     } catch (error) {
       maxIds = maxIdsAfter(error, learnt, ids.length);
-      isDoubted = error instanceof NothingFound;
     }
   }
 }
@@ -141,16 +130,12 @@ function maxIdsAfter(error: unknown, learnt: Learnt, count: number): number {
   const { size } = learnt;
   if (error instanceof SizeGivenUp) return size.limit;
   if (count === 1) throw error;
-  if (error instanceof NothingFound) return Math.ceil(count / 2);
   if (asksTooMuch(error)) giveUp(size, count);
   else if (isNoData(error)) learnt.notFound += 1;
   else throw error;
   if (learnt.notFound > maxNotFound) throw error;
   return Math.min(size.limit, Math.floor(count / 2));
 }
-
-/** The answer has no record for several ids: they are requested again in parts, and it does not land. */
-class NothingFound extends Error {}
 
 /** Another slice found, before this one was sent, that so many ids are too many. */
 class SizeGivenUp extends Error {}
@@ -160,7 +145,11 @@ function giveUp(size: BatchSize, count: number): void {
   if (count === size.limit) Object.assign(size, halveLimit(size.limit, size.backoff));
 }
 
-/** @throws SizeGivenUp when the slice has to be cut first; NothingFound when it is to be requested again in parts */
+/**
+ * Requests a slice and lands it. A store that is down claims to know none of the ids, so the first answer to several ids
+ * that has no record is in doubt.
+ * @throws SizeGivenUp when the slice has to be cut first
+ */
 async function requestSlice(
   start: TaskStart,
   deps: CrawlDeps,
@@ -168,7 +157,7 @@ async function requestSlice(
   number: number,
   ids: readonly string[],
 ): Promise<void> {
-  const { size, empty } = learnt;
+  const { size } = learnt;
   const where = { [start.task.operation.batchParam ?? 'ids']: ids.map(readId) };
   await requestPage(start, deps, {
     choose() {
@@ -176,10 +165,12 @@ async function requestSlice(
       return { where, count: ids.length };
     },
     onTimeout: (count) => giveUp(size, count),
-    async land(answer) {
+    async land(answer, settle) {
       learnt.notFound = answer.isNoData ? learnt.notFound + 1 : 0;
-      if (answer.records.length === 0 && empty.isDoubted(number, ids.length)) throw new NothingFound();
-      empty.answered(number, answer.records.length);
+      if (answer.records.length === 0 && ids.length > 1 && !learnt.idsUnknown) {
+        settle('empty');
+        learnt.idsUnknown = true;
+      }
       // Ids that the answer leaves out are as unknown to the source as those it has null for.
       const page = { ...answer, nulls: Math.max(answer.nulls, ids.length - answer.records.length) };
       const described = describePage(start, deps, page);
@@ -211,39 +202,4 @@ function idsLine(
   const crawlFields = { task: id, crawl, run, job, target };
   const { name, shape } = operation;
   return { kind: 'ids', ...crawlFields, operation: name, shape, page, ids, last };
-}
-
-/**
- * Decides whether an answer without a record is believed. A store that is down claims to know none of the ids, so the
- * first such answer to several ids is requested again in two halves, which are believed. Where both halves are empty too,
- * the ids count as unknown and later empty answers are believed without a second request: however many ids there are,
- * this costs two requests for each slice in flight.
- */
-export interface EmptySlices {
-  /** Whether a slice of so many ids, answered without a record, is requested again in parts. */
-  isDoubted(slice: number, ids: number): boolean;
-  /** A slice is requested again as these parts. */
-  cut(parts: readonly number[]): void;
-  /** The answer to a slice is believed. */
-  answered(slice: number, records: number): void;
-}
-
-export function createEmptySlices(): EmptySlices {
-  /** By part: how many parts of its slice are open, and whether one had a record. */
-  const doubts = new Map<number, { open: number; found: boolean }>();
-  let idsUnknown = false;
-  return {
-    isDoubted: (slice, ids) => ids > 1 && !idsUnknown && !doubts.has(slice),
-    cut(parts) {
-      const doubt = { open: parts.length, found: false };
-      for (const part of parts) doubts.set(part, doubt);
-    },
-    answered(slice, records) {
-      const doubt = doubts.get(slice);
-      if (doubt === undefined) return;
-      doubt.open -= 1;
-      doubt.found ||= records > 0;
-      idsUnknown ||= doubt.open === 0 && !doubt.found;
-    },
-  };
 }

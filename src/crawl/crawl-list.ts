@@ -3,7 +3,7 @@ import type { NewPage } from '../landing/render-page.ts';
 import type { CrawlDeps, TaskStart } from './crawl-task.ts';
 import { describeListPage, describePage, landPage } from './land-page.ts';
 import type { ReceivedPage } from './page.ts';
-import { isDoubtful, refuseDeadEnd, refuseDisorder, refuseLoop } from './page-checks.ts';
+import { findDoubt, refuseDeadEnd, refuseDisorder, refuseLoop } from './page-checks.ts';
 import {
   advanceCursor,
   beginCursor,
@@ -14,7 +14,7 @@ import {
 import { readFacts } from './page-facts.ts';
 import { decideStep, type PageFacts } from './paging.ts';
 import { isAscending, positionParams } from './position.ts';
-import { DoubtfulPage, maxRequestsOfPage, requestPage } from './request-page.ts';
+import { maxRequestsOfPage, requestPage, type SettleDoubt } from './request-page.ts';
 
 /**
  * An incremental crawl ends when the last 200 rows of a page (all rows, if the page is shorter) are already stored
@@ -52,7 +52,7 @@ async function crawlNextPage(
         return { where: positionParams(task, position), count };
       },
       onTimeout: pageSize.timedOut,
-      land: (page, isLastTry) => landListPage(start, deps, { ...cursor, position }, page, isLastTry),
+      land: (page, settle) => landListPage(start, deps, { ...cursor, position }, page, settle),
     });
   } catch (error) {
     return cursorAfterFailure(error, task, { ...cursor, position });
@@ -63,22 +63,21 @@ async function crawlNextPage(
  * Lands a page with what it decides. The order matters: nothing of a doubtful page, or of a circle, may land; a feed
  * without order fails after its page has landed, so that the records are kept.
  * @returns the cursor after the page
- * @throws DoubtfulPage for a page to be requested again, which `isLastTry` rules out
  */
 async function landListPage(
   start: TaskStart,
   deps: CrawlDeps,
   cursor: RequestedCursor,
   page: ReceivedPage,
-  isLastTry: boolean,
+  settle: SettleDoubt,
 ): Promise<PageCursor> {
   const { task } = start;
   const { facts, line, next } = await decidePage(start, deps, cursor, page);
-  if (!isLastTry && isDoubtful(start, cursor, facts, line.end)) throw new DoubtfulPage();
+  settle(findDoubt(start, cursor, facts, line.end));
   // A restart empties `seen`: the line records it, so that a resumed crawl forgets the earlier marks too.
   const restarted = cursor.page > 1 && cursor.seen.size === 0 ? { begins_walk: true } : {};
   const marks = refuseLoop(task, page, cursor.position, cursor.seen);
-  refuseDeadEnd(task, page, line);
+  refuseDeadEnd(line);
   // The page before was short and taken for the end by others; this one proves that it was not.
   if (cursor.afterShort && page.records.length > 0)
     await deps.shortPages.refute(task.operation, task.job, task.target);

@@ -20,7 +20,10 @@ export interface TaskStart {
   resume: LandedCrawl | null;
   /** Feeds: the gap to close and the position to begin at: the gap's cursor, or the head where it has none. */
   from?: { slot: number; position: Position; group?: PageGroup };
-  goal: Pick<PagingGoal, 'lastCompleteSlot' | 'firstContent' | 'seenSlot' | 'coveredSlot' | 'overlap'>;
+  goal: Pick<
+    PagingGoal,
+    'lastCompleteSlot' | 'firstContent' | 'seenSlot' | 'hadRecords' | 'coveredSlot' | 'overlap'
+  >;
   /** Batch operations: the ids to request; ignored when an earlier run has frozen the list. */
   ids?: readonly string[];
   /** Ranges of ids: what all ranges of one target share. */

@@ -4,29 +4,29 @@ import type { LandingRecord } from '../landing/landing-record.ts';
 import type { EndReason, Position } from '../landing/page-line.ts';
 import { hashContent } from '../landing/render-page.ts';
 import { FeedDisorder, PagingLoop, type TaskStart } from './crawl-task.ts';
-import type { PageAnswer, ReceivedPage } from './page.ts';
-import type { PageCursor } from './page-cursor.ts';
-import type { NextStep, PageFacts, PagingGoal } from './paging.ts';
+import type { PageAnswer } from './page.ts';
+import type { PageCursor, RequestedCursor } from './page-cursor.ts';
+import { lacksCursor, type NextStep, type PageFacts, type PagingGoal } from './paging.ts';
 import { isKeyPosition } from './position.ts';
 import { readIds } from './record-keys.ts';
+import type { Doubt } from './request-page.ts';
 
 /** Pages in a row without order that show that a feed has none: continuing would pay for all of it each night. */
 const maxDisordered = 2;
 
-/** Whether a page is to be requested again: it is in no order, from a replica that is behind, or ends its list too early. */
-export function isDoubtful(
+/** What is doubtful about a page; null: nothing. */
+export function findDoubt(
   { task, goal }: TaskStart,
-  cursor: PageCursor,
+  cursor: RequestedCursor,
   facts: PageFacts,
   end: EndReason | null,
-): boolean {
+): Doubt | null {
   const bounds = { ...cursor, ...goal };
-  return (
-    !facts.descends ||
-    isBehind(task, facts, end, bounds) ||
-    endsTooEarly(facts, end, bounds) ||
-    (task.operation.paging === 'feed' && endsAfterFull(facts, end, bounds))
-  );
+  if (!facts.descends) return 'disorder';
+  if (isBehind(task, facts, end, bounds)) return 'behind';
+  if (lacksCursor(task.operation, cursor.position, facts) && end === null) return 'no_cursor';
+  if (end === 'exhausted' && isEmptyTooSoon(facts, bounds)) return 'empty';
+  return endsTooEarly(facts, end, bounds) ? 'early' : null;
 }
 
 /**
@@ -69,15 +69,15 @@ function endsTooEarly(
 }
 
 /**
- * Whether a feed of which nothing is covered ends with an empty page after a full one: a replica that lost the rest
- * answers as the end does. Of as many feeds as a page has records, only one really ends so.
+ * Whether a list ends with an empty page where records are likely: after a full page, or at the start of a list that had
+ * some. A replica that lost them answers as the end does. Of as many lists as a page has records, only one ends after a
+ * full page.
  */
-function endsAfterFull(
+function isEmptyTooSoon(
   { records }: Pick<PageFacts, 'records'>,
-  end: EndReason | null,
-  { afterFull, seenSlot }: Pick<PageCursor, 'afterFull'> & Pick<PagingGoal, 'seenSlot'>,
+  { page, afterFull, hadRecords }: Pick<PageCursor, 'page' | 'afterFull'> & Pick<PagingGoal, 'hadRecords'>,
 ): boolean {
-  return end === 'exhausted' && records === 0 && afterFull && seenSlot === null;
+  return records === 0 && (afterFull || (page === 1 && hadRecords === true));
 }
 
 /**
@@ -121,14 +121,12 @@ function describeIds(records: readonly LandingRecord[], idMember: string): strin
   return listed.length < 2 ? null : `${listed.join(' ')} ${records.length}`;
 }
 
-/** @throws PagingLoop for a page with more records behind it and no way to request them: they would be missing silently */
-export function refuseDeadEnd({ operation }: Task, page: ReceivedPage, { next, end }: NextStep): void {
-  const { more, cursor, records } = page;
-  const goesByCursor = operation.paging === 'cursor' || operation.paging === 'feed';
-  if (goesByCursor && more === true && cursor === null && records.length > 0)
-    throw new PagingLoop('the API says that there are more records, but not how to ask for them');
+/** @throws PagingLoop for a page that its list most likely continues after, without a way to: the rest would be missing silently */
+export function refuseDeadEnd({ next, end }: NextStep): void {
   if (next === null && end === null)
-    throw new PagingLoop('the page has no id that the list could be asked for after');
+    throw new PagingLoop(
+      'the page is full, or says that there are more records, but has neither a cursor nor an id to continue after',
+    );
 }
 
 /**

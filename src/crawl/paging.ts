@@ -2,7 +2,7 @@ import type { Since } from '../jobs/job.ts';
 import type { Task } from '../jobs/task.ts';
 import type { EndReason, PageGroup, Position } from '../landing/page-line.ts';
 import type { Operation } from '../operations/operation.ts';
-import { isKeyPosition, isShort, positionAfter } from './position.ts';
+import { isFull, isKeyPosition, isShort, positionAfter } from './position.ts';
 
 /** Where a feed's page is in the ledger, by its records. In feeds ordered by time, slots are Unix times. */
 export interface FeedFacts {
@@ -51,7 +51,7 @@ export interface PagingGoal {
   seenSlot: number | null;
   /** Feeds: newest slot that is covered and not to be read again. */
   coveredSlot: number | null;
-  /** Feeds: set where the last complete crawl had records, which the feed must still have. */
+  /** Set where the last complete crawl had records, which the list should still have. */
   hadRecords?: true;
   /** Feeds: how old a slot must be when it is read, so that the next round does not read it again; absent: any age will do. */
   overlap?: Overlap;
@@ -90,7 +90,8 @@ export function decideStep(
 /**
  * How a crawl continues after a page. A list ends with a page without a cursor (where it pages by cursor), with an answer
  * that says there is no more, or with an empty page. Never with a short page, because providers drop rows after LIMIT;
- * never by `total`, which is the page's own count.
+ * never by `total`, which is the page's own count; never with a full page that only lacks its cursor: without an id to
+ * continue after, `next` and `end` are null.
  */
 export function nextStep(
   operation: Operation,
@@ -103,7 +104,7 @@ export function nextStep(
   if (end === 'covered' && page.cursor !== null && promisesBelow(page, goal))
     return { next: { limit: position.limit, cursor: page.cursor }, end };
   if (end !== null) return { next: null, end };
-  if (isKeyPosition(position))
+  if (isKeyPosition(position) || lacksCursor(operation, position, page))
     return {
       next: page.lastKey === null ? null : positionAfter(page.lastKey, position, goal.ascending),
       end: null,
@@ -121,13 +122,23 @@ function endReason(
 ): EndReason | null {
   // No end: a filtered history may give an empty page with a cursor and `more`, or a cursor with only null records.
   const isEmpty = page.records === 0 && (page.cursor === null || (page.more !== true && page.nulls === 0));
-  if (operation.paging === 'none' || isEmpty || page.more === false) return 'exhausted';
-  if (operation.paging === 'pages') return null;
-  const goesByCursor = operation.paging !== 'keyset' || position.cursor !== undefined;
-  if (goesByCursor && page.cursor === null) return 'exhausted';
+  const hasNoNext = page.more === false || (goesByCursor(operation, position) && page.cursor === null);
+  const isLast = operation.paging === 'none' || isEmpty || hasNoNext;
+  if (isLast && !lacksCursor(operation, position, page)) return 'exhausted';
   if (operation.paging === 'feed')
     return isHeadBehind(position, page, goal) ? 'unchanged' : feedEnd(page, goal);
   return hasNothingNew(page, goal) ? 'unchanged' : null;
+}
+
+function goesByCursor({ paging }: Operation, { cursor }: Position): boolean {
+  return paging === 'cursor' || paging === 'feed' || cursor !== undefined;
+}
+
+/** Whether a page has no cursor although its list most likely continues: it is full, or says that there are more. */
+export function lacksCursor(operation: Operation, position: Position, page: PageFacts): boolean {
+  const { cursor, more, records } = page;
+  if (!goesByCursor(operation, position) || cursor !== null) return false;
+  return more ?? isFull(records, position);
 }
 
 /**

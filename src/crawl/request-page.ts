@@ -14,19 +14,50 @@ export interface PageRequest<T> {
   onTimeout?(count: number): void;
   /**
    * Lands the page while its request still holds its slot in the pool; what it throws ends the request.
-   * @param isLastTry whether the page will not be requested again
-   * @throws DoubtfulPage where nothing of the page has landed and it is to be requested again
+   * @param settle to be called with the doubt in the page before anything of it lands
    */
-  land(page: ReceivedPage, isLastTry: boolean): Promise<T>;
+  land(page: ReceivedPage, settle: SettleDoubt): Promise<T>;
 }
 
+/**
+ * Why an answer may be wrong.
+ * - `behind`: it comes from a replica that is behind, where that matters
+ * - `disorder`: a feed's slots do not descend
+ * - `empty`: it has no record, where records are likely
+ * - `early`: a feed ends above what is covered
+ * - `no_cursor`: the list most likely continues, and the answer does not say where
+ */
+export type Doubt = 'behind' | 'disorder' | 'empty' | 'early' | 'no_cursor';
+
+/**
+ * How often in a row a page is requested whose answers raise the same doubt; then it is believed. Replicas catch up in
+ * time. Where a list ends, a second look that agrees is enough: lists that do end there pay for each look.
+ */
+const requestsInDoubt: Readonly<Record<Doubt, number>> = {
+  behind: 3,
+  disorder: 3,
+  empty: 2,
+  early: 2,
+  no_cursor: 2,
+};
+
+/** @throws DoubtfulPage where the page is to be requested again */
+export type SettleDoubt = (doubt: Doubt | null) => void;
+
 /** The page may be wrong: it is requested again, and nothing of it lands. */
-export class DoubtfulPage extends Error {}
+class DoubtfulPage extends Error {
+  readonly doubt: Doubt;
+
+  constructor(doubt: Doubt) {
+    super(`the page is in doubt: ${doubt}`);
+    this.doubt = doubt;
+  }
+}
 
 /** Attempts at one size that time out before less is requested: a gateway's 504 may pass once. */
 const attemptsAtOneSize = 2;
 
-/** How often a page is requested that is doubtful, and how often in a row one whose slot is too far ahead. */
+/** How often a page is requested that is in doubt, whatever the doubts, and how often in a row one whose slot is too far ahead. */
 export const maxRequestsOfPage = 3;
 
 /** Base of the wait before a page is requested again: an index lags two or three seconds, replicas less. */
@@ -39,17 +70,29 @@ const requestAgainMs = 600;
  */
 export async function requestPage<T>(start: TaskStart, deps: CrawlDeps, request: PageRequest<T>): Promise<T> {
   const { sleep, random } = deps.timing;
-  let [doubtful, ahead] = [0, 0];
+  const doubts: Doubt[] = [];
+  let ahead = 0;
+  const settle = (doubt: Doubt | null) => {
+    if (doubt !== null && isRequestedAgain(doubt, doubts)) throw new DoubtfulPage(doubt);
+  };
   for (;;) {
     try {
-      return await requestOnce(start, deps, request, doubtful + 1 === maxRequestsOfPage);
+      return await requestOnce(start, deps, request, settle);
     } catch (error) {
-      if (error instanceof DoubtfulPage) [doubtful, ahead] = [doubtful + 1, 0];
-      else if (error instanceof SlotAhead && ahead + 1 < maxRequestsOfPage) ahead += 1;
+      if (error instanceof DoubtfulPage) {
+        doubts.push(error.doubt);
+        ahead = 0;
+      } else if (error instanceof SlotAhead && ahead + 1 < maxRequestsOfPage) ahead += 1;
       else throw error;
-      await sleep(requestAgainMs * (ahead || doubtful) * (0.5 + random() / 2));
+      await sleep(requestAgainMs * (ahead || doubts.length) * (0.5 + random() / 2));
     }
   }
+}
+
+/** @param before the doubts in the answers before, in order */
+function isRequestedAgain(doubt: Doubt, before: readonly Doubt[]): boolean {
+  const sameInRow = before.length - 1 - before.findLastIndex((one) => one !== doubt);
+  return before.length + 1 < maxRequestsOfPage && sameInRow + 1 < requestsInDoubt[doubt];
 }
 
 /** Sends one request of the client, asks for less after timeouts, and lands the answer. */
@@ -57,7 +100,7 @@ async function requestOnce<T>(
   { task }: TaskStart,
   deps: CrawlDeps,
   { choose, onTimeout, land }: PageRequest<T>,
-  isLastTry: boolean,
+  settle: SettleDoubt,
 ): Promise<T> {
   const { operation } = task;
   const size = { count: 0, attempts: 0 };
@@ -76,7 +119,7 @@ async function requestOnce<T>(
   const landAnswer = (answer: PageAnswer, receivedAt: Date) => {
     const page = { ...answer, receivedAt, slotCeiling: deps.slots.at(receivedAt.getTime()) };
     believeSlot(page, deps.slots);
-    return land(page, isLastTry);
+    return land(page, settle);
   };
   let landed: T | undefined;
   try {

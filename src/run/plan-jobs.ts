@@ -5,6 +5,7 @@ import type { DataFolder } from '../data-folder.ts';
 import type { Job } from '../jobs/job.ts';
 import { locateSql } from '../jobs/target-checks.ts';
 import { resolveIds, resolveTargets } from '../jobs/targets.ts';
+import type { Task } from '../jobs/task.ts';
 import { readLanding } from '../landing/reader.ts';
 import { checkVersion } from '../warehouse/build.ts';
 import { type Database, openDatabase } from '../warehouse/database.ts';
@@ -190,7 +191,16 @@ function sumStarts(
 function fewestRequests({ operation }: Job, { task, resume, expected }: PlannedStart): number {
   // A list ends with an empty page, which a range of it may begin with.
   const fewest = operation.paging === 'keyset' && task.range === null ? 2 : 1;
-  return Math.max(1, (expected?.pages ?? fewest) - (resume?.pages.size ?? 0));
+  const pages = expected === null ? fewest : expected.pages + (endsAtFullPage(task, expected) ? 1 : 0);
+  return Math.max(1, pages - (resume?.pages.size ?? 0));
+}
+
+/** Whether a list ends with an empty page below a full one, which is requested twice. */
+function endsAtFullPage(
+  { operation, pageSize }: Task,
+  { pages, records }: { pages: number; records: number },
+): boolean {
+  return operation.paging !== 'batch' && records > 0 && records === (pages - 1) * pageSize;
 }
 
 /** Whether the last request of a list only finds out whether the short page before was the last. */

@@ -2,7 +2,7 @@ import type { Job } from '../jobs/job.ts';
 import type { Target } from '../jobs/targets.ts';
 import { makeIncrementalTask, makeRangeTasks, makeTask, makeUnsplitTask, type Task } from '../jobs/task.ts';
 import { isEnded, type LandedCrawl } from '../landing/reader.ts';
-import type { CrawlState, PlannedStart } from './crawl-state.ts';
+import type { CompleteCheckpoint, CrawlState, PlannedStart } from './crawl-state.ts';
 import { planFeed } from './plan-feed.ts';
 import { openRound } from './rounds.ts';
 
@@ -131,6 +131,7 @@ function planOne(task: Task, ids: readonly string[] | null, state: CrawlState, r
         seenSlot: isBatch ? null : (complete?.seenSlot ?? null),
         firstContent: isBatch ? null : (complete?.firstContent ?? null),
         coveredSlot: null,
+        ...(isBatch ? {} : hadRecords(complete)),
       },
       ...(isBatch ? { ids: ids ?? [] } : {}),
       expected: isBatch ? expectBatch(ids ?? [], task.pageSize) : (complete ?? null),
@@ -138,6 +139,13 @@ function planOne(task: Task, ids: readonly string[] | null, state: CrawlState, r
       fullPages: complete?.pages ?? null,
     },
   ];
+}
+
+/** Whether a list had records when it was last crawled to the end. */
+function hadRecords(
+  ...complete: readonly (CompleteCheckpoint | undefined)[]
+): Pick<PlannedStart['goal'], 'hadRecords'> {
+  return complete.some((last) => (last?.records ?? 0) > 0) ? { hadRecords: true } : {};
 }
 
 /** The crawl of a task that continues where it stopped. A batch whose ids were not all frozen begins anew. */
@@ -176,7 +184,10 @@ function planIncremental(
   const newest = last?.lastIndexedSlot === lastCompleteSlot ? last : whole;
   return planOne(recent, null, state, run).map((start) => ({
     ...start,
-    goal: { lastCompleteSlot, firstContent: newest?.firstContent ?? null, seenSlot, coveredSlot: null },
+    goal: {
+      ...{ lastCompleteSlot, firstContent: newest?.firstContent ?? null, seenSlot, coveredSlot: null },
+      ...hadRecords(whole, last),
+    },
     expected: last ?? { pages: 1, records: job.pageSize },
     completedAt: newer(whole?.finishedAt, last?.finishedAt),
     fullPages: whole?.pages ?? null,

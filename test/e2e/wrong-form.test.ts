@@ -217,7 +217,7 @@ daily(
       const { code, calls } = await night(slot);
       expect(code).toBe(0);
       const asked = calls.filter(({ operation }) => operation === 'getAssetBatch');
-      expect(asked.map(({ params }) => params.ids.length)).toEqual([dropped, dropped / 2, dropped / 2]);
+      expect(asked.map(({ params }) => params.ids.length)).toEqual([dropped, dropped]);
       expect(await place.rows('select count(*) as n from assets')).toEqual([{ n: '123' }]);
     }
   },

@@ -14,6 +14,7 @@ import { findOperation } from '../../src/operations/catalogue.ts';
 import { clientOf, jumpingTime } from './api-client.ts';
 import { reply, startServer } from './http-server.ts';
 import { makeLanding } from './pages.ts';
+import { readCall } from './scripted-api.ts';
 
 export type Params = Record<string, unknown>;
 /** Answers the nth request (from 1): a result, or an Error (with a `code`, or -32602) to fail the request for good. */
@@ -46,12 +47,12 @@ export async function newCrawl(
 ): Promise<Crawl> {
   const asked: Params[] = [];
   const { url } = await startServer((request, response) => {
-    const { params } = JSON.parse(request.body) as { params: Params };
+    const { id, params } = readCall(request);
     asked.push(params);
     const result = answer(params, asked.length);
     if (result instanceof Error)
       reply(response, 400, { error: { code: -32602, ...result, message: result.message } });
-    else reply(response, 200, { jsonrpc: '2.0', id: request.id, result });
+    else reply(response, 200, id === undefined ? result : { jsonrpc: '2.0', id, result });
   });
   const dir = await makeLanding();
   const { client } = clientOf(url);

@@ -119,7 +119,8 @@ function toReply(answer: unknown, id: unknown): RawReply {
   return isRpc ? envelope(`"result":${text}`) : new RawReply(text);
 }
 
-function readCall(request: HttpRequest): Call & { id?: unknown } {
+/** The call that a request makes; `id` of JSON-RPC only. */
+export function readCall(request: HttpRequest): Call & { id?: unknown } {
   const body = request.body === '' ? {} : JSON.parse(request.body);
   const url = new URL(request.url, 'http://x');
   if (url.pathname === '/') return { id: body.id, operation: body.method, params: body.params };

@@ -53,7 +53,8 @@ describe('nextStep of a keyset list', () => {
     ['an empty first page with a cursor ends it too', first, { records: 0, cursor: 'c1' }, 'exhausted'],
     ['the cursor moves on', inCursor, { cursor: 'c2', page: 2 }, { limit: 10, cursor: 'c2' }],
     ['a short page goes on', inCursor, { cursor: 'c2', records: 1, page: 2 }, { limit: 10, cursor: 'c2' }],
-    ['no cursor ends a cursor walk', inCursor, { page: 2 }, 'exhausted'],
+    ['no cursor ends a cursor walk', inCursor, { records: 9, page: 2 }, 'exhausted'],
+    ['but not below a full page', inCursor, { lastKey: 'k', page: 2 }, { limit: 10, before: 'k' }],
     ['an empty page ends a cursor walk', inCursor, { records: 0, cursor: 'c2', page: 2 }, 'exhausted'],
     ['page numbers go on after a short page', inPages, { records: 1, page: 3 }, { limit: 10, page: 4 }],
     ['page numbers ignore a cursor', inPages, { cursor: 'c9', page: 3 }, { limit: 10, page: 4 }],
@@ -92,7 +93,8 @@ test('an operation of one answer ends with it', () =>
   }));
 
 test('an operation with cursors only ends without one, on the first page too', () => {
-  expect(nextStep(cursorOnly, { limit: 10 }, page(), goal()).end).toBe('exhausted');
+  expect(nextStep(cursorOnly, { limit: 10 }, page({ records: 9 }), goal()).end).toBe('exhausted');
+  expect(nextStep(cursorOnly, { limit: 10 }, page(), goal())).toEqual({ next: null, end: null });
   expect(nextStep(cursorOnly, { limit: 10 }, page({ cursor: 'c' }), goal()).next).toEqual({
     limit: 10,
     cursor: 'c',
@@ -154,8 +156,14 @@ describe('nextStep of a feed', () => {
       ).toEqual({ next, end: 'covered' }),
   );
 
-  test('ends without a cursor', () =>
-    expect(nextStep(feed, { limit: 10 }, page({ lastSlot: 1 }), goal({ coveredSlot: 5 })).end).toBe(
-      'exhausted',
-    ));
+  test.each<[string, Partial<PageFacts>, string | null]>([
+    ['ends it below a short page', { records: 9 }, 'exhausted'],
+    ['leads nowhere below a full one', {}, null],
+    ['is not needed where the page reaches what is covered', { lastSlot: 4 }, 'covered'],
+  ])('a missing cursor %s', (_, facts, end) =>
+    expect(nextStep(feed, { limit: 10 }, page({ lastSlot: 9, ...facts }), goal({ coveredSlot: 5 }))).toEqual({
+      next: null,
+      end,
+    }),
+  );
 });

@@ -99,8 +99,22 @@ describe('rounds', () => {
 
   test('after 0 everything again, with the slot below which nothing is new', () =>
     expect(plan(lists, newState({ complete, runs: [ranAs('r1', 75), ranAs('r2', 0)] }))).toEqual([
-      { target: 'a', ...fresh, lastCompleteSlot: 100, firstContent: 'first of r1', seenSlot: 100 },
-      { target: 'b', ...fresh, lastCompleteSlot: 100, firstContent: 'first of r2', seenSlot: 100 },
+      {
+        target: 'a',
+        ...fresh,
+        lastCompleteSlot: 100,
+        firstContent: 'first of r1',
+        seenSlot: 100,
+        hadRecords: true,
+      },
+      {
+        target: 'b',
+        ...fresh,
+        lastCompleteSlot: 100,
+        firstContent: 'first of r2',
+        seenSlot: 100,
+        hadRecords: true,
+      },
       { target: 'c', ...fresh },
     ]));
 
