@@ -61,7 +61,8 @@ create table if not exists meta.checkpoints (
   reason varchar,
   first_content varchar,
   rolls_back boolean,
-  stale bigint
+  stale bigint,
+  cast_errors map(varchar, bigint)
 );
 comment on table meta.checkpoints is 'How far each job is with each target.';
 comment on column meta.checkpoints.job is 'Name of the job.';
@@ -84,6 +85,7 @@ comment on column meta.checkpoints.reason is 'Why it failed, or how it ended.';
 comment on column meta.checkpoints.first_content is 'Digest of the records of its first page: a later crawl that is at no higher slot has nothing new only when its first page is the same. NULL for batches.';
 comment on column meta.checkpoints.rolls_back is 'Published although its source went back, because somebody accepted that: what was in above its slots had to come again.';
 comment on column meta.checkpoints.stale is 'Records whose rows are ahead of them by more slots than a replica lags: the rows stay as they are. NULL counts as none.';
+comment on column meta.checkpoints.cast_errors is 'How many of its records did not fit, by table and column (`assets.attributes`; `assets`: records refused whole). The guard quarantined compares the next crawl with it.';
 
 create table if not exists meta.jobs (job varchar not null, file varchar not null, follows boolean not null, is_read boolean not null);
 comment on table meta.jobs is 'The jobs that have a file, as the last run of each saw it.';

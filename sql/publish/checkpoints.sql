@@ -36,7 +36,7 @@ where state = 'complete'
 
 insert into meta.checkpoints (
   job, target, range, kind, last_indexed_slot, state, min_slot, max_slot, pages, records, quarantined, started_at,
-  finished_at, run_id, task, crawl, reason, first_content, rolls_back, stale
+  finished_at, run_id, task, crawl, reason, first_content, rolls_back, stale, cast_errors
 )
 select
   job,
@@ -58,7 +58,8 @@ select
   end_reason,
   first_content,
   rolls_back,
-  if(rolls_back, 0, coalesce(older.rows, 0))
+  if(rolls_back, 0, coalesce(older.rows, 0)),
+  coalesce(counts, map {})
 from new_checkpoint
 left join cast_error_count using (task, crawl)
 left join (

@@ -4,7 +4,8 @@
 -- total: rows of the job: those that its latest complete crawls brought, those that it misses, and those that look-ups closed in
 --   the last days. Rows and total are the job's, not the target's, because a target that is one look-up has only one row
 -- before: what look-ups closed in the last days. Where small budgets cut a job's look-ups into many runs, no run closes much
--- $table: their table; the condition `closes`: src/publish/settle-absent.ts. Table `looked_up`: sql/publish/lookups.sql
+-- turns_over: rows of the table are spent all the time, so that null is what a ledger says of them
+-- $table: their table; $turns_over; the condition `closes`: src/publish/settle-absent.ts. Table `looked_up`: sql/publish/lookups.sql
 insert into unknown_count
 with unknown as (
   select
@@ -63,6 +64,7 @@ select distinct
   w.closing,
   coalesce(c.rows, 0)::bigint as before,
   (coalesce(l.records, 0) + m.records + coalesce(c.rows, 0))::bigint as total,
+  $turns_over,
   w.examples
 from unknown as u
 join whole as w using (job)

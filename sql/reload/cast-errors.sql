@@ -23,7 +23,7 @@ group by
 delete from meta.quarantine
 where exists (from ready as r where r.task = meta.quarantine.task and r.crawl = meta.quarantine.crawl);
 
-update meta.checkpoints set quarantined = coalesce(m.quarantined, 0)
+update meta.checkpoints set quarantined = coalesce(m.quarantined, 0), cast_errors = coalesce(m.counts, map {})
 from ready as r
 left join cast_error_count as m using (task, crawl)
 where meta.checkpoints.task = r.task and meta.checkpoints.crawl = r.crawl and meta.checkpoints.state = 'complete'

@@ -96,8 +96,8 @@ function warnOfJob(job: string, progress: JobProgress): string[] {
 
 function warnOfRows({ published }: ReportedRun): string[] {
   return published.quarantined.map(
-    ({ job, records, reason }) =>
-      `  ${jobTitle(job)}: ${countOf(records, 'record')} quarantined, mostly: ${oneLine(reason)} (ledgerlake quarantine list)`,
+    ({ job, records, reason, first }) =>
+      `  ${jobTitle(job)}: ${countOf(records, 'record')} quarantined, mostly: ${oneLine(reason)} (ledgerlake quarantine list)${first ? '; of a first crawl, so that there was none to compare with: look at them' : ''}`,
   );
 }
 

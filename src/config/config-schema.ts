@@ -69,7 +69,7 @@ const warehouse = z
       .max(1)
       .default(0.01)
       .describe(
-        'Share of a task’s records that may be quarantined (50 records always may); above it, the task is not published',
+        'Share of a crawl’s records by which more than in the last crawl may be quarantined (50 more always may); above it, the crawl is not published',
       ),
     guards,
     file_mode: z

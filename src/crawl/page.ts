@@ -66,7 +66,7 @@ function refuseNull(record: LandingRecord): LandingRecord {
   return isNull(record) ? refused(nullRecord, 'the answer had null in its place') : record;
 }
 
-function refused(bytes: Buffer, refusal: string): LandingRecord {
+function refused(bytes: Buffer, refusal: LandingRecord['refusal']): LandingRecord {
   const record = new LandingRecord(bytes);
   record.refusal = refusal;
   return record;

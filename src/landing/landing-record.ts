@@ -1,3 +1,11 @@
+/** Every `refusal` of a record: what its source did not give, and what DuckDB would not read. */
+export const recordRefusals = [
+  'the answer had an error in its place',
+  'the answer had null in its place',
+  'lone-surrogate',
+  'too-deep',
+] as const;
+
 /**
  * One record to land: its own bytes, and the reason if DuckDB cannot read it. It holds offsets into a buffer, because a view of
  * the buffer is three times as large and there is one for each record; `bytes` makes the view.
@@ -17,7 +25,7 @@ export class LandingRecord {
    *   file. All of them keep `\u0000` exactly, as they do other control escapes, U+FFFF, 400 digit numbers and 1e999.
    * - `too-deep`: see MAX_DEPTH.
    */
-  refusal: string | undefined = undefined;
+  refusal: (typeof recordRefusals)[number] | undefined = undefined;
   /**
    * The record's keys and kinds of values, as JSON: the same objects and keys, 0 for every string, number and boolean, and one
    * element of each form in an array. Records of one form differ in values only, so their keys need be looked at once.

@@ -4,6 +4,7 @@ import { listSql, readSql } from '../sql-text.ts';
 import type { Database } from '../warehouse/database.ts';
 import { readTableSpecs } from '../warehouse/table-spec.ts';
 import { findVanished } from './absence.ts';
+import { countCastErrors } from './cast-errors.ts';
 import { countChanges } from './guard-counts.ts';
 import type { GuardName, Refusal } from './published.ts';
 import { countUnknown } from './settle-absent.ts';
@@ -34,7 +35,7 @@ export async function refuseCrawls(
   ])
     await applyGuard(database, name);
   // Over all jobs of the run: many jobs of one target each may lose as much as one job of many targets.
-  for (const name of ['quarantined-job', 'vanished-job', 'burnt', 'blank', 'required', 'stale'])
+  for (const name of ['vanished-job', 'burnt', 'blank', 'required', 'stale'])
     await applyGuard(database, name, 'run');
   await database.run(readSql('publish/refusal-ids.sql'));
   await database.run(takeRefused);
@@ -66,14 +67,10 @@ export async function auditRows(
     );
     create or replace temp table accepted_finding as
     select task, crawl, target, finding.*
-    from (select task, crawl, target, unnest(accepted) as finding from ready);
-    create or replace temp table cast_error_count (
-      task varchar, crawl varchar, quarantined bigint, problem varchar, examples varchar[]
-    );`);
+    from (select task, crawl, target, unnest(accepted) as finding from ready);`);
+  await countCastErrors(database, folder, staged);
+  await applyGuard(database, 'quarantined');
   const specs = readTableSpecs();
-  const files = specs.flatMap((spec) => listFiles(folder, spec, staged));
-  if (files.length > 0) await database.run(readSql('publish/cast-errors.sql'), { files });
-  for (const name of ['quarantined-target', 'quarantined-job']) await applyGuard(database, name);
   for (const name of listSql('audits')) {
     const text = readSql(`audits/${name}.sql`);
     const table = /^-- table: (\w+)$/m.exec(text)?.[1];

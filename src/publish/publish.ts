@@ -118,7 +118,8 @@ async function publishReady(
   result.refused = result.refused.concat(await refuseCrawls(database, folder, offered));
   result.quarantined = result.quarantined.concat(
     await database.rows<Quarantined>(
-      `select job, sum(quarantined)::double as records, max_by(problem, row(quarantined, problem)) as reason
+      `select job, sum(quarantined)::double as records, max_by(problem, row(quarantined, problem)) as reason,
+        not bool_and(exists (from meta.checkpoints c where c.job = offered.job and c.target = offered.target and c.state = 'complete')) as first
       from offered join cast_error_count using (task, crawl) group by job order by job`,
     ),
   );

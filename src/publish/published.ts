@@ -29,6 +29,8 @@ export interface Quarantined {
   job: string;
   records: number;
   reason: string;
+  /** Whether some of them are of first crawls, which the guard `quarantined` has no earlier ones to compare with. */
+  first: boolean;
 }
 
 /** What publishing came to. */

@@ -138,7 +138,7 @@ export async function countUnknown(
 ): Promise<void> {
   await database.run(`create or replace temp table unknown_count (
     task varchar, crawl varchar, job varchar, table_name varchar, rows bigint, closing bigint, before bigint, total bigint,
-    examples varchar[])`);
+    turns_over boolean, examples varchar[])`);
   const unconfirmed = await database.rows<{ table_name: string }>(
     'select distinct table_name from meta.absent where null_run is not null',
   );
@@ -146,7 +146,9 @@ export async function countUnknown(
     const { name } = requested.table;
     if (!unconfirmed.some(({ table_name }) => table_name === name)) continue;
     if (await makeLookedUp(database, folder, staged, requested))
-      await database.run(readSql('publish/unknown.sql').replaceAll('{closes}', closes), { table: name });
+      await database.run(readSql('publish/unknown.sql').replaceAll('{closes}', closes), {
+        ...{ table: name, turns_over: requested.table.spentBy !== null },
+      });
   }
 }
 
@@ -186,9 +188,15 @@ async function recordAnswers(database: Database, table: TableSpec): Promise<void
   await database.run(`insert into meta.absent (
       table_name, key, job, target, task, slot, missed_at, asked_run, asked_at, null_run, null_at, null_slot
     )
-    select ${name}, key, asking_crawl.job, asking_crawl.target, asking_crawl.task,
+    select ${name}, key,
+      unnest(coalesce(missed, struct_pack(job := asking_crawl.job, target := asking_crawl.target, task := asking_crawl.task))),
       slot, answered_at, asking_crawl.run_id, answered_at, asking_crawl.run_id, answered_at, as_of_slot
     from looked_up l
+    -- A look-up on behalf of a job's list is about the job's rows in other tables, too.
+    left join (
+      select key, max_by(struct_pack(job := job, target := target, task := task), missed_at) as missed
+      from meta.absent where table_name <> ${name} group by key
+    ) other using (key)
     where unknown
       and exists (from ${table.name} t where ${keyText(table, 't')} = l.key)
       and not exists (from meta.absent a where a.table_name = ${name} and a.key = l.key)`);

@@ -46,6 +46,8 @@ export interface TableSpec {
   types: ReadonlyMap<string, string>;
   /** Columns that rows do not lose on a ledger. The guard `blank` allows more rows to lose other columns. */
   steady: readonly string[];
+  /** Names that a cast error of the key or a steady column has: the column's, or that of an object on its path in the record. */
+  steadyMembers: readonly string[];
   /** Columns for which every record has a value. */
   required: readonly string[];
   /** Condition that a row lives. A burnt one may lose its columns. */
@@ -117,6 +119,7 @@ export function toTableSpec(model: TableModel): TableSpec {
     hashed: new Map(hashed.map(([word, sql]) => [word.slice('hash '.length), sql])),
     types: new Map(columns.map((column) => [column.name, column.type])),
     steady: marked('steady'),
+    steadyMembers: listSteadyMembers(model),
     required: marked('required'),
     living: header.get('living') ?? 'true',
     ddl: `${create}${commentStatements(model, columns)}`,
@@ -135,4 +138,11 @@ function listJoined(model: TableModel): Map<string, readonly string[]> {
   return new Map(
     groups.length === 0 ? [] : [['extra', ['base', ...groups].map((group) => `${group}_extra`)]],
   );
+}
+
+function listSteadyMembers({ columns }: TableModel): string[] {
+  const names = columns
+    .filter(({ marks }) => marks.has('steady') || marks.has('key'))
+    .flatMap(({ name, from }) => [name, ...from.flatMap((path) => path.split('.').slice(0, -1))]);
+  return [...new Set(names)];
 }

@@ -55,12 +55,6 @@ const wrongNights: WrongNight[] = [
     refused: { guard: 'blank', column: 'amount', rows: 12, total: 12 },
   },
   {
-    what: 'no address',
-    each: 3,
-    wrong: ledger(60_000, 3, (account) => ({ ...account, address: null })),
-    refused: { guard: 'quarantined', rows: 12, total: 12 },
-  },
-  {
     what: 'the source went back',
     each: 1,
     wrong: ledger(40_000, 1),
