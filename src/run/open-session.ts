@@ -10,6 +10,7 @@ import { type SignalStop, stopOnSignals } from '../stop-signals.ts';
 import { moveSource, openBuild } from '../warehouse/build.ts';
 import type { Database } from '../warehouse/database.ts';
 import { describeFinding, isError } from '../warehouse/own-views.ts';
+import { isBehindSnapshot } from '../warehouse/recover-build.ts';
 import { takeRunLock } from '../warehouse/run-lock.ts';
 import { removeDraft } from '../warehouse/snapshot.ts';
 import { readUserSql } from '../warehouse/user-sql.ts';
@@ -124,7 +125,9 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     await closeReplay(folder);
     await endMovedCrawls(folder, await readRunLog(folder.runs));
     await build.withBuild((database) => prepareBuild(database, options));
-    if (!(await build.withBuild((database) => holdsArchive(database, folder)))) await build.repair();
+    if (await build.withBuild((database) => isBehindSnapshot(database, folder, databaseOptions)))
+      await build.repair('the build is older than the snapshot');
+    else if (!(await build.withBuild((database) => holdsArchive(database, folder)))) await build.repair();
     await recordBegin(run, now, options);
     if (moved !== undefined) {
       const runs = await readRunLog(folder.runs);

@@ -4,7 +4,13 @@ import { DamagedFile, StoppedEarly } from '../errors.ts';
 import { exists, syncDirectory, syncFile } from '../landing/segment-files.ts';
 import { quoteText } from '../sql-text.ts';
 import { checkVersion, openBuild, setAside } from './build.ts';
-import { type Database, type DatabaseOptions, isLockConflict, openDatabase } from './database.ts';
+import {
+  type Database,
+  type DatabaseOptions,
+  isLockConflict,
+  isMissingTable,
+  openDatabase,
+} from './database.ts';
 import { findWrongChecksum } from './database-blocks.ts';
 
 /** A build that was recovered; what its base lacks is replayed into it. */
@@ -47,6 +53,34 @@ export async function recoverBuild(
     base: snapshot === 'sound' ? 'snapshot' : 'nothing',
     setAside: aside.filter((name) => name !== null),
   };
+}
+
+/**
+ * Whether a sound snapshot has a run that the build does not know: somebody restored the build, and only it, from a backup. Its
+ * next snapshot would take from readers what they had.
+ */
+export async function isBehindSnapshot(
+  build: Database,
+  folder: DataFolder,
+  options: Options,
+): Promise<boolean> {
+  if (!(await exists(folder.snapshot))) return false;
+  const published = await newestRunOf(folder.snapshot, options);
+  const [known] = await build.rows('from meta.runs where run_id >= $published limit 1', { published });
+  return published !== '' && known === undefined && (await examineSnapshot(folder, options)) === 'sound';
+}
+
+/** The newest run of a snapshot; empty where it has none, is damaged, or another program has it open for writing. */
+async function newestRunOf(path: string, options: Options): Promise<string> {
+  const query = "select coalesce(max(run_id), '') as run from meta.runs";
+  try {
+    const snapshot = await openDatabase(path, { ...options, readOnly: true });
+    const [newest] = await snapshot.rows<{ run: string }>(query).finally(() => snapshot.close());
+    return newest?.run ?? '';
+  } catch (error) {
+    if (error instanceof DamagedFile || isLockConflict(error) || isMissingTable(error)) return '';
+    throw error;
+  }
 }
 
 /** @returns what is damaged in the build, or null. @throws any other reason why it does not open */

@@ -2,13 +2,16 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { cutBatches } from '../../../src/archive/replay.ts';
+import { readConfig } from '../../../src/config/config.ts';
 import { type DataFolder, dataFolder, makeDataFolder } from '../../../src/data-folder.ts';
+import { openSession } from '../../../src/run/open-session.ts';
 import { bindSource, openBuild } from '../../../src/warehouse/build.ts';
-import { blockBytes } from '../../../src/warehouse/database.ts';
+import { blockBytes, type Database } from '../../../src/warehouse/database.ts';
 import { findWrongChecksum } from '../../../src/warehouse/database-blocks.ts';
-import { recoverBuild, verifyDatabase } from '../../../src/warehouse/recover-build.ts';
+import { isBehindSnapshot, recoverBuild, verifyDatabase } from '../../../src/warehouse/recover-build.ts';
 import { replaceSnapshot } from '../../../src/warehouse/snapshot.ts';
 import { startReader } from '../../chaos/crash/reader.ts';
 
@@ -80,6 +83,34 @@ test('with the snapshot damaged too, both are set aside', async () => {
   await writeFile(folder.snapshot, 'garbage');
   expect(await recoverBuild(folder, options())).toMatchObject({ base: 'nothing', setAside: { length: 2 } });
   expect(await readOrigin()).toEqual([]);
+});
+
+test('a build that was restored from before the snapshot is noticed, and replaced by it', async () => {
+  const openPublished = async (...runs: string[]) => {
+    const build = await openBuild(folder, options());
+    for (const run of runs)
+      await build.run('insert into meta.runs (run_id, verb, started_at) values ($run, $verb, now())', {
+        run,
+        verb: 'run',
+      });
+    return build;
+  };
+  const isBehind = (build: Database) =>
+    isBehindSnapshot(build, folder, options()).finally(() => build.close());
+  expect(await isBehind(await openPublished('1'))).toBe(false);
+  const backup = await readFile(folder.build);
+  (await openPublished('2')).close();
+  await replaceSnapshot(folder, 0o640, options());
+  expect(await isBehind(await openPublished())).toBe(false);
+  await writeFile(folder.build, backup);
+  expect(await isBehind(await openPublished())).toBe(true);
+  const session = await openSession({
+    ...{ config: await readConfig({ env: {}, cwd: folder.root }), folder, log: pino({ level: 'silent' }) },
+    ...{ verb: 'publish', jobs: [], origins: {} },
+  });
+  const runs = await session.withBuild((build) => build.rows('select run_id from meta.runs order by all'));
+  await session.end(0, null);
+  expect(runs).toEqual([{ run_id: '1' }, { run_id: '2' }]);
 });
 
 test('a build that somebody has open is not damaged', async () => {
