@@ -163,6 +163,14 @@ export const bars = {
     daily: 5000,
     release: 50_000,
   },
+  worlds: {
+    promise: 'what moves between targets stays',
+    counts: 'worlds whose accounts and assets change owner or collection',
+    shownBy: 'test/e2e/nights/moved-rows.test.ts',
+    test: 20,
+    daily: 20,
+    release: 1000,
+  },
   pairs: {
     promise: 'jobs do not meet',
     counts: 'pairs of operations published together',

@@ -1,6 +1,6 @@
--- The ready crawls that show all rows of their target: complete crawls by key, and lists that one answer holds. Crawls by page number
--- miss rows of a list that moves; feeds and incremental crawls end before the rest of the list.
+-- The ready crawls that show all rows of their target: complete crawls. Feeds and incremental ones end before the rest of the list.
 -- grain: one row a crawl
+-- by_number: it has several pages by number, which miss rows of a list that moves: what it does not show has to be missed twice
 -- unsure: a record of it was quarantined whole and mentions no key, so it may be any row
 -- Table `unreadable` (task, crawl, key): records that were quarantined whole, NULL for those that mention no key.
 create or replace temp table listed as
@@ -21,10 +21,10 @@ select
   exists (
     from unreadable as u
     where u.task = r.task and u.crawl = r.crawl and u.key is null
-  ) as unsure
+  ) as unsure,
+  p.by_number and p.filled > 1 as by_number
 from ready as r
 join page as p using (task, crawl)
 where r.mode = 'full'
   and r.slices = 0
-  and r.end_reason = 'exhausted'
-  and (not p.by_number or p.filled <= 1);
+  and r.end_reason = 'exhausted';

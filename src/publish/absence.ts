@@ -19,7 +19,7 @@ export async function findVanished(
   staged: readonly StagedSegment[],
 ): Promise<void> {
   await database.run(`create or replace temp table vanished
-    (table_name varchar, task varchar, crawl varchar, key varchar, gone_reason varchar, lookup varchar, unsure boolean)`);
+    (table_name varchar, task varchar, crawl varchar, key varchar, gone_reason varchar, lookup varchar, unsure boolean, closes boolean)`);
   await database.run(`
     create or replace temp table listed_crawl (task varchar, crawl varchar);
     create or replace temp table member_count (task varchar, crawl varchar, table_name varchar, rows bigint);
@@ -64,23 +64,34 @@ async function makeMembers(database: Database, list: MemberList): Promise<void> 
       and (l.range.before is null or lpad(m.key, 44, '1') < lpad(l.range.before, 44, '1'))`);
 }
 
-/** Adds to `vanished` the rows of `member` that the crawls did not show. */
+/**
+ * Adds to `vanished` the rows of `member` that the crawls did not show, nor any other of the step at a slot that is not older than
+ * the row's: what moved from one target to another is in the other's list. Of an unsure crawl, a row is closed, or looked up after
+ * a list by page number, only if an earlier crawl missed it, too.
+ */
 async function addVanished(
   database: Database,
   { table, lookup }: MemberList,
   files: readonly string[],
 ): Promise<void> {
-  const staged = `(select task, crawl, ${keyText(table, 's')} as key from read_parquet($files) s)`;
+  const staged = `select task, crawl, ${keyText(table, 's')} as key, slot from read_parquet($files) s semi join ready using (task, crawl)`;
   // Joins: as subqueries for each row they took twice as long.
+  const shown = `
+    anti join (${staged}) own using (task, crawl, key)
+    anti join (select key, max(coalesce(slot, ${maxSlot})) as slot from (${staged}) group by key) other
+      on other.key = missed.key and other.slot >= missed.slot`;
   await database.run(
     `insert into vanished
-    select $table, task, crawl, key, gone_reason, $lookup, unsure
+    select $table, task, crawl, key, gone_reason, if(by_number and not again, null, $lookup), unsure,
+      gone_reason is not null and (again or not unsure)
     from (
-      select m.task, m.crawl, m.key, m.gone_reason, l.unsure
+      select m.task, m.crawl, m.key, coalesce(m.slot, 0) as slot, m.gone_reason, l.by_number, l.unsure or l.by_number as unsure,
+        coalesce(bears_out(a.null_at, a.null_slot, l.started_at, l.min_slot), false) as again
       from member m join listed l using (task, crawl)
+      left join meta.absent a on a.table_name = $table and a.key = m.key
       where ${isOlder('m', 'l')}
-    )
-    ${files.length === 0 ? '' : `anti join ${staged} staged using (task, crawl, key)`}
+    ) missed
+    ${files.length === 0 ? '' : shown}
     anti join unreadable using (task, crawl, key)`,
     {
       ...{ table: table.name, lookup },
@@ -89,11 +100,14 @@ async function addVanished(
   );
 }
 
+/** Above every slot: an answer without one is as new as any. */
+const maxSlot = '9223372036854775807';
+
 /**
- * Condition that a row was last seen before the crawl, so that the crawl should have shown it. The crawl does not contradict a later
- * answer of another job, nor one from a slot above its lowest page, unless the source went back.
+ * Condition that a row was last seen before the crawl and its run, so that the crawl should have shown it. The crawl does not contradict
+ * another answer of its run, nor one from a slot above its lowest page, unless the source went back.
  */
 export function isOlder(row: string, crawl: string): string {
-  return `${row}.seen_at < ${crawl}.started_at
+  return `${row}.seen_at < ${crawl}.run_started_at
     and (${crawl}.rolls_back or coalesce(${row}.slot <= ${crawl}.min_slot, true))`;
 }

@@ -102,7 +102,7 @@ function stillVanished(table: TableSpec): string {
     where v.table_name = ${quoteText(table.name)} and ${isOlder('t', 'r')}`;
 }
 
-/** Vanished rows to close. Of an unsure crawl, which had a record that may be any row, only those that were missed before. */
+/** Vanished rows to close; those of an unsure crawl as of the first that missed them. */
 function vanishedSql(table: TableSpec): string {
   return `
     select
@@ -110,8 +110,7 @@ function vanishedSql(table: TableSpec): string {
       min(if(v.unsure, a.slot, r.min_slot)) as slot,
       max(if(v.unsure, a.missed_at, r.finished_at)) as at,
       any_value(v.gone_reason) as reason
-    ${stillVanished(table)} and v.gone_reason is not null
-      and (not v.unsure or bears_out(a.null_at, a.null_slot, r.started_at, r.min_slot))
+    ${stillVanished(table)} and v.closes
     group by v.key`;
 }
 
@@ -212,11 +211,14 @@ async function queueMissed(database: Database, table: TableSpec): Promise<void> 
       arg_min(r, r.task) as missed,
       min(r.min_slot) as slot,
       max(r.finished_at) as missed_at
-    ${stillVanished(table)} and (v.lookup is not null or v.unsure)
+    ${stillVanished(table)} and not v.closes
     group by v.key`);
-  await database.run(`update meta.absent set lookup = m.lookup, options = ${displayOptions('m.missed')}
+  // What lists said is no answer under the key: that takes two of its own.
+  await database.run(`update meta.absent set lookup = m.lookup, options = ${displayOptions('m.missed')},
+      null_run = null, null_at = null, null_slot = null
     from missed_row m
-    where meta.absent.table_name = ${name} and m.key = meta.absent.key and meta.absent.lookup is null`);
+    where meta.absent.table_name = ${name} and m.key = meta.absent.key
+      and meta.absent.lookup is null and m.lookup is not null`);
   await database.run(`insert into meta.absent (
       table_name, key, lookup, job, target, task, options, slot, missed_at, null_run, null_at, null_slot
     )

@@ -261,3 +261,29 @@ daily('… and token accounts close when two such crawls, hours apart, missed th
   expect(await accounts()).toEqual(['Kept', 'Winks']);
   await expectRebuilt(place);
 });
+
+test('what a list by page number does not show in two crawls, hours apart, leaves; missed once, it stays', async () => {
+  const place = await openInstallation({
+    'jobs/balances.yaml': job('walletBalances', `{wallet: {values: [${owner}]}}`),
+  });
+  const balances =
+    (...letters: string[]) =>
+    (call: Call) =>
+      answerList(
+        call,
+        letters.map((letter) => ({ mint: key(`Coin${letter}`), balance: 5, decimals: 0 })),
+        { slot: null, pageSize: 3 },
+      );
+  const held = async (letters: string, hoursLater = 24) => {
+    await place.night(balances(...letters), { hoursLater });
+    const rows = await names(place, 'select mint as name from wallet_balances order by 1');
+    return rows.map((name) => name.slice(-1)).join('');
+  };
+  expect(await held('ABCDEFGH')).toBe('ABCDEFGH');
+  expect(await held('ABCDEF')).toBe('ABCDEFGH');
+  expect(await held('ABCDEFG', 0.1)).toBe('ABCDEFGH');
+  expect(await held('ABCDEFG')).toBe('ABCDEFG');
+  expect(
+    await place.rows('select gone_reason from wallet_balances_history where valid_to is not null'),
+  ).toEqual([{ gone_reason: 'zero_or_closed' }]);
+});

@@ -210,7 +210,7 @@ test('records that were quarantined, and errors in the place of records, were se
   expect(await current(place)).toEqual(['Broken', 'Kept', 'Weird']);
 });
 
-test('page numbers miss rows, so a list of several such pages says nothing of what is missing', async () => {
+test('page numbers miss rows, so what one list of several such pages does not show is not looked up', async () => {
   const script = createScript();
   const place = await openNightly(script.answer, {
     'jobs/list.yaml': `${assetJob['jobs/list.yaml']}page_size: 2\n`,
