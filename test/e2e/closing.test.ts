@@ -94,7 +94,6 @@ test('two nulls close a row when hours and slots lie between them', async () => 
   expect(
     await place.rows('select valid_to_slot, gone_reason from assets_history where gone_reason is not null'),
   ).toEqual([{ valid_to_slot: '110', gone_reason: 'unknown' }]);
-  await expectRebuilt(place);
 });
 
 daily(

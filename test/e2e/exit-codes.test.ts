@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { expectFailure } from '../chaos/crash/failure.ts';
-import { type Ended, runProgram, type Started, startProgram } from '../support/program.ts';
+import { type Ended, runProgram, type Started, startProgram, until } from '../support/program.ts';
 import { makeProject, type Project, writeFiles } from '../support/project.ts';
 import { RawReply, RpcError, type Script, startScriptedApi } from '../support/scripted-api.ts';
 
@@ -77,7 +77,7 @@ async function whileAtWork(
   ending.answer((call) => waiting.then(() => list([asset])(call)));
   const first = ending.start('run');
   onTestFinished(() => void first.child.kill('SIGKILL'));
-  while (ending.asked() === 0) await sleep(5);
+  await until(() => ending.asked() > 0, first);
   return work(first, answer);
 }
 
@@ -321,7 +321,7 @@ test('after 69 what was received is published, and the next run goes on', async 
       pages += 1;
       return list([asset])(call);
     }
-    while (pages < 2) await sleep(5);
+    await until(() => pages >= 2);
     await sleep(500);
     return new RpcError(-32429, 'max usage reached');
   });

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
 import { daily } from '../levels.ts';
-import { startProgram } from '../support/program.ts';
+import { startProgram, until } from '../support/program.ts';
 import { openWorkplace, type Workplace } from '../support/workplace.ts';
 import { listedDifferences } from './listed-rows.ts';
 import { readQuarantine } from './table-rows.ts';
@@ -203,7 +203,7 @@ daily('killed between pages: the next run goes on there', async () => {
   const env = { LEDGERLAKE_RPC_URL: sandbox.url, LEDGERLAKE_API_KEY: 'sandbox' };
   for (const count of [2, 4]) {
     const run = startProgram(['run'], { cwd: place.root, env });
-    while (sandbox.requests.length - before < count) await sleep(2);
+    await until(() => sandbox.requests.length - before >= count, run);
     run.child.kill('SIGKILL');
     await run.ended;
   }

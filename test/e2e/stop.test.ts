@@ -2,13 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openDatabase } from '../../src/warehouse/database.ts';
 import { bar, showFigure } from '../bars.ts';
 import { readCounts } from '../chaos/crash/content.ts';
 import { askedTwice, expectFailure, hashFile } from '../chaos/crash/failure.ts';
-import { runProcess, runProgram, type Started, startProgram } from '../support/program.ts';
+import { runProcess, runProgram, type Started, startProgram, until } from '../support/program.ts';
 import { environmentOf, makeProject, writeFiles } from '../support/project.ts';
 import { openTinyWorld, writeJobs, writeListJob } from '../support/small-world.ts';
 
@@ -45,7 +44,7 @@ test.each(signals)('%s while the API keeps it waiting: 75 at once', async (name)
   const { sandbox, place } = await openTinyWorld({ rps: 0.002, burst: 5 });
   await writeListJob(place, sandbox, 5);
   const run = startProgram(['crawl'], { cwd: place.root, env: environmentOf(sandbox) });
-  while (!sandbox.requests.some(({ status }) => status === 429)) await sleep(5);
+  await until(() => sandbox.requests.some(({ status }) => status === 429), run);
   // It is told to come back in eight minutes.
   const stoppedAt = Date.now();
   run.child.kill(name);
@@ -83,7 +82,7 @@ test(
         const isLast = stopped >= stops;
         const asked = sandbox.requests.length;
         const run = startProgram(['run'], { cwd: place.root, env });
-        while (!isLast && run.child.exitCode === null && sandbox.requests.length < asked + 20) await sleep(5);
+        await until(() => isLast || run.child.exitCode !== null || sandbox.requests.length >= asked + 20);
         const stoppedAt = Date.now();
         if (!isLast) run.child.kill('SIGTERM');
         const { code, signal, stdout, stderr } = await run.ended;
@@ -113,10 +112,10 @@ test(
     for (let n = 0; n < Math.ceil(stops / 5); n += 1) {
       const asked = sandbox.requests.length;
       const run = startProgram(['run'], { cwd: place.root, env: environmentOf(sandbox) });
-      while (sandbox.requests.length === asked) await sleep(5);
+      await until(() => sandbox.requests.length > asked, run);
       run.child.kill('SIGTERM');
       // Two signals at once may arrive as one.
-      while (!run.stderr().includes('"msg":"stopping"')) await sleep(5);
+      await until(() => run.stderr().includes('"msg":"stopping"'), run);
       const stoppedAt = Date.now();
       run.child.kill('SIGTERM');
       expect((await run.ended).code).toBe(75);
@@ -149,7 +148,7 @@ for_each: { owner: { sql: "${busy} select distinct owner from assets, n where ow
     return (await ended).stdout;
   };
   const run = startProgram(['run'], { cwd: place.root, env });
-  while (!run.stderr().includes('published')) await sleep(5);
+  await until(() => run.stderr().includes('published'), run);
   // What was done is told.
   expect(await expectStops(run, 11_000)).toMatch(/^run .* requests[^\n]*\n {2}list: /);
   const asked = sandbox.requests.length;
@@ -161,7 +160,7 @@ for_each: { owner: { sql: "${busy} select distinct owner from assets, n where ow
   // Verbs that ask for no page have nothing to wait for.
   for (const verb of ['plan', 'status']) {
     const asking = startProgram([verb], { cwd: place.root, env });
-    while (cpuSeconds(asking.child.pid!) < 4) await sleep(20);
+    await until(() => cpuSeconds(asking.child.pid!) >= 4, asking);
     await expectStops(asking, 3_000);
   }
 });
@@ -182,7 +181,7 @@ test(
     await writeListJob(place, sandbox, 1);
     const env = environmentOf(sandbox);
     const first = startProgram(['run'], { cwd: place.root, env });
-    while (sandbox.requests.length < 5) await sleep(5);
+    await until(() => sandbox.requests.length >= 5, first);
     const names = () => readdirSync(place.data).filter((name) => !name.endsWith('.tmp'));
     const before = { runs: await runLines(place.data), build: hashFile(join(place.data, 'build.duckdb')) };
     const landing = () => readdirSync(join(place.data, 'landing'));

@@ -1,5 +1,6 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { runCommandLine } from '../../src/commands/command-line.ts';
 import { inTurn, withClockAhead } from './clock.ts';
@@ -40,6 +41,17 @@ export interface Started {
   stdoutWith(text: string): Promise<string>;
   /** Everything on stderr so far. */
   stderr(): string;
+}
+
+/** Waits until something holds. @throws when a process that it takes has ended without it, or after four minutes */
+export async function until(holds: () => boolean, run?: Started): Promise<void> {
+  const latest = Date.now() + 240_000;
+  for (;;) {
+    const isOver = Date.now() > latest || (run !== undefined && run.child.exitCode !== null);
+    if (holds()) return;
+    if (isOver) throw new Error(`what was waited for never came: ${holds}\n${run?.stderr() ?? ''}`);
+    await sleep(5);
+  }
 }
 
 /** Environment of a process whose clock is ahead. */

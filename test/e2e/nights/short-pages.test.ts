@@ -62,9 +62,6 @@ test('a short page that was not the last turns it off for the source, and what r
   expect(await place.rows(ends)).toEqual([{ reason: 'exhausted' }]);
   const later = await place.night(answer(ledger, 200, 2));
   expect(later.calls.length).toBe(8 * 4);
-  const tables = await place.tables();
-  expect(await place.rebuild()).toBe(0);
-  expect(await place.tables()).toEqual(tables);
 });
 
 daily(
