@@ -73,7 +73,7 @@ async function landListPage(
 ): Promise<PageCursor> {
   const { task } = start;
   const { facts, line, next } = await decidePage(start, deps, cursor, page);
-  settle(findDoubt(start, cursor, facts, line.end));
+  settle(findDoubt(start, cursor, facts, line.end, deps.slots.heard(task.operation.transport)));
   // A restart empties `seen`: the line records it, so that a resumed crawl forgets the earlier marks too.
   const restarted = cursor.page > 1 && cursor.seen.size === 0 ? { begins_walk: true } : {};
   const marks = refuseLoop(task, page, cursor.position, cursor.seen);
@@ -97,7 +97,8 @@ async function decidePage(
   const { task } = start;
   const now = page.receivedAt.getTime();
   const facts = readFacts(start, cursor, page);
-  const goal = { ...start.goal, since: task.since, ascending: isAscending(task.params), now };
+  const heard = deps.slots.heard(task.operation.transport);
+  const goal = { ...start.goal, heard, since: task.since, ascending: isAscending(task.params), now };
   const step = decideStep(task, cursor.position, facts, goal, deps.shortPages);
   const next = advanceCursor(task, cursor, facts, step);
   const listed = describeListPage(describePage(start, deps, page), task, cursor, next, facts, step);

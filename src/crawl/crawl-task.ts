@@ -48,7 +48,7 @@ export interface CrawlDeps {
   batchConcurrency: number;
   pageSizes: PageSizes;
   shortPages: ShortPages;
-  slots: Pick<SlotCeiling, 'at' | 'saw'>;
+  slots: Pick<SlotCeiling, 'at' | 'saw' | 'heard'>;
   /** For the wait before a page is requested again. */
   timing: Pick<Timing, 'sleep' | 'random'>;
   /**

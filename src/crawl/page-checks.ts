@@ -6,10 +6,18 @@ import { hashContent } from '../landing/render-page.ts';
 import { FeedDisorder, PagingLoop, type TaskStart } from './crawl-task.ts';
 import type { PageAnswer } from './page.ts';
 import type { PageCursor, RequestedCursor } from './page-cursor.ts';
-import { lacksCursor, type NextStep, type PageFacts, type PagingGoal } from './paging.ts';
+import {
+  hasNothingNew,
+  isContradicted,
+  lacksCursor,
+  type NextStep,
+  type PageFacts,
+  type PagingGoal,
+} from './paging.ts';
 import { isKeyPosition } from './position.ts';
 import { readIds } from './record-keys.ts';
 import type { Doubt } from './request-page.ts';
+import type { HeardSlots } from './slot-ceiling.ts';
 
 /** Pages in a row without order that show that a feed has none: continuing would pay for all of it each night. */
 const maxDisordered = 2;
@@ -20,12 +28,15 @@ export function findDoubt(
   cursor: RequestedCursor,
   facts: PageFacts,
   end: EndReason | null,
+  heard: HeardSlots,
 ): Doubt | null {
   const bounds = { ...cursor, ...goal };
   if (!facts.descends) return 'disorder';
   if (isBehind(task, facts, end, bounds)) return 'behind';
   if (lacksCursor(task.operation, cursor.position, facts) && end === null) return 'no_cursor';
   if (end === 'exhausted' && isEmptyTooSoon(facts, bounds)) return 'empty';
+  if (hasNothingNew(facts, goal) && (heard.answers < 2 || isContradicted({ ...goal, heard })))
+    return 'unchanged';
   return endsTooEarly(facts, end, bounds) ? 'early' : null;
 }
 

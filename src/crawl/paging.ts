@@ -3,6 +3,7 @@ import type { Task } from '../jobs/task.ts';
 import type { EndReason, PageGroup, Position } from '../landing/page-line.ts';
 import type { Operation } from '../operations/operation.ts';
 import { isFull, isKeyPosition, isShort, positionAfter } from './position.ts';
+import type { HeardSlots } from './slot-ceiling.ts';
 
 /** Where a feed's page is in the ledger, by its records. In feeds ordered by time, slots are Unix times. */
 export interface FeedFacts {
@@ -55,6 +56,8 @@ export interface PagingGoal {
   hadRecords?: true;
   /** Feeds: how old a slot must be when it is read, so that the next round does not read it again; absent: any age will do. */
   overlap?: Overlap;
+  /** The slots of this run's answers of the interface, this one's included. */
+  heard?: HeardSlots;
   since: Since | null;
   /** Whether ids ascend; they descend unless the job asks for it. */
   ascending: boolean;
@@ -127,7 +130,7 @@ function endReason(
   if (isLast && !lacksCursor(operation, position, page)) return 'exhausted';
   if (operation.paging === 'feed')
     return isHeadBehind(position, page, goal) ? 'unchanged' : feedEnd(page, goal);
-  return hasNothingNew(page, goal) ? 'unchanged' : null;
+  return hasNothingNew(page, goal) && !isContradicted(goal) ? 'unchanged' : null;
 }
 
 function goesByCursor({ paging }: Operation, { cursor }: Position): boolean {
@@ -145,12 +148,24 @@ export function lacksCursor(operation: Operation, position: Position, page: Page
  * Whether the first page shows that nothing changed since the last complete crawl. An answer below the newest slot seen
  * proves nothing, because its replica is behind; nor does the slot alone, which may be stuck while the content moves.
  */
-function hasNothingNew(
+export function hasNothingNew(
   { page, slot, content }: PageFacts,
-  { lastCompleteSlot, firstContent, seenSlot }: PagingGoal,
+  {
+    lastCompleteSlot,
+    firstContent,
+    seenSlot,
+  }: Pick<PagingGoal, 'lastCompleteSlot' | 'firstContent' | 'seenSlot'>,
 ): boolean {
   if (page !== 1 || slot === null || lastCompleteSlot === null || firstContent === null) return false;
   return slot <= lastCompleteSlot && slot >= (seenSlot ?? slot) && content() === firstContent;
+}
+
+/** Whether a source's slot that stands still is only a replica's: another answer of the run is newer. */
+export function isContradicted({
+  lastCompleteSlot,
+  heard,
+}: Pick<PagingGoal, 'lastCompleteSlot' | 'heard'>): boolean {
+  return heard !== undefined && lastCompleteSlot !== null && heard.newest > lastCompleteSlot;
 }
 
 /** Whether a feed's head is below what is covered: it has nothing new, and going down from it would leave a gap above. */

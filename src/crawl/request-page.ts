@@ -26,8 +26,9 @@ export interface PageRequest<T> {
  * - `empty`: it has no record, where records are likely
  * - `early`: a feed ends above what is covered
  * - `no_cursor`: the list most likely continues, and the answer does not say where
+ * - `unchanged`: nothing is newer than the last complete crawl, and no answer of the run witnesses it, or one is newer
  */
-export type Doubt = 'behind' | 'disorder' | 'empty' | 'early' | 'no_cursor';
+export type Doubt = 'behind' | 'disorder' | 'empty' | 'early' | 'no_cursor' | 'unchanged';
 
 /**
  * How often in a row a page is requested whose answers raise the same doubt; then it is believed. Replicas catch up in
@@ -39,6 +40,7 @@ const requestsInDoubt: Readonly<Record<Doubt, number>> = {
   empty: 2,
   early: 2,
   no_cursor: 2,
+  unchanged: 2,
 };
 
 /** @throws DoubtfulPage where the page is to be requested again */
@@ -118,7 +120,7 @@ async function requestOnce<T>(
   };
   const landAnswer = (answer: PageAnswer, receivedAt: Date) => {
     const page = { ...answer, receivedAt, slotCeiling: deps.slots.at(receivedAt.getTime()) };
-    believeSlot(page, deps.slots);
+    believeSlot(page, deps.slots, operation.transport);
     return land(page, settle);
   };
   let landed: T | undefined;
@@ -141,10 +143,14 @@ async function requestOnce<T>(
 }
 
 /** Takes the page's slot for true. @throws SlotAhead for a slot that cannot be right */
-function believeSlot({ slot, slotCeiling, receivedAt }: ReceivedPage, slots: CrawlDeps['slots']): void {
+function believeSlot(
+  { slot, slotCeiling, receivedAt }: ReceivedPage,
+  slots: CrawlDeps['slots'],
+  from: Operation['transport'],
+): void {
   if (slot === null) return;
   if (slot > slotCeiling) throw new SlotAhead(slot, slotCeiling);
-  slots.saw(slot, receivedAt.getTime());
+  slots.saw(slot, receivedAt.getTime(), from);
 }
 
 /** Whether the API answered that there is nothing under the requested ids. */

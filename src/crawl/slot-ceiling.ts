@@ -1,3 +1,5 @@
+import type { Transport } from '../operations/operation.ts';
+
 /** The ledger's slots as the data folder recorded them. */
 export interface SlotHistory {
   /** The newest slot that was believed, and when it was received (Unix ms; null: unknown); null: none ever was. */
@@ -12,8 +14,15 @@ export interface SlotCeiling {
   learn(history: SlotHistory): void;
   /** The highest slot that an answer received at `now` (Unix ms) may have. */
   at(now: number): number;
-  /** An answer with this slot was believed. */
-  saw(slot: number, now: number): void;
+  /** An answer with this slot was believed; `from`: the interface that gave it in this run. */
+  saw(slot: number, now: number, from?: Transport): void;
+  /** The slots of this run's answers of an interface. */
+  heard(from: Transport): HeardSlots;
+}
+
+export interface HeardSlots {
+  newest: number;
+  answers: number;
 }
 
 /** Slots of 400 ms, until the ledger's own rate is known. */
@@ -43,13 +52,20 @@ export function highestSlot({ newest, perSecond }: SlotHistory, now: number): nu
 /** The ceiling of one run: it rises with the slots of the run's answers. */
 export function createSlotCeiling(): SlotCeiling {
   let history: SlotHistory = { newest: null, perSecond: usualPerSecond };
+  const heard = new Map<Transport, HeardSlots>();
+  const heardFrom = (from: Transport) => heard.get(from) ?? { newest: 0, answers: 0 };
   const isNewer = (slot: number) => history.newest === null || slot > history.newest.slot;
   return {
     learn({ newest, perSecond }) {
       history = { newest: newest !== null && isNewer(newest.slot) ? newest : history.newest, perSecond };
     },
     at: (now) => highestSlot(history, now),
-    saw(slot, now) {
+    heard: heardFrom,
+    saw(slot, now, from) {
+      if (from !== undefined) {
+        const { newest, answers } = heardFrom(from);
+        heard.set(from, { newest: Math.max(newest, slot), answers: answers + 1 });
+      }
       if (isNewer(slot)) history = { ...history, newest: { slot, at: now } };
     },
   };

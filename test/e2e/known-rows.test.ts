@@ -135,16 +135,16 @@ daily('records that become no row, or not whole, do not make every night a full 
   expect((await list.night()).asked).toEqual([1, 2]);
 });
 
-test('a slot that has not moved since: one request, under whichever kind of crawl', async () => {
+test('a slot that has not moved since: one page and a witness, under whichever kind of crawl', async () => {
   const list = await openList(range(0, 50).map((n) => asset(n)));
   await list.night();
-  expect(await list.night()).toEqual({ asked: [1], reason: 'unchanged', kind: 'incremental' });
-  expect(await list.night()).toMatchObject({ asked: [1], reason: 'unchanged' });
+  expect(await list.night()).toEqual({ asked: [1, 1], reason: 'unchanged', kind: 'incremental' });
+  expect(await list.night()).toMatchObject({ asked: [1, 1], reason: 'unchanged' });
   const saved = await list.place.rows(`select requests, saved from meta.requests order by run_id`);
   expect(saved).toEqual([
     { requests: '7', saved: '0' },
-    { requests: '1', saved: '5' },
-    { requests: '1', saved: '5' },
+    { requests: '2', saved: '5' },
+    { requests: '2', saved: '5' },
   ]);
   // A slot that is stuck proves nothing where the first page is another.
   list.records = [...range(100, 110).map((n) => asset(n)), ...list.records];

@@ -20,7 +20,8 @@ test('a slot that is stuck while the content moves: every change comes in; where
   await place.night(ledgerAt(1000));
   // Nothing has moved.
   const quiet = await place.night(ledgerAt(1000));
-  expect(quiet.calls.length).toBe(cases.length * 2);
+  // The run's first answer has no witness, so it is asked for again.
+  expect(quiet.calls.length).toBe(cases.length * 2 + 1);
   expect(await place.rows("select distinct reason from meta.checkpoints where state = 'complete'")).toEqual([
     { reason: 'exhausted' },
   ]);
@@ -43,5 +44,5 @@ test('a slot that is stuck while the content moves: every change comes in; where
   expect(await place.rebuild()).toBe(0);
   expect(compareTables(before, await place.tables())).toEqual([]);
   // What a rebuild makes knows the first pages, too.
-  expect((await place.night(stuckAt(1000, laterSlot))).calls.length).toBe(cases.length * 2);
+  expect((await place.night(stuckAt(1000, laterSlot))).calls.length).toBe(cases.length * 2 + 1);
 });

@@ -91,7 +91,7 @@ describe('a list', () => {
     const goal = { lastCompleteSlot: 100, firstContent, seenSlot: 100, coveredSlot: null };
     const crawl = await newCrawl(list(), cursorList(50, 100));
     expect(await crawl.run({ goal })).toBe(null);
-    expect(crawl.asked.length).toBe(1);
+    expect(crawl.asked.length).toBe(2);
     expect((await crawl.landed()).last).toMatchObject({ end: 'unchanged', next: null });
     // A slot that is stuck while the content moves.
     const moved = await newCrawl(list(), cursorList(1, 100));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { hashContent } from '../../../src/landing/render-page.ts';
 import { splitPage } from '../../../src/landing/split.ts';
-import { assets, cursorList, newCrawl, newTask, type Params } from '../../support/crawl.ts';
+import { assets, ceilingAbove, cursorList, newCrawl, newTask, type Params } from '../../support/crawl.ts';
 
 const list = () => newTask('getAssetsByGroup', { params: { groupKey: 'collection' } });
 /** Answers as `list` does at these slots, request by request; the last one stays. */
@@ -32,8 +32,26 @@ describe('the first page of a list, below what the source was seen at', () => {
   test('at a slot where the last crawl was all the time nothing has changed', async () => {
     const crawl = await newCrawl(list(), atSlots([100], 3));
     expect(await crawl.run({ goal: { ...goal, seenSlot: 100 } })).toBe(null);
-    expect(crawl.asked.length).toBe(1);
+    // The run's first answer has no witness, so it is asked for again.
+    expect(crawl.asked.length).toBe(2);
     expect((await crawl.landed()).last).toMatchObject({ end: 'unchanged' });
+  });
+
+  test('where only a replica stands still, the list is crawled', async () => {
+    const first = await newCrawl(list(), atSlots([100, 120], 3));
+    expect(await first.run({ goal: { ...goal, seenSlot: 100 } })).toBe(null);
+    expect(await first.landed()).toMatchObject({ records: 3, minSlot: 120, last: { end: 'exhausted' } });
+    for (const [newest, end, requests] of [
+      [120, 'exhausted', 4],
+      [100, 'unchanged', 1],
+    ] as const) {
+      const slots = ceilingAbove(110);
+      slots.saw(newest, Date.UTC(2026, 0, 1), 'rpc');
+      const crawl = await newCrawl(list(), atSlots([100], 3));
+      expect(await crawl.run({ goal: { ...goal, seenSlot: 100 } }, { slots })).toBe(null);
+      expect((await crawl.landed()).last).toMatchObject({ end });
+      expect(crawl.asked.length).toBe(requests);
+    }
   });
 
   test('that crawl moved on while it went: what it saw first may have changed', async () => {
