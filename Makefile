@@ -5,7 +5,7 @@ SHELL := /bin/bash
 # npm writes this file last, so it is as new as the last whole install.
 installed := node_modules/.package-lock.json
 
-.PHONY: help install build check quick test test-daily test-release test-nightly test-controls docs pictures demo bench audit sbom clean
+.PHONY: help install build check quick test test-daily test-release test-nightly test-controls test-node24 docs pictures demo bench audit sbom clean
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,14 @@ test-nightly: test-release ## The same
 test-controls: install ## Plant every bug of test/chaos/negative-controls and see that a test catches it (minutes)
 	npx tsx test/chaos/negative-controls/run.ts $(ARGS)
 
+# npm has the builds of Node as packages; the present one stays as it is.
+test-node24: install ## Run the quick tests and the demo on Node 22 and 24 (Linux)
+	@for version in 22 24; do \
+	  dir=node-versions/$$version; \
+	  npm install --prefix $$dir --no-save --ignore-scripts --no-audit --no-fund --silent node-linux-$$(node -p process.arch)@$$version || exit 1; \
+	  PATH="$$(echo $(CURDIR)/$$dir/node_modules/node-linux-*/bin):$$PATH" bash -c 'node --version && $(MAKE) --no-print-directory quick demo' || exit 1; \
+	done
+
 docs: install ## Write the generated parts of docs/reference/ again
 	npm run --silent docs
 
@@ -78,4 +86,4 @@ sbom: install ## Write sbom.json: what is in the program and what builds it, in 
 	npm sbom --silent --sbom-format cyclonedx > sbom.json
 
 clean: ## Remove what build and demo made; data/ and node_modules/ stay
-	rm -rf dist demo-data coverage sbom.json figures-*.ndjson
+	rm -rf dist demo-data node-versions coverage sbom.json figures-*.ndjson

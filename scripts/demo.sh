@@ -5,6 +5,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 data=demo-data
+config=scripts/demo.yaml
 scratch="$(mktemp -d)"
 sandbox_pid=
 
@@ -24,14 +25,15 @@ note() { printf '%s%s%s\n' "$dim" "$1" "$plain"; }
 # Shows a command as one would type it, and runs it.
 ledgerlake() {
   local shown='' word
+  set -- "$1" --config "$config" --data-dir "$data" "${@:2}"
   for word in "$@"; do
     case "$word" in *[!A-Za-z0-9_./=-]*) shown+=" \"$word\"" ;; *) shown+=" $word" ;; esac
   done
   printf '\n%s$ ledgerlake%s%s\n' "$bold" "$shown" "$plain"
-  node dist/cli.js "$@" --log-level warn --config "$scratch/config.yaml"
+  node dist/cli.js "$@" --log-level warn
 }
 
-sql() { ledgerlake sql --data-dir "$data" --format table "$1"; }
+sql() { ledgerlake sql --format table "$1"; }
 
 start_sandbox() {
   : >"$scratch/sandbox.json"
@@ -73,9 +75,6 @@ list_parquet() {
 rm -rf "$data"
 # Nothing of this machine's own set-up takes part.
 unset "${!LEDGERLAKE_@}"
-# The sample API has no limit that a run would have to find out.
-pool='{ rps: 2000, concurrency: 16 }'
-echo "api: { limits: { das: $pool, compression: $pool } }" >"$scratch/config.yaml"
 
 say 'A sample API: a generated ledger on this machine'
 start_sandbox
@@ -86,11 +85,11 @@ say 'What to crawl: the files in jobs/'
 for job in jobs/*.yaml; do printf '%-34s %s\n' "$job" "$(sed -n 's/^describe: //p' "$job")"; done
 
 say 'The first night: everything is new'
-ledgerlake run --data-dir "$data"
+ledgerlake run
 
 say 'A day passes on the ledger, then the second night'
 let_a_day_pass
-ledgerlake run --data-dir "$data"
+ledgerlake run
 
 say 'What the second night changed'
 sql "select r.run_id, count(a.id) as assets_new_or_changed, count(a.id) filter (a.first_seen_slot = a.changed_slot) as new from meta.runs r left join assets a using (run_id) group by all order by r.run_id"
@@ -102,7 +101,7 @@ sql "select trait_type, value, count(*) as assets from asset_attributes group by
 sql "select max(amount) as largest_balance, max(amount) > 9007199254740992 as beyond_double from token_accounts"
 
 say 'How far every job is, and what it cost'
-ledgerlake status --data-dir "$data"
+ledgerlake status
 
 say "Parquet for others: $data/lake/<table>"
 list_parquet

@@ -249,8 +249,7 @@ create table if not exists meta.quarantine (
   key varchar,
   column_name varchar,
   reason varchar not null,
-  raw varchar,
-  first_crawl varchar
+  raw varchar
 );
 comment on table meta.quarantine is 'What did not fit: fields (the row is in, the field is NULL) and whole records (column_name NULL).';
 comment on column meta.quarantine.table_name is 'Table it was meant for.';
@@ -262,7 +261,6 @@ comment on column meta.quarantine.key is 'Key of the row; of a refused record, t
 comment on column meta.quarantine.column_name is 'Column that is NULL because of it; NULL for a whole record.';
 comment on column meta.quarantine.reason is 'What is wrong.';
 comment on column meta.quarantine.raw is 'The text received.';
-comment on column meta.quarantine.first_crawl is 'Crawl that found it first: `check` speaks of it as long as that is the latest of its target. NULL: found before this was noted.';
 
 create table if not exists meta.refusals (
   run_id varchar not null,

@@ -22,6 +22,8 @@ export interface JobsOptions extends ProjectOptions {
 }
 
 export interface RunOptions extends JobsOptions {
+  /** Crawls the sample API inside the program; no URL may be set. */
+  sample?: boolean | undefined;
   /** Requests it may send, retries included. */
   maxRequests?: number | undefined;
   maxCredits?: number | undefined;

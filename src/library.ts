@@ -39,7 +39,7 @@ async function runOnce(options: RunOptions): Promise<RunResult> {
     ...(maxCredits === undefined ? {} : { maxCredits: String(maxCredits) }),
     ...(until === undefined ? {} : { until }),
     accept: [...accept],
-    ...{ dryRun: false, yes: true },
+    ...{ dryRun: false, yes: true, sample: options.sample === true },
   };
   const context = await openContext(args, { listener: listen(options) });
   let result: RunResult | undefined;

@@ -1,25 +1,6 @@
 -- Deletes the quarantine entries of the reloaded crawls, and leaves in `ready` the crawls whose entries count: those that no later
 -- full crawl of the target has replaced.
 -- Tables `ready`: sql/reload/ready.sql, less what an audit refused; `cast_error_count`: sql/publish/cast-errors.sql
-create or replace temp table quarantined_before as
-select
-  task,
-  crawl,
-  table_name,
-  coalesce(key, raw) as record,
-  column_name,
-  reason,
-  min(first_crawl) as first_crawl
-from meta.quarantine
-semi join ready using (task, crawl)
-group by
-  task,
-  crawl,
-  table_name,
-  record,
-  column_name,
-  reason;
-
 delete from meta.quarantine
 where exists (from ready as r where r.task = meta.quarantine.task and r.crawl = meta.quarantine.crawl);
 

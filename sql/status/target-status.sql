@@ -6,7 +6,6 @@
 --   rows that it missed wait for an answer, nor where the source's slots are behind the rows'; of a feed, when its coverage begins at slot 0
 -- changes_slot: changes up to this slot are in; says nothing of rows that left
 -- quarantined: records of the latest crawl, or all that are in meta.quarantine when those are more
--- quarantined_new: of those in meta.quarantine, what the latest crawl of the target found first
 -- keyless: whole records among those that mention no key: each may be any row
 -- stale: records of the latest crawl that are older than their rows by more than a replica lags
 -- last_full: when its last full crawl ended
@@ -93,11 +92,10 @@ quarantined as (
     c.job,
     c.target,
     count(distinct (q.table_name, coalesce(q.key, q.raw))) as records,
-    count(*) filter (where q.key is null and q.column_name is null) as keyless,
-    count(distinct (q.table_name, coalesce(q.key, q.raw))) filter (where q.first_crawl = c.newest) as newly
+    count(*) filter (where q.key is null and q.column_name is null) as keyless
   from meta.quarantine as q
   join (
-    select job, target, task, max(crawl) over (partition by job, target) as newest
+    select job, target, task
     from part
     where is_current
     qualify row_number() over (partition by job, target, range, kind order by crawl desc) = 1
@@ -167,7 +165,6 @@ select
   n.pages,
   n.records,
   greatest(n.quarantined, q.records) as quarantined,
-  coalesce(q.newly, 0) as quarantined_new,
   coalesce(q.keyless, 0) as keyless,
   n.stale,
   n.finished_at,

@@ -15,7 +15,6 @@ select
   pages,
   records,
   quarantined,
-  quarantined_new,
   keyless,
   stale,
   finished_at,

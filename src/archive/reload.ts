@@ -75,5 +75,4 @@ async function replaceCastErrors(
 ): Promise<void> {
   await database.run(readSql('reload/cast-errors.sql'));
   await insertCastErrors(database, folder, staged);
-  await database.run(readSql('reload/first-quarantined.sql'));
 }

@@ -3,9 +3,10 @@ import { beginOutput } from '../json-output.ts';
 import { suggestion } from '../suggestion.ts';
 import { checkOptions, findCommand } from './check-arguments.ts';
 import { commandList } from './command-list.ts';
+import type { GlobalArgs } from './context.ts';
 import { fullCommandHelp, programHelp } from './help.ts';
 import { programOptions, readVersion } from './program.ts';
-import { reportFailure } from './report-failure.ts';
+import { rememberGiven, reportFailure } from './report-failure.ts';
 import { argumentError } from './usage.ts';
 
 /**
@@ -48,7 +49,9 @@ async function runCommand(args: readonly string[]): Promise<number> {
   );
   const { parseArguments } = await import('./parse-arguments.ts');
   const tokens = [...args.slice(0, n), ...args.slice(n + 1)];
-  return execute(parseArguments(entry.name, usage, tokens) as never);
+  const parsed = parseArguments(entry.name, usage, tokens) as unknown as GlobalArgs;
+  rememberGiven(parsed);
+  return execute(parsed as never);
 }
 
 /** @param n index of the command, -1 without one */

@@ -17,6 +17,8 @@ export interface GlobalArgs {
   /** Default: the folder of the environment, `data` without one. */
   dataDir?: string;
   jobsDir: string;
+  /** Asks for sample data. */
+  sample?: boolean;
   json: boolean;
   logLevel: string;
   /** Default: text on a terminal, else json. */
@@ -71,7 +73,7 @@ export async function openContext(
  * @throws UsageError
  */
 export async function openConfig(
-  args: Pick<GlobalArgs, 'config' | 'env'>,
+  args: Pick<GlobalArgs, 'config' | 'env' | 'sample'>,
   asks: boolean,
   tell: Context['tell'] = tellOnStderr,
 ): Promise<Config> {
@@ -85,7 +87,8 @@ export async function openConfig(
   for (const warning of warnings) tell(`warning: ${warning}`);
   Object.assign(process.env, env);
   const file = args.config === undefined ? {} : { file: args.config };
-  return readConfig({ ...file, env, envFiles, environment, needsKey: asks, cwd });
+  const sample = args.sample === true;
+  return readConfig({ ...file, env, envFiles, environment, needsKey: asks, sample, cwd });
 }
 
 function tellOnStderr(line: string): void {

@@ -40,9 +40,9 @@ export function openProber(options: Omit<ProberOptions, 'onAttempt'>, folder: Da
  */
 export async function askMethods(args: GlobalArgs & { yes: boolean }, config: Config): Promise<number> {
   const endpoints = Object.fromEntries(Object.entries(urlsOf(config)).filter(([, url]) => url !== undefined));
-  if (config.sandbox)
+  if (Object.keys(endpoints).length === 0)
     throw new UsageError(
-      'no URL is set, and the embedded sandbox has every method',
+      'no URL is set, so there is no API to ask',
       'Set LEDGERLAKE_RPC_URL and LEDGERLAKE_API_KEY, in the environment or in .env.',
     );
   const operations = listOperations().filter(

@@ -67,7 +67,9 @@ export async function execute(args: DoctorArgs): Promise<number> {
       )),
     );
     const needs = await untilStopped((signal) => findNeeds(args, config, folder, signal));
-    const api = args.offline || config.sandbox ? null : await probeApi(config, folder);
+    const hasUrl = Object.values(urlsOf(config)).some((url) => url !== undefined);
+    const isReady = hasUrl && !findings.some(({ about }) => about === 'config');
+    const api = args.offline || !isReady ? null : await probeApi(config, folder);
     facts.push(...needs.facts, ...(api?.facts ?? []));
     findings.push(...needs.findings, ...(api?.findings ?? []));
     probes.push(...(api?.probes ?? []));
@@ -98,12 +100,15 @@ async function examineProgram(args: GlobalArgs): Promise<{ config: Config | null
     const message = `Node ${process.versions.node} is older than 20.19`;
     findings.push({ about: 'node', message, repair: 'nvm install 20', exitCode: 2 });
   }
+  // Without a URL or a key, all else can be examined.
+  let config: Config | null = null;
   try {
-    return { config: await openConfig(args, true), findings };
+    config = await openConfig(args, false);
+    await openConfig(args, true, () => undefined);
   } catch (error) {
     findings.push(asFinding('config', error));
-    return { config: null, findings };
   }
+  return { config, findings };
 }
 
 /** @throws what is no mistake of the user */

@@ -36,8 +36,8 @@ const reservedSlots = 1_000_000;
 const maxSlot = 10_000_000_000;
 
 /**
- * The configured base URLs, or the embedded sandbox (fixed seed, default world) when none is configured; it says so
- * once.
+ * The configured base URLs, or the embedded sandbox (fixed seed, default world) where sample data was asked for; it says
+ * so once.
  * @throws DiskError when the data folder cannot be written (only with the sandbox)
  */
 export async function openEndpoints(context: Context, options: EndpointsOptions = {}): Promise<Endpoints> {
@@ -52,7 +52,7 @@ export async function openEndpoints(context: Context, options: EndpointsOptions 
       close: async () => undefined,
     };
   }
-  context.tell('no LEDGERLAKE_RPC_URL is set, so the embedded sandbox answers: this is SAMPLE DATA');
+  context.tell('the sample API inside the program answers: this is SAMPLE DATA');
   // Loaded only here, because a configured API does not need it.
   const { startSandbox } = await import('../sandbox/server.ts');
   const sandbox = await startSandbox();
@@ -75,8 +75,9 @@ export function urlsOf({ rpcUrl, walletUrl, webhookUrl }: Config): Record<Transp
 
 /** Checks, before the first request, that every job's interface has a URL. @throws UsageError naming the job */
 export function requireUrls(config: Config, jobs: readonly Job[]): void {
-  if (config.sandbox) return;
   const urls = urlsOf(config);
+  // Whoever sends requests has been refused already (readConfig).
+  if (Object.values(urls).every((url) => url === undefined)) return;
   for (const { file, operation } of jobs) {
     const { name, transport } = operation;
     if (urls[transport] !== undefined) continue;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline/promises';
+import { createInterface, type Interface } from 'node:readline/promises';
 import { fileURLToPath } from 'node:url';
 import { UsageError } from '../errors.ts';
 import { listJobNames } from '../jobs/job-file.ts';
@@ -47,11 +47,12 @@ export const usage: Usage = {
       choices: schedules,
       repeat: true,
     },
-    '--yes': 'Ask nothing; without addresses and jobs, follow the sample collections of the sandbox',
+    '--yes': 'Ask nothing',
   },
   examples: {
     'ledgerlake init my-lake': 'Asks what to follow',
     'ledgerlake init my-lake --collection <address> --schedule cron --yes': 'From a script',
+    'ledgerlake init try-it --sample': 'Follows collections of the sample API inside the program',
   },
   notes:
     'Writes a commented ledgerlake.yaml, jobs and their target files, .env.example and .gitignore. It overwrites no file and sends no request.',
@@ -69,11 +70,16 @@ export async function execute(args: InitArgs): Promise<number> {
   };
   const folder = resolve(args.dir);
   const hasJobs = (await listJobNames(join(folder, 'jobs')).catch(() => [])).length > 0;
-  const answers = hasAny(given) || args.yes || hasJobs ? null : await ask(args);
+  const isSample = args.sample === true;
+  const answers = hasAny(given) || args.yes || hasJobs || isSample ? null : await ask(args);
   const followed = answers?.followed ?? given;
-  const isSample = !hasAny(followed) && !hasJobs;
+  if (!hasAny(followed) && !hasJobs && !isSample)
+    throw new UsageError(
+      'there is nothing to follow',
+      'Give --collection, --creator, --owner or --wallet; or --sample for collections of the sample API inside the program.',
+    );
   const files = projectFiles({
-    followed: isSample ? { ...followed, collections: readSample() } : followed,
+    followed: isSample ? { ...followed, collections: [...followed.collections, ...readSample()] } : followed,
     isSample,
     schedules: args.schedule ?? answers?.schedules ?? [],
     folder,
@@ -96,7 +102,9 @@ function readAddresses(words: readonly string[], source: string): string[] {
     if (!address.safeParse(word).success)
       throw new UsageError(
         `${source} takes base58 addresses of 32 to 44 characters, not "${word}"`,
-        'Copy the address again: it has no 0, O, I or l.',
+        /[0OIl]/.test(word)
+          ? 'Copy the address again: base58 has no 0, O, I or l.'
+          : 'Copy the address again.',
       );
   return [...new Set(addresses)];
 }
@@ -106,19 +114,38 @@ async function ask({ schedule }: InitArgs): Promise<{ followed: Followed; schedu
   if (!process.stdin.isTTY)
     throw new UsageError(
       'there is no terminal to ask what to follow',
-      'Give --collection, --creator, --owner or --wallet, or --yes for the sample collections.',
+      'Give --collection, --creator, --owner or --wallet; or --sample for collections of the sample API inside the program.',
     );
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const answers: Record<string, string[]> = {};
   try {
     process.stderr.write('What to follow? Addresses, separated by spaces; Enter for none.\n');
-    for (const kind of kinds) answers[kind] = readAddresses([await terminal.question(`  ${kind}: `)], kind);
-    const list = schedules.join(', ');
-    const words =
-      schedule === undefined ? await terminal.question(`Every night by (${list}; Enter: none): `) : '';
-    return { followed: answers as never, schedules: schedule ?? readSchedules(words) };
+    for (const kind of kinds)
+      answers[kind] = await askUntilRight(terminal, `  ${kind}: `, (text) => readAddresses([text], kind));
+    const question = `Every night by (${schedules.join(', ')}; Enter: none): `;
+    return {
+      followed: answers as never,
+      schedules: schedule ?? (await askUntilRight(terminal, question, readSchedules)),
+    };
   } finally {
     terminal.close();
+  }
+}
+
+/** Asks again after an answer that `read` refuses. */
+async function askUntilRight<T>(
+  terminal: Interface,
+  question: string,
+  read: (text: string) => T,
+): Promise<T> {
+  for (;;) {
+    const text = await terminal.question(question);
+    try {
+      return read(text);
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      process.stderr.write(`${error.message}\n  ${error.hint}\n`);
+    }
   }
 }
 
@@ -150,7 +177,7 @@ function renderResult(dir: string, { written, kept }: Written, isSample: boolean
   // One command a line, and nothing else: not every shell takes a comment behind one.
   const alias = `alias ledgerlake=${quoteForShell(programWords().map(quoteForShell).join(' '))}`;
   const env = `cp -n .env.example .env && chmod 600 .env && ${editorCommand} .env`;
-  const sample = isSample ? ' (without them, the built-in sample API answers)' : '';
+  const sample = isSample ? ' (until then the sample API inside the program answers)' : '';
   lines.push('', 'Next, in this shell:', '', `cd ${quoteForShell(dir)}`);
   if (!isOnPath()) lines.push(alias);
   lines.push(

@@ -21,7 +21,7 @@ export interface PlanArgs extends GlobalArgs {
 
 /** Arguments and options of `ledgerlake plan`. */
 export const usage: Usage = {
-  arguments: { '[job...]': 'Jobs to plan (default: all)' },
+  arguments: { '[job...]': 'Jobs to plan, or job/target (default: all)' },
   options: { '--full-refresh': 'Plan for run --full-refresh: crawl everything again' },
   examples: {
     'ledgerlake plan': 'What the next run would request and cost',

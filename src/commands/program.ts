@@ -5,7 +5,7 @@ import { listOptions, readPath } from './usage.ts';
 export const programName = 'ledgerlake';
 
 export const programDescription =
-  'Crawls a ledger-data API into DuckDB and Parquet: exact, resumable, never paying for a page twice.\n\nEnvironment: LEDGERLAKE_RPC_URL and LEDGERLAKE_API_KEY; without them the embedded sandbox answers.';
+  'Crawls a ledger-data API into DuckDB and Parquet: exact, resumable, never paying for a page twice.\n\nEnvironment: LEDGERLAKE_RPC_URL and LEDGERLAKE_API_KEY. To try it without an API: --sample.';
 
 /** Options that every command takes, before its name or after it. */
 export const programOptions = listOptions({
@@ -17,6 +17,7 @@ export const programOptions = listOptions({
       read: readPath,
     },
     '--jobs-dir <folder>': { describe: 'Folder of the job files', read: readPath, default: 'jobs' },
+    '--sample': 'Sample data from the API inside the program, instead of an API',
     '--json': 'One JSON document on stdout',
     '--log-level <level>': {
       describe: 'Lowest level of log lines on stderr',

@@ -31,7 +31,10 @@ export async function askAgain(args: GlobalArgs & AskArgs, filter: QuarantineFil
     );
   const targets = (await readEntries()).flatMap(({ job, target }) => (job === null ? [] : { job, target }));
   const allJobs = await readJobs(context.jobsDir);
-  const jobs = allJobs.filter(({ name }) => targets.some(({ job }) => job === name));
+  const jobs = allJobs.flatMap((job) => {
+    const onlyTargets = targets.flatMap((one) => (one.job === job.name ? (one.target ?? '') : []));
+    return onlyTargets.length === 0 ? [] : { ...job, onlyTargets };
+  });
   const orphan = targets.find(({ job }) => !allJobs.some(({ name }) => name === job));
   if (orphan !== undefined && orphan.job !== '_confirm')
     throw new UsageError(
@@ -58,8 +61,7 @@ export async function askAgain(args: GlobalArgs & AskArgs, filter: QuarantineFil
         limits,
         showProgress,
       },
-      ...{ origins: originsOf(endpoints), namedByUser: false, fullRefresh: false, accept: [] },
-      only: new Set(targets.map(({ job, target }) => `${job}/${target ?? ''}`)),
+      ...{ origins: originsOf(endpoints), namedByUser: false, fullRefresh: true, accept: [] },
       afterSnapshot: async ({ stop }) => {
         await exportSnapshot(context, null, stop.signal);
       },

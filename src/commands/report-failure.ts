@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { asDiskError, isOutOfMemory, LedgerlakeError } from '../errors.ts';
 import { printFailure } from '../json-output.ts';
+import { quoteForShell } from '../shell-words.ts';
 import { visibleLines } from './visible-text.ts';
 
 /** Prints a failure once, with what to do about it, and returns the exit code. */
@@ -57,7 +58,37 @@ export const hintedCommands = [
   ...['init', 'jobs', 'sandbox', 'completion', 'serve', 'worker', 'lake', 'report', 'forget'],
 ];
 
-const command = new RegExp(`(?<![\\w/.-]|npx )ledgerlake (?=(${hintedCommands.join('|')}|--help)\\b)`, 'g');
+/** Commands that read neither config nor data folder. */
+const placeless = ['methods', 'tables', 'init', 'sandbox', 'completion', '--help'];
+
+/** A command in a text: its words, and the rest of its line up to where a hint goes on. */
+const command = new RegExp(
+  `(?<![\\w/.-]|npx )ledgerlake (${hintedCommands.join('|')}|--help)\\b((?: (?:list|show|retry|check|reset|move|enable|disable|install|vacuum)\\b)?)([^\\n\`;]*)`,
+  'g',
+);
+
+/** The options by which this process finds its project, as they were given. */
+let givenOptions: readonly [name: string, value: string | null][] = [];
+
+interface GivenArgs {
+  config?: string;
+  env?: string;
+  dataDir?: string;
+  jobsDir: string;
+  sample?: boolean;
+}
+
+/** Remembers the options that the commands in later texts need as well. */
+export function rememberGiven({ config, env, dataDir, jobsDir, sample }: GivenArgs): void {
+  const options: [string, string | null | undefined][] = [
+    ['--config', config],
+    ['--env', env],
+    ['--data-dir', dataDir],
+    ['--jobs-dir', jobsDir === 'jobs' ? undefined : jobsDir],
+    ['--sample', sample ? null : undefined],
+  ];
+  givenOptions = options.filter((option): option is [string, string | null] => option[1] !== undefined);
+}
 
 /** Whether `npx ledgerlake` started this process: in a clone nothing is on the PATH. */
 function isByNpx(env: NodeJS.ProcessEnv): boolean {
@@ -69,7 +100,19 @@ export function isOnPath(env: NodeJS.ProcessEnv = process.env, script = process.
   return !isByNpx(env) && /^ledgerlake(\.cmd)?$/.test(basename(script));
 }
 
-/** Makes the commands in a text ready to paste: `npx ledgerlake …` where npx started the program. */
+/**
+ * Makes the commands in a text ready to paste: `npx ledgerlake …` where npx started the program, and with the options by which
+ * this process found its project.
+ */
 export function asCalled(text: string, env: NodeJS.ProcessEnv = process.env): string {
-  return isByNpx(env) ? text.replace(command, 'npx ledgerlake ') : text;
+  const program = isByNpx(env) ? 'npx ledgerlake' : 'ledgerlake';
+  return text.replace(command, (_, name: string, action: string, rest: string) => {
+    const options = placeless.includes(name)
+      ? []
+      : givenOptions.filter(([option]) => !rest.includes(`${option} `));
+    const words = options.map(([option, value]) =>
+      value === null ? ` ${option}` : ` ${option} ${quoteForShell(value)}`,
+    );
+    return `${program} ${name}${action}${words.join('')}${rest}`;
+  });
 }

@@ -16,7 +16,7 @@ export interface RunArgs extends GlobalArgs, AcceptArgs {
   metricsFile?: string;
 }
 
-export const jobsToRun = { '[job...]': 'Jobs to run (default: all)' };
+export const jobsToRun = { '[job...]': 'Jobs to run, or job/target (default: all)' };
 
 /** Options that bound what a run may spend; `readBudget` parses them. */
 export const budgetOptions = {

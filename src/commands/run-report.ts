@@ -25,8 +25,7 @@ export function renderRunReport(
   for (const [job, progress] of jobs) lines.push(...describeJob(job, progress));
   const tables = describeTables(report.published.tables);
   if (tables.length > 0) lines.push('what changed:', ...tables);
-  if (hasSnapshot)
-    lines.push(`tables: ledgerlake sql --data-dir ${quoteForShell(folder.root)} "show tables"`);
+  if (hasSnapshot) lines.push('tables: ledgerlake sql "show tables"');
   const warnings = [...jobs.flatMap(([job, progress]) => warnOfJob(job, progress)), ...warnOfRows(report)];
   warnings.push(...refusalLines(report.published.refused, folder), ...auditLines(report.published.audits));
   return [...lines, ...(warnings.length === 0 ? [] : ['needs attention:', ...warnings])].join('\n');

@@ -153,7 +153,16 @@ function isWebhook(text: string): boolean {
 }
 
 /** The sections that one environment may set, or all have in common. */
-const sections = { api: apiSection, warehouse, lake, on_finish: onFinish };
+const sections = {
+  api: apiSection,
+  warehouse,
+  lake,
+  on_finish: onFinish,
+  sample: z
+    .boolean()
+    .default(false)
+    .describe('Crawl the sample API inside the program while no URL is set, as --sample does'),
+};
 
 export const sectionsSchema = z.strictObject(sections);
 
@@ -179,6 +188,12 @@ export type ConfigFile = z.output<typeof sectionsSchema>;
 
 /** The text of config.schema.json, by which editors complete and check `ledgerlake.yaml`. */
 export function configSchemaText(): string {
-  const schema = z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' });
+  const schema = z.toJSONSchema(configSchema, {
+    ...{ io: 'input', unrepresentable: 'any' },
+    // A heading above comments only is null, and sets nothing.
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.type === 'object') Object.assign(jsonSchema, { type: ['object', 'null'] });
+    },
+  });
   return `${JSON.stringify({ ...schema, title: 'ledgerlake.yaml' }, null, 2)}\n`;
 }

@@ -65,7 +65,7 @@ export interface Config {
   };
   /** The receivers of a run's summary. */
   onFinish: { webhook: string | null; command: string | null; when: 'always' | 'failure' };
-  /** Whether the embedded sample API answers, because no URL is set. */
+  /** Whether the embedded sample API answers: no URL is set, and sample data was asked for. */
   sandbox: boolean;
 }
 
@@ -80,21 +80,31 @@ export interface ConfigOptions {
   cwd: string;
   /** False for commands that send no requests. Default: true. */
   needsKey?: boolean;
+  /** `--sample`: asks for sample data, as `sample: true` in the file does. */
+  sample?: boolean;
 }
 
 /**
  * Reads the environment and the config file. The environment wins; empty variables count as unset. The key is not read, but
- * a URL without LEDGERLAKE_API_KEY or LEDGERLAKE_API_KEY_FILE is an error, and so is a key without a URL.
+ * a URL without LEDGERLAKE_API_KEY or LEDGERLAKE_API_KEY_FILE is an error, and so is a key without a URL. So is neither, unless
+ * sample data was asked for.
  * @throws UsageError (exit 2) with all problems of the file, or with the first wrong variable
  */
 export async function readConfig(options: ConfigOptions): Promise<Config> {
   const { values: file, folder, locate } = await readConfigFile(options);
   const { env, envFiles = [], environment = null } = options;
   const endpoints = readUrls(env, file);
-  const sandbox = Object.values(endpoints).every((url) => url === undefined);
+  const hasUrl = Object.values(endpoints).some((url) => url !== undefined);
+  if (options.sample && hasUrl)
+    throw new UsageError(
+      '--sample asks for sample data, but the URL of an API is set',
+      'Leave out --sample, or unset every URL (LEDGERLAKE_RPC_URL, api.rpc_url, …).',
+    );
+  const sandbox = !hasUrl && (options.sample === true || file.sample);
   const { api, warehouse, lake, on_finish: onFinish } = file;
   const keyPlaces = readKeyPlaces(api.auth, endpoints);
-  if (options.needsKey !== false) requireBoth(findKeyVariable(env, envFiles)?.name, { endpoints, sandbox });
+  if (options.needsKey !== false)
+    requireEndpoint(findKeyVariable(env, envFiles)?.name, { endpoints, sandbox });
   return {
     environment,
     ...endpoints,
@@ -173,21 +183,26 @@ function readKeyPlaces(
   return places;
 }
 
-/** Refuses a URL without a key, and a key without a URL: the first night of a new folder would be sample data. */
-function requireBoth(
+/** Refuses a URL without a key, a key without a URL, and neither where nobody asked for sample data. */
+function requireEndpoint(
   key: string | undefined,
   { endpoints, sandbox }: { endpoints: Record<UrlName, string | undefined>; sandbox: boolean },
 ): void {
-  if (sandbox && key !== undefined)
+  const name = (Object.keys(urls) as UrlName[]).find((url) => endpoints[url] !== undefined);
+  if (name === undefined && key !== undefined)
     throw new UsageError(
       `${key} is set, but no URL`,
-      'Set LEDGERLAKE_RPC_URL, or LEDGERLAKE_WALLET_URL or LEDGERLAKE_WEBHOOK_URL; unset the key for the sandbox.',
+      'Set LEDGERLAKE_RPC_URL, or LEDGERLAKE_WALLET_URL or LEDGERLAKE_WEBHOOK_URL; unset the key for sample data.',
     );
   if (sandbox || key !== undefined) return;
-  const name = (Object.keys(urls) as UrlName[]).find((url) => endpoints[url] !== undefined)!;
+  if (name === undefined)
+    throw new UsageError(
+      'no URL of an API is set',
+      'Set LEDGERLAKE_RPC_URL and LEDGERLAKE_API_KEY, in the environment or in .env beside the config. For sample data: --sample, or `sample: true` in ledgerlake.yaml.',
+    );
   throw new UsageError(
     `${urls[name].variable} (or api.${urls[name].field}) is set, but no API key`,
-    'Set LEDGERLAKE_API_KEY, in the environment or in .env beside the config, or LEDGERLAKE_API_KEY_FILE to a file that holds it; unset every URL for the sandbox. A key that is part of the URL: write {key} in its place, and set api.auth (docs/providers.md).',
+    'Set LEDGERLAKE_API_KEY, in the environment or in .env beside the config, or LEDGERLAKE_API_KEY_FILE to a file that holds it; unset every URL for sample data. A key that is part of the URL: write {key} in its place, and set api.auth (docs/providers.md).',
   );
 }
 

@@ -18,7 +18,7 @@ import { quoteForShell } from '../shell-words.ts';
 import { checkJob, type JobDraft } from './check-job.ts';
 import { canonicalJson, type Job, type ReadJob, type Since, type TargetSource } from './job.ts';
 import { canSort, type JobFile, jobSchema } from './job-schema.ts';
-import { checkDisplayOptions, checkOrder, nameTagged, orderJobs, requireJob } from './job-set.ts';
+import { checkDisplayOptions, checkOrder, nameTagged, orderJobs, requireJob, tagPrefix } from './job-set.ts';
 
 const jobName = /^[a-z0-9][a-z0-9_-]*$/;
 
@@ -179,15 +179,29 @@ function durationMs(text: string): number {
 const refreshName = '_refresh';
 
 /**
- * The jobs that a command names, or all that have a file. The built-in job `_refresh`, which looks up assets that no job
- * follows any more, comes last and only by name.
+ * The jobs that a command names (`job`, `job/target` or `tag:<tag>`), or all that have a file. The built-in job `_refresh`, which
+ * looks up assets that no job follows any more, comes last and only by name.
  * @throws UsageError as readJobs
  */
 export async function readNamedJobs(dir: string, names: readonly string[]): Promise<Job[]> {
   const others = names.filter((name) => name !== refreshName);
-  if (others.length === names.length) return readJobs(dir, names);
-  const jobs = others.length === 0 ? [] : await readJobs(dir, others);
-  return [...jobs, refreshJob(jobs.map(({ name }) => name))];
+  const jobNames = others.map((name) => (isTargetName(name) ? name.slice(0, name.indexOf('/')) : name));
+  const jobs = names.length > 0 && others.length === 0 ? [] : await readJobs(dir, jobNames);
+  const chosen = jobs.map((job) => chooseTargets(job, others));
+  return others.length === names.length ? chosen : [...chosen, refreshJob(jobs.map(({ name }) => name))];
+}
+
+function isTargetName(name: string): boolean {
+  return name.includes('/') && !name.startsWith(tagPrefix);
+}
+
+/** The job with the targets that are named as `job/target`; with all of them where it is named by itself or by a tag, too. */
+function chooseTargets(job: Job, names: readonly string[]): Job {
+  const isWhole = names.includes(job.name) || job.tags.some((tag) => names.includes(`${tagPrefix}${tag}`));
+  const targets = names.flatMap((name) =>
+    name.startsWith(`${job.name}/`) ? name.slice(job.name.length + 1) : [],
+  );
+  return isWhole || targets.length === 0 ? job : { ...job, onlyTargets: targets };
 }
 
 /** @param after names of the jobs that it comes after */

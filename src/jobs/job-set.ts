@@ -5,7 +5,7 @@ import { canonicalJson, type Job, type ReadJob, type SqlSource } from './job.ts'
 import type { Target } from './targets.ts';
 import { makeTask } from './task.ts';
 
-const tagPrefix = 'tag:';
+export const tagPrefix = 'tag:';
 
 /**
  * The names, with each `tag:<tag>` replaced by the jobs that have the tag. Pure.

@@ -28,6 +28,8 @@ export interface Job {
   /** Ranges into which the id space is split. */
   partitions: number;
   tags: string[];
+  /** Names of the only targets to crawl, outside the job's rounds; absent: all. */
+  onlyTargets?: readonly string[];
 }
 
 /**

@@ -1,5 +1,6 @@
 import { readText } from '../config/yaml-file.ts';
 import { UsageError } from '../errors.ts';
+import { suggestion } from '../suggestion.ts';
 import { canonicalJson, type Job, type TargetSource } from './job.ts';
 import { checkRows, type LeaveOut, readRowsOfSql, type TargetRow } from './target-checks.ts';
 
@@ -37,6 +38,21 @@ export async function resolveIds(job: Job, query: RunQuery, leaveOut?: LeaveOut)
   const rows = await readRows(job, job.forEach, query, leaveOut);
   const areMappings = job.forEach.params.length === 0;
   return [...new Set(rows.map(({ params }) => (areMappings ? canonicalJson(params) : nameOf(params))))];
+}
+
+/**
+ * The targets of a job that are to be crawled, of all its targets. Pure.
+ * @throws UsageError for a name that none of them has
+ */
+export function chooseTargets({ name, onlyTargets }: Job, all: readonly Target[]): readonly Target[] {
+  if (onlyTargets === undefined) return all;
+  const names = all.map((target) => target.name);
+  const unknown = onlyTargets.find((target) => !names.includes(target));
+  if (unknown === undefined) return all.filter((target) => onlyTargets.includes(target.name));
+  throw new UsageError(
+    `the job ${name} has no target "${unknown}"${suggestion(unknown, names)}`,
+    `Its targets are listed by: ledgerlake status ${name}`,
+  );
 }
 
 async function readRows(

@@ -1,14 +1,17 @@
-import type { Followed } from './project.ts';
+import type { Followed, ProjectOptions } from './project.ts';
 
 /** `ledgerlake.yaml` of a new project: everything commented out, because the defaults are good. Pure. */
-export function configText({ wallets }: Followed): string {
+export function configText({ followed: { wallets }, isSample }: ProjectOptions): string {
+  const sample = isSample
+    ? '# The sample API inside the program answers until a URL is set.\nsample: true\n\n'
+    : '';
   const wallet = wallets.length > 0 ? '' : '# ';
   return `# yaml-language-server: $schema=./config.schema.json
 # Configuration of ledgerlake. Every key is optional; \`ledgerlake doctor\` shows what applies.
 # Never write the API key here: set LEDGERLAKE_API_KEY in the environment, or in .env (see .env.example).
 
-api:
-  # Where the API answers. LEDGERLAKE_RPC_URL and LEDGERLAKE_WALLET_URL win. Without any URL, sample data is crawled.
+${sample}api:
+  # Where the API answers. LEDGERLAKE_RPC_URL and LEDGERLAKE_WALLET_URL win.
   # rpc_url: https://rpc.example.com
   # wallet_url: https://wallet.example.com
 

@@ -8,7 +8,7 @@ import { scheduleFiles } from './schedules.ts';
 /** Every file that `init` writes. Pure. */
 export function projectFiles(options: ProjectOptions): ProjectFile[] {
   return [
-    { path: 'ledgerlake.yaml', text: configText(options.followed) },
+    { path: 'ledgerlake.yaml', text: configText(options) },
     { path: 'config.schema.json', text: configSchemaText() },
     { path: '.env.example', text: envExampleText(options.followed) },
     { path: '.gitignore', text: gitignoreText },

@@ -11,7 +11,7 @@ export type Schedule = (typeof schedules)[number];
 
 export interface ProjectOptions {
   followed: Followed;
-  /** Whether the addresses are from the sample API, because none was given. */
+  /** Whether the sample API answers, and its collections are followed. */
   isSample: boolean;
   schedules: readonly Schedule[];
   /** Absolute path of the project's folder. */

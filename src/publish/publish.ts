@@ -211,7 +211,6 @@ async function quarantineCastErrors(
 ): Promise<void> {
   await database.run(readSql('publish/quarantine.sql'));
   await insertCastErrors(database, folder, staged, 'offered');
-  await database.run(readSql('publish/first-quarantined.sql'));
 }
 
 /**

@@ -4,7 +4,7 @@ import { usualPerSecond } from '../crawl/slot-ceiling.ts';
 import type { DataFolder } from '../data-folder.ts';
 import type { Job } from '../jobs/job.ts';
 import { locateSql } from '../jobs/target-checks.ts';
-import { resolveIds, resolveTargets } from '../jobs/targets.ts';
+import { chooseTargets, resolveIds, resolveTargets } from '../jobs/targets.ts';
 import type { Task } from '../jobs/task.ts';
 import { readLanding } from '../landing/reader.ts';
 import { checkVersion } from '../warehouse/build.ts';
@@ -14,7 +14,7 @@ import { readTableSpec } from '../warehouse/table-spec.ts';
 import type { CrawlState, PlannedStart } from './crawl-state.ts';
 import { planOrBeginRound, planStarts } from './plan-starts.ts';
 import { groupByTask, readCrawlState } from './read-state.ts';
-import { isInFullRefresh } from './rounds.ts';
+import { isInFullRefresh, namesOf } from './rounds.ts';
 import { type Rates, readRates } from './run-client.ts';
 import { listRefuted, readRunLog } from './run-log.ts';
 
@@ -74,7 +74,7 @@ export async function planJobs(
     if (hasSnapshot) await checkVersion(database);
     const names = jobs.map(({ name }) => name);
     const continuesRefresh = fullRefresh && isInFullRefresh(await readRunLog(folder.runs), names);
-    const asReset = fullRefresh && !continuesRefresh ? names : [];
+    const asReset = fullRefresh && !continuesRefresh ? namesOf(jobs) : [];
     const state = hasSnapshot
       ? await readCrawlState(database, folder, asReset)
       : await readUnpublished(folder);
@@ -112,7 +112,7 @@ async function planJob(job: Job, context: PlanContext): Promise<JobPlan> {
   const leaveOut = (problems: readonly Problem[]) => {
     targetsLeftOut = problems.length;
   };
-  const targets = await resolveTargets(job, query, leaveOut);
+  const targets = chooseTargets(job, await resolveTargets(job, query, leaveOut));
   const ids = await resolveIds(job, query, leaveOut);
   const starts = mayBeginRound
     ? planOrBeginRound(job, targets, ids, state, 'plan').starts

@@ -6,11 +6,6 @@ import type { CompleteCheckpoint, CrawlState, PlannedStart } from './crawl-state
 import { planFeed } from './plan-feed.ts';
 import { openRound } from './rounds.ts';
 
-/** Names a target as `job/target`. */
-export function targetKey(of: { job: string; target: string }): string {
-  return `${of.job}/${of.target}`;
-}
-
 /**
  * Plans the crawls of one job, in any order, without the targets that its open round has completed. Pure.
  * @param ids a batch job's ids; null for other jobs

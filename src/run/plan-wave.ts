@@ -1,7 +1,7 @@
 import { UsageError } from '../errors.ts';
 import { canonicalJson, type Job } from '../jobs/job.ts';
 import { type LeaveOut, locateSql } from '../jobs/target-checks.ts';
-import { resolveIds, resolveTargets } from '../jobs/targets.ts';
+import { chooseTargets, resolveIds, resolveTargets } from '../jobs/targets.ts';
 import { findOperation } from '../operations/catalogue.ts';
 import type { Operation } from '../operations/operation.ts';
 import { readSql } from '../sql-text.ts';
@@ -77,11 +77,12 @@ async function planJob(
   const ids = await resolveIds(job, (sql) => query(job, sql), leaveOut);
   if (targets.length === 0)
     log.warn({ job: job.name }, 'no targets: its SQL returned no rows; check whether it needs `after:`');
+  const chosen = chooseTargets(job, targets);
   const { starts, begins } = mayBeginRound
-    ? planOrBeginRound(job, targets, ids, state, run)
-    : { starts: planStarts(job, targets, ids, state, run), begins: false };
-  if (begins) await appendRunLog(folder.runs, { run, begins: [job.name] });
-  progress.setPlanned(job.name, countComplete(targets, starts));
+    ? planOrBeginRound(job, chosen, ids, state, run)
+    : { starts: planStarts(job, chosen, ids, state, run), begins: false };
+  if (begins && job.onlyTargets === undefined) await appendRunLog(folder.runs, { run, begins: [job.name] });
+  progress.setPlanned(job.name, countComplete(chosen, starts));
   return { starts, targets };
 }
 

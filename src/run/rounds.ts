@@ -1,8 +1,11 @@
+import type { Job } from '../jobs/job.ts';
 import type { Refresh } from '../publish/crawl-tables.ts';
 import type { RunEntry } from './run-log.ts';
 
 /** Exit codes after which every target was complete or failed: the next run begins a new round. */
 const roundEnds = new Set([0, 3, 4]);
+
+const crawls = new Set(['run', 'crawl']);
 
 /**
  * The first run of a job's unfinished round, or null when the next run begins a new one. A run that stopped early, failed
@@ -56,16 +59,22 @@ export function listOldRuns(runs: readonly RunEntry[], before: number): Readonly
   return new Set(old.map(({ run }) => run));
 }
 
-/** The rounds that crawl anew what a run reset. A retry of single targets is one by itself. Pure. */
+/** The rounds that crawl anew what a run reset. A run of single targets is one by itself. Pure. */
 export function listRefreshes(runs: readonly RunEntry[]): Refresh[] {
   return runs.flatMap((reset, n) =>
     (reset.reset ?? []).map((name) => {
       const isLast = ({ jobs, exitCode }: RunEntry) =>
         jobs.some((job) => name === job || name.startsWith(`${job}/`)) && roundEnds.has(exitCode ?? -1);
-      const last = reset.verb === 'retry' ? reset : runs.slice(n).find(isLast);
+      const isOfTargets = crawls.has(reset.verb) && !reset.jobs.includes(name.split('/')[0] as string);
+      const last = isOfTargets ? reset : runs.slice(n).find(isLast);
       return { name, first: reset.run, last: last?.run ?? null };
     }),
   );
+}
+
+/** Jobs, or their chosen targets as `job/target`. Pure. */
+export function namesOf(jobs: readonly Pick<Job, 'name' | 'onlyTargets'>[]): string[] {
+  return jobs.flatMap(({ name, onlyTargets }) => onlyTargets?.map((target) => `${name}/${target}`) ?? name);
 }
 
 /**

@@ -33,8 +33,6 @@ export interface PipelineOptions {
   namedByUser: boolean;
   /** Whether all targets are crawled from the start, whatever was crawled before. */
   fullRefresh: boolean;
-  /** Only these targets, as `job/target`: crawled from the start, outside the jobs' rounds. */
-  only?: ReadonlySet<string>;
   api: ApiAccess;
   /** Origins by transport that the folder is bound to. */
   origins: Readonly<Record<string, string>>;

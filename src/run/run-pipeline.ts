@@ -11,12 +11,11 @@ import type { PlannedStart } from './crawl-state.ts';
 import { crawlWave } from './crawl-wave.ts';
 import { freeMemory } from './free-memory.ts';
 import { withSession } from './open-session.ts';
-import { targetKey } from './plan-starts.ts';
 import { planConfirm, planExactly, planWave } from './plan-wave.ts';
 import { publishStage, snapshotStage } from './publish-stage.ts';
 import { reloadAsPublished, reloadRemapped } from './reload-stage.ts';
 import { resetState } from './reset-state.ts';
-import { isInFullRefresh } from './rounds.ts';
+import { isInFullRefresh, namesOf } from './rounds.ts';
 import { saveRates } from './run-client.ts';
 import { openRun, type PipelineOptions, type RunContext } from './run-context.ts';
 import { readRunLog } from './run-log.ts';
@@ -32,16 +31,16 @@ const drainMs = 7_000;
  * @throws KeyRefused, DiskError and bugs, with everything received kept in the landing log
  */
 export async function runPipeline(options: PipelineOptions): Promise<RunReport> {
-  const { config, folder, log, only, jobsDir, origins, stopOn } = options;
+  const { verb, config, folder, log, jobsDir, origins, stopOn } = options;
   const names = options.jobs.map(({ name }) => name);
-  // A retry of single targets is not recorded as a round of their jobs.
-  const [verb, jobs] = only === undefined ? [options.verb, names] : ['retry', []];
+  // A run of single targets is no round of their jobs.
+  const jobs = options.jobs.flatMap(({ name, onlyTargets }) => (onlyTargets === undefined ? name : []));
   const sessionOptions = { config, folder, log, verb, jobs, jobsDir, origins, stopOn, drainMs };
   return withSession(sessionOptions, async (session) => {
     const startedAt = Date.now();
     await session.repairing(() => checkJobs(session, options.jobs));
     const continuesRefresh = options.fullRefresh && isInFullRefresh(await readRunLog(folder.runs), names);
-    const toReset = [...(options.fullRefresh && !continuesRefresh ? names : []), ...(only ?? [])];
+    const toReset = options.fullRefresh && !continuesRefresh ? namesOf(options.jobs) : [];
     const reloaded = await prepareRun(session, toReset, options.accept);
     const run = await openRun(session, options, startedAt);
     try {
@@ -85,17 +84,14 @@ async function prepareRun(
  */
 async function crawlJobs(run: RunContext, mayBeginRound: boolean): Promise<StoppedEarly | null> {
   const { options, progress, shortPages } = run;
-  const isChosen = ({ task }: PlannedStart) => options.only?.has(targetKey(task)) ?? true;
   const jobsSoFar: Job[] = [];
   for (const jobs of listWaves(options.jobs)) {
     for (const { name } of jobs) progress.addJob(name);
-    let stopped = await crawlAndPublish(run, async () =>
-      (await planWave(run, jobs, mayBeginRound)).filter(isChosen),
-    );
+    let stopped = await crawlAndPublish(run, () => planWave(run, jobs, mayBeginRound));
     jobsSoFar.push(...jobs);
     // Lists that a short page was wrongly taken to end are crawled again, before other jobs read the tables.
     if (stopped === null && shortPages.takeRefuted())
-      stopped = await crawlAndPublish(run, async () => (await planExactly(run, jobsSoFar)).filter(isChosen));
+      stopped = await crawlAndPublish(run, () => planExactly(run, jobsSoFar));
     if (stopped !== null) return stopped;
   }
   return null;

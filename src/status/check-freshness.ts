@@ -4,16 +4,7 @@ import type { JobStatus, Status, TargetStatus } from './read-status.ts';
 
 /** Something that `check` found: one line, and exit 5. */
 export interface FreshnessFinding {
-  kind:
-    | 'not complete'
-    | 'too old'
-    | 'refused'
-    | 'quarantined'
-    | 'stale'
-    | 'gap'
-    | 'left out'
-    | 'last run'
-    | 'damaged';
+  kind: 'not complete' | 'too old' | 'refused' | 'stale' | 'gap' | 'left out' | 'last run' | 'damaged';
   /** Empty for a finding about the folder. */
   job: string;
   target: string;
@@ -87,7 +78,7 @@ const refusedByPublish = /^(audit|vanished|blank|quarantined|stale)\b/;
 
 function checkTarget(
   { job }: JobStatus,
-  { target, state, reason, finished_at, quarantined_new, stale }: TargetStatus,
+  { target, state, reason, finished_at, stale }: TargetStatus,
   held: readonly Held[],
   maxAgeMs: number,
   now: number,
@@ -102,9 +93,6 @@ function checkTarget(
   else if (state !== 'complete') add('not complete', 'its crawl is open');
   else if (finished_at !== null && now - finished_at.getTime() > maxAgeMs)
     add('too old', `last complete at ${finished_at.toISOString()}`);
-  // Earlier entries have been reported.
-  if (quarantined_new > 0n)
-    add('quarantined', `${quarantined_new} new records with something that did not fit`);
   if (stale > 0n) add('stale', `${stale} records are older than what the tables have, which stays`);
   return findings;
 }

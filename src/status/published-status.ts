@@ -54,8 +54,6 @@ export interface PublishedTarget extends Covered {
   pages: bigint;
   records: bigint;
   quarantined: bigint;
-  /** Of the quarantined records, those that its latest crawl found first. */
-  quarantined_new: bigint;
   /** Of the quarantined records, those that mention no key. */
   keyless: bigint;
   /** Records of the latest crawl that are older than their rows by more than a replica lags. */

@@ -142,20 +142,25 @@ export async function checkSource(
     const first = bound.get(transport);
     if (first !== undefined && first !== origin) {
       throw new UsageError(
-        `this data folder holds data of ${first}, but the run would ask ${origin}`,
-        `Set LEDGERLAKE_RPC_URL (and the other URLs) as in the run that filled it, or name another folder with --data-dir.${hintOfMove(transport, first, origin)}`,
+        `this data folder holds ${nameSource(first)}, but the run would ask ${origin === 'sandbox' ? 'the sample API' : origin}`,
+        hintOfSource(transport, first, origin),
       );
     }
   }
   return new Set(bound.keys());
 }
 
-/** No hint for sample data, which no other URL can continue. */
-function hintOfMove(transport: string, first: string, origin: string): string {
-  const isSample = first === 'sandbox' || origin === 'sandbox';
-  return isSample
-    ? ''
-    : ` Check the spelling of LEDGERLAKE_${transport.toUpperCase()}_URL first. Where it is the same ledger at another URL: ledgerlake source move ${origin} --yes.`;
+function nameSource(origin: string): string {
+  return origin === 'sandbox' ? 'SAMPLE DATA' : `data of ${origin}`;
+}
+
+/** No URL can continue sample data. */
+function hintOfSource(transport: string, first: string, origin: string): string {
+  if (first === 'sandbox') return 'Remove the folder with its sample data, or name another with --data-dir.';
+  const hint =
+    'Set LEDGERLAKE_RPC_URL (and the other URLs) as in the run that filled it, or name another folder with --data-dir.';
+  if (origin === 'sandbox') return hint;
+  return `${hint} Check the spelling of LEDGERLAKE_${transport.toUpperCase()}_URL first. Where it is the same ledger at another URL: ledgerlake source move ${origin} --yes.`;
 }
 
 /** A move of the source to another URL. */

@@ -176,7 +176,12 @@ describe('a data folder', () => {
     expect(other.requests).toEqual([]);
     const lost = await runProgram(['run'], { cwd: place.root });
     expect(lost.code).toBe(2);
-    expect(lost.stderr).toMatch(/SAMPLE DATA[\s\S]*holds data of/);
+    expect(lost.stderr).toContain('no URL of an API is set');
+    const sample = await runProgram(['run', '--sample'], { cwd: place.root });
+    expect(sample.code).toBe(2);
+    expect(sample.stderr).toMatch(
+      /SAMPLE DATA[\s\S]*holds data of \S+, but the run would ask the sample API/,
+    );
     expect(hashes()).toEqual(before);
   });
 

@@ -19,6 +19,7 @@ const good = job(`for_each: { creatorAddress: { values: ['${address}'] } }`);
 async function placeOf(text: string, files: Record<string, string> = {}): Promise<Project> {
   const place = await makeProject();
   await writeFiles(place.jobs, { 'list.yaml': text, ...files });
+  await writeFiles(place.root, { 'ledgerlake.yaml': 'sample: true\n' });
   return place;
 }
 
@@ -265,7 +266,7 @@ test.each(['jobs/pipe.yaml', 'jobs/t.txt', 'ledgerlake.yaml'])(
     await rm(join(place.root, name), { force: true });
     execFileSync('mkfifo', [join(place.root, name)]);
     expectFailure(
-      await runProgram(['run'], { cwd: place.root }),
+      await runProgram(['run', '--sample'], { cwd: place.root }),
       2,
       new RegExp(`${basename(name)} \\(no regular file`),
     );
@@ -278,7 +279,7 @@ test('more targets than a call has arguments', async () => {
     address.slice(4) + [3, 2, 1, 0].map((power) => letters[Math.floor(n / 58 ** power) % 58]).join('');
   const targets = Array.from({ length: 150_000 }, (_, n) => name(n)).join('\n');
   const place = await placeOf(job('for_each: { creatorAddress: { file: t.txt } }'), { 't.txt': targets });
-  const ended = await runProgram(['run', '--max-requests', '3'], { cwd: place.root });
+  const ended = await runProgram(['run', '--sample', '--max-requests', '3'], { cwd: place.root });
   expect(ended.code, ended.stderr).toBe(75);
 });
 

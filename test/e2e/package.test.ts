@@ -73,7 +73,7 @@ test('the packed program installs into an empty folder with --engine-strict, sta
   const [example = ''] = listBlocks('docs/library.md', 'js');
   mkdirSync(join(cwd, 'jobs'));
   const files = {
-    'ledgerlake.yaml': withoutLimits('lake: { tables: [webhooks] }\n'),
+    'ledgerlake.yaml': withoutLimits('sample: true\nlake: { tables: [webhooks] }\n'),
     'jobs/one.yaml': `describe: One collection
 method: getAssetsByGroup
 params: { groupKey: collection }

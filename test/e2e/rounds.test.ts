@@ -1,5 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/server.ts';
+import { runProgram } from '../support/program.ts';
+import { environmentOf } from '../support/project.ts';
+import { openTinyWorld, writeListJob } from '../support/small-world.ts';
 import { openWorkplace } from '../support/workplace.ts';
 import { startRecorder } from './recorder.ts';
 
@@ -47,4 +50,26 @@ page_size: ${pageSize}
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('takes the jobs by name') });
   // b goes on where it stopped.
   expect((await place.run()).code).toBe(0);
+});
+
+test('job/target crawls that target, and leaves the round to the others', async () => {
+  const { place, sandbox } = await openTinyWorld();
+  await writeListJob(place, sandbox);
+  const [first, second, third] = sandbox.world.truth().collections() as [string, string, string];
+  const run = async (...args: string[]) => {
+    const { code, stdout, stderr } = await runProgram([...args, '--json', '--log-level', 'warn'], {
+      ...{ cwd: place.root, env: environmentOf(sandbox) },
+    });
+    return { code, stderr, report: stdout === '' ? null : JSON.parse(stdout) };
+  };
+  expect((await run('plan', `list/${second}`)).report.jobs).toMatchObject([{ job: 'list', targets: 1 }]);
+  expect((await run('run', `list/${second}`)).report.jobs.list).toMatchObject({ tasks: 1, done: 1 });
+  // It was no round of the job: the next run crawls all of its targets.
+  expect((await run('run')).report.jobs.list).toMatchObject({ tasks: 3, done: 3 });
+  sandbox.tick();
+  const again = await run('run', `list/${first}`, `list/${third}`, '--full-refresh');
+  expect(again.report.jobs.list).toMatchObject({ tasks: 2, done: 2 });
+  expect(await run('run', 'list/nobody')).toMatchObject({
+    stderr: expect.stringContaining('has no target'),
+  });
 });

@@ -173,7 +173,7 @@ test('a rebuild from nothing knows the move', async () => {
 test('sample data are nobody’s ledger, and a folder that nothing was run in is bound to no API: 2', async () => {
   const { two, place, atTwo } = await openPlace();
   expectFailure(await atTwo('source', 'show'), 2, /bound to no API/);
-  await runProgram(['run', '--max-requests', '3'], { cwd: place.root });
+  await runProgram(['run', '--sample', '--max-requests', '3'], { cwd: place.root });
   expectFailure(await atTwo('source', 'move', two.url, '--yes'), 2, /sample data of the sandbox/);
   expect(await readFile(join(place.data, 'runs.ndjson'), 'utf8')).not.toContain('"moved"');
 });

@@ -171,11 +171,10 @@ async function runNight(
   try {
     const report = await runPipeline({
       ...{ verb: 'run', config, folder, showProgress: false },
-      ...{ namedByUser: jobs.length > 0, fullRefresh },
-      ...(only === undefined ? {} : { only: new Set(only) }),
+      ...{ namedByUser: jobs.length > 0, fullRefresh: fullRefresh || only !== undefined },
       accept,
       log: pino({ level: 'silent' }),
-      jobs: await readNamedJobs(join(root, 'jobs'), jobs),
+      jobs: await readNamedJobs(join(root, 'jobs'), only ?? jobs),
       api: {
         endpoints: { rpc: url, wallet: url, webhook: url },
         key: readApiKey({ LEDGERLAKE_API_KEY: 'sandbox' }),

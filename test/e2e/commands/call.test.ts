@@ -59,9 +59,9 @@ test('a JSON-RPC error goes to stderr, exit 1, and the data folder counts the cr
   expect(JSON.parse(line!)).toMatchObject({ run: 'call', operation: 'getAssetsByGroup', credits: 10 });
 });
 
-test('without a URL the sandbox answers, says so, and leaves no file', async () => {
+test('--sample: the sandbox answers, says so, and leaves no file', async () => {
   const { code, stdout, stderr } = await runProgram(
-    ['call', 'getLatestCompressionSignatures', '{"limit": 3}'],
+    ['call', '--sample', 'getLatestCompressionSignatures', '{"limit": 3}'],
     {
       cwd: root,
     },

@@ -189,5 +189,5 @@ test('--methods: the credits first, then each method once, and what came of it',
 test('--methods without a URL has nobody to ask', async () => {
   const { code, stderr } = await runProgram(['doctor', '--methods'], { cwd: folder });
   expect(code).toBe(2);
-  expect(stderr).toContain('no URL is set, and the embedded sandbox has every method');
+  expect(stderr).toContain('no URL is set, so there is no API to ask');
 });

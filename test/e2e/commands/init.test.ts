@@ -52,11 +52,13 @@ test('everything that can be followed: the jobs pass their check as they are wri
   expect(readFileSync(join(folder, 'p/jobs/targets/collections.txt'), 'utf8')).toBe(
     `# The collections we follow: one address a line; # starts a comment.\n${address('a')}\n${address('b')}\n`,
   );
-  expect((await readConfig({ env: {}, cwd: join(folder, 'p') })).limits).toEqual({ wallet: { rps: 2 } });
+  expect((await readConfig({ env: {}, cwd: join(folder, 'p'), needsKey: false })).limits).toEqual({
+    wallet: { rps: 2 },
+  });
 });
 
-test('without options: the sample collections, which the sandbox answers', async () => {
-  expect((await init('p', '--yes')).code).toBe(0);
+test('--sample: the sample collections, which the API inside the program answers', async () => {
+  expect((await init('p', '--sample')).code).toBe(0);
   const { code, stdout } = await runProgram(['run', 'collections', '--max-requests', '3', '--json'], {
     cwd: join(folder, 'p'),
   });
@@ -75,7 +77,7 @@ test('without options: the sample collections, which the sandbox answers', async
 });
 
 test('what is there stays as it is, byte for byte; what is missing comes beside it', async () => {
-  await init('p', '--yes');
+  await init('p', '--sample');
   writeFileSync(join(folder, 'p/ledgerlake.yaml'), 'mine: true\n');
   const { code, stdout } = await init('p', '--wallet', address('w'), '--schedule', 'cron', '--json');
   expect(code).toBe(0);
@@ -96,11 +98,17 @@ test('a schedule for a project that is there: nothing is asked, no sample comes 
   await init('p', '--wallet', address('w'));
   const { code, stdout } = await init('p', '--schedule', 'systemd', '--json');
   expect(code).toBe(0);
-  expect(JSON.parse(stdout).written).toEqual(['schedule/ledgerlake.service', 'schedule/ledgerlake.timer']);
+  expect(JSON.parse(stdout).written).toEqual([
+    'schedule/ledgerlake.service',
+    'schedule/ledgerlake.timer',
+    'schedule/ledgerlake-check.service',
+    'schedule/ledgerlake-check.timer',
+  ]);
 });
 
 test.each([
   [['p'], 'there is no terminal to ask what to follow'],
+  [['p', '--yes'], 'there is nothing to follow'],
   [['p', '--wallet', 'O0Il'], '--wallet takes base58 addresses of 32 to 44 characters, not "O0Il"'],
   [
     ['p', '--schedule', 'at'],
@@ -126,6 +134,8 @@ describe('schedules', () => {
       'schedule/crontab',
       'schedule/ledgerlake.service',
       'schedule/ledgerlake.timer',
+      'schedule/ledgerlake-check.service',
+      'schedule/ledgerlake-check.timer',
       '.github/workflows/ledgerlake.yml',
       'schedule/kubernetes.yaml',
       'schedule/airflow_dag.py',
@@ -156,9 +166,31 @@ describe('schedules', () => {
 
   test('GitHub and Kubernetes: YAML that names the version', () => {
     const workflow = parse(textOf('github'));
-    expect(workflow.jobs.run.steps.at(-3).run).toBe('npm install --global ledgerlake@1.2.3');
-    const kinds = parseAllDocuments(textOf('kubernetes')).map((document) => document.toJS().kind);
-    expect(kinds).toEqual(['PersistentVolumeClaim', 'CronJob']);
+    const { steps } = workflow.jobs.run;
+    expect(steps[3].run).toContain('ledgerlake@1.2.3');
+    // What was received is kept however the run ended, and before the check, which may fail as well.
+    const kept = steps.findIndex(({ uses }: { uses?: string }) => uses?.startsWith('actions/cache/save@'));
+    expect(steps[kept]).toMatchObject({ if: 'always()', with: { path: 'data', key: steps[2].with.key } });
+    expect(steps.slice(kept - 1).map(({ run }: { run?: string }) => run)).toEqual([
+      'ledgerlake run --until 5h || test $? -eq 75',
+      undefined,
+      'ledgerlake check --max-age 26h',
+    ]);
+    const [claim, ...jobs] = parseAllDocuments(textOf('kubernetes')).map((document) => document.toJS());
+    expect(claim.kind).toBe('PersistentVolumeClaim');
+    const specs = jobs.map(({ spec }) => spec.jobTemplate.spec.template.spec);
+    // A shell as the first process of a container would swallow SIGTERM.
+    expect(specs.map(({ containers: [{ command }] }) => command)).toEqual([
+      ['ledgerlake', 'run', '--until', '5h'],
+      ['ledgerlake', 'check', '--max-age', '26h'],
+    ]);
+    for (const {
+      containers: [container],
+      volumes,
+    } of specs)
+      expect(container.volumeMounts.map(({ name }: { name: string }) => name)).toEqual(
+        volumes.map(({ name }: { name: string }) => name),
+      );
   });
 
   test('Airflow and Dagster: Python, with the paths as they are', (context) => {

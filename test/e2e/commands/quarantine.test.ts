@@ -89,7 +89,7 @@ test('a retry reads the kept text with the mapping of today, and asks the API no
     `update token_accounts set amount = null, record_hash = 1 where address = '${address}'`,
   );
   await connection.run(`insert into meta.quarantine
-    select 'token_accounts', task, crawl, 1, 1000, '${address}', 'amount', 'does not fit its type', '9007199254740993', crawl
+    select 'token_accounts', task, crawl, 1, 1000, '${address}', 'amount', 'does not fit its type', '9007199254740993'
     from meta.checkpoints`);
   connection.closeSync();
   instance.closeSync();

@@ -22,10 +22,14 @@ afterEach(() => {
 
 const key = { LEDGERLAKE_API_KEY: 'canary-8f3a-11' };
 
-/** The configuration of this file's text (none: no file) and this environment. */
-async function read(text: string | null, env: NodeJS.ProcessEnv = {}) {
+/** The configuration of this file's text (none: no file) and this environment; without one, of a command that asks nothing. */
+async function read(
+  text: string | null,
+  env: NodeJS.ProcessEnv = {},
+  needsKey = Object.keys(env).length > 0,
+) {
   if (text !== null) writeFileSync(join(dir, 'ledgerlake.yaml'), text);
-  return readConfig({ env, cwd: dir });
+  return readConfig({ env, cwd: dir, needsKey });
 }
 
 async function refusal(reading: Promise<unknown>) {
@@ -35,8 +39,8 @@ async function refusal(reading: Promise<unknown>) {
 }
 
 describe('without a file', () => {
-  test('everything has a default, and the sandbox answers', async () => {
-    const config = await read(null, { LEDGERLAKE_RPC_URL: '', LEDGERLAKE_WALLET_URL: '  ' });
+  test('everything has a default', async () => {
+    const config = await read(null, { LEDGERLAKE_RPC_URL: '', LEDGERLAKE_WALLET_URL: '  ' }, false);
     expect(config.warehouse.threads).toBeGreaterThanOrEqual(1);
     expect(config).toEqual({
       environment: null,
@@ -65,7 +69,20 @@ describe('without a file', () => {
         ...{ uri: null, tables: null, partitionBy: {}, keep: 2 },
         places: { tables: 'lake.tables', partitionBy: 'lake.partition_by' },
       },
-      sandbox: true,
+      sandbox: false,
+    });
+  });
+
+  test('without a URL, sample data only where it was asked for', async () => {
+    expect(await refusal(read(null, {}, true))).toMatchObject({
+      message: 'no URL of an API is set',
+      hint: expect.stringContaining('--sample'),
+    });
+    expect((await read('sample: true', {}, true)).sandbox).toBe(true);
+    const env = { LEDGERLAKE_RPC_URL: 'https://api.example.com', LEDGERLAKE_API_KEY: 'canary-8f3a-11' };
+    expect((await read('sample: true', env)).sandbox).toBe(false);
+    expect(await refusal(readConfig({ env, cwd: dir, sample: true }))).toMatchObject({
+      message: '--sample asks for sample data, but the URL of an API is set',
     });
   });
 
@@ -85,7 +102,7 @@ describe('without a file', () => {
   test.each(['LEDGERLAKE_API_KEY', 'LEDGERLAKE_API_KEY_FILE'])('%s needs a URL', async (name) => {
     expect(await refusal(read(null, { [name]: 'canary-8f3a-11' }))).toEqual({
       message: `${name} is set, but no URL`,
-      hint: 'Set LEDGERLAKE_RPC_URL, or LEDGERLAKE_WALLET_URL or LEDGERLAKE_WEBHOOK_URL; unset the key for the sandbox.',
+      hint: 'Set LEDGERLAKE_RPC_URL, or LEDGERLAKE_WALLET_URL or LEDGERLAKE_WEBHOOK_URL; unset the key for sample data.',
     });
   });
 
@@ -96,7 +113,7 @@ describe('without a file', () => {
       const field = `api.${name.slice('LEDGERLAKE_'.length).toLowerCase()}`;
       expect(await refusal(read(null, { ...env, LEDGERLAKE_API_KEY: ' ' }))).toEqual({
         message: `${name} (or ${field}) is set, but no API key`,
-        hint: 'Set LEDGERLAKE_API_KEY, in the environment or in .env beside the config, or LEDGERLAKE_API_KEY_FILE to a file that holds it; unset every URL for the sandbox. A key that is part of the URL: write {key} in its place, and set api.auth (docs/providers.md).',
+        hint: 'Set LEDGERLAKE_API_KEY, in the environment or in .env beside the config, or LEDGERLAKE_API_KEY_FILE to a file that holds it; unset every URL for sample data. A key that is part of the URL: write {key} in its place, and set api.auth (docs/providers.md).',
       });
       expect(await read(null, { ...env, LEDGERLAKE_API_KEY_FILE: '/run/secrets/key' })).toMatchObject({
         sandbox: false,
@@ -297,20 +314,18 @@ lake: { uri: exports, tables: [assets], partition_by: { assets: [collection] }, 
   });
 
   test('may be empty, or of comments and headings only', async () => {
-    expect((await read('')).sandbox).toBe(true);
-    expect((await read('# nothing yet\n')).sandbox).toBe(true);
-    expect((await read('api:\n  # rpc_url: https://…\nlake:\n')).sandbox).toBe(true);
+    for (const text of ['', '# nothing yet\n', 'api:\n  # rpc_url: https://…\nlake:\n'])
+      expect((await read(text)).sandbox).toBe(false);
   });
 
   test('elsewhere takes lake.uri from its own folder', async () => {
     mkdirSync(join(dir, 'etc'));
     writeFileSync(join(dir, 'etc/lake.yaml'), 'lake: { uri: ../out }\n');
-    const config = await readConfig({ file: 'etc/lake.yaml', env: {}, cwd: dir });
+    const config = await readConfig({ file: 'etc/lake.yaml', env: {}, cwd: dir, needsKey: false });
     expect(config.lake.uri).toBe(join(dir, 'out'));
     writeFileSync(join(dir, 'etc/lake.yaml'), 'lake: { uri: "s3://bucket/lake" }\n');
-    expect((await readConfig({ file: join(dir, 'etc/lake.yaml'), env: {}, cwd: '/' })).lake.uri).toBe(
-      's3://bucket/lake',
-    );
+    const absolute = { file: join(dir, 'etc/lake.yaml'), env: {}, cwd: '/', needsKey: false };
+    expect((await readConfig(absolute)).lake.uri).toBe('s3://bucket/lake');
   });
 
   test('is refused with every problem, named by line and field', async () => {
@@ -347,7 +362,7 @@ colour: blue
         'ledgerlake.yaml:13: warehouse.memory_limit: expected a size such as 256MB or 2GB',
         'ledgerlake.yaml:15: lake.uri: carries credentials; keep them in the environment',
         'ledgerlake.yaml:16: lake.keep: expected number to be >=1',
-        'ledgerlake.yaml:17: colour: unknown field, expected one of api, warehouse, lake, on_finish, environments',
+        'ledgerlake.yaml:17: colour: unknown field, expected one of api, warehouse, lake, on_finish, sample, environments',
       ].join('\n'),
       hint: 'Correct the config file, or name another with --config.',
     });
@@ -379,7 +394,7 @@ colour: blue
   });
 
   test('with a URL needs a key', async () => {
-    expect((await refusal(read('api: { webhook_url: "https://h" }\n'))).message).toBe(
+    expect((await refusal(read('api: { webhook_url: "https://h" }\n', {}, true))).message).toBe(
       'LEDGERLAKE_WEBHOOK_URL (or api.webhook_url) is set, but no API key',
     );
   });

@@ -20,7 +20,7 @@ beforeEach(async () => {
 afterEach(() => vi.restoreAllMocks());
 
 async function contextOf(env: NodeJS.ProcessEnv): Promise<Context> {
-  const config = await readConfig({ env, cwd: root });
+  const config = await readConfig({ env, cwd: root, sample: Object.keys(env).length === 0 });
   const tell = (line: string) => void said.push(line);
   return { config, folder: dataFolder(join(root, 'data')), tell } as unknown as Context;
 }
