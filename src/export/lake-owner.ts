@@ -20,7 +20,8 @@ export async function readFolderId({ idFile }: LakeOwner): Promise<string | null
   return readFile(idFile, 'utf8').then(
     (text) => text.trim(),
     (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return null;
+      // A path below a file is reported where the data folder is made.
+      if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
       throw error;
     },
   );

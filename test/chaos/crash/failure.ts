@@ -10,7 +10,7 @@ export function expectFailure(ended: Ended, code: number, expected: RegExp): voi
   const lines = ended.stderr.split('\n').filter((line) => !line.startsWith('{"level":'));
   const message = lines.join('\n');
   expect(message).toMatch(expected);
-  expect(message.match(/^ledgerlake: (?!no LEDGERLAKE_RPC_URL)/gm)?.length, message).toBe(1);
+  expect(message.match(/^ledgerlake: (?!the sample API)/gm)?.length, message).toBe(1);
   // The last line is the hint: indented, a sentence.
   expect(message, message).toMatch(/\n {2}[A-Za-z`][^\n]+[.a-z0-9]\n$/);
   expect(message).not.toMatch(/unexpected|This is a bug|\n\s+at /);
