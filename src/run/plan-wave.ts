@@ -9,6 +9,7 @@ import type { Database } from '../warehouse/database.ts';
 import { openForJobSql, runJobSql } from '../warehouse/job-sql.ts';
 import type { CrawlState, PlannedStart } from './crawl-state.ts';
 import { type ReadTargets, recordTargets } from './current-targets.ts';
+import { logTargets } from './logged-targets.ts';
 import { orderStarts, planOrBeginRound, planStarts, reliedOnShortPage } from './plan-starts.ts';
 import { readCrawlState } from './read-state.ts';
 import type { RunContext } from './run-context.ts';
@@ -46,7 +47,10 @@ export async function planWave(
   } finally {
     reader.close();
   }
-  await session.withBuild((build) => recordTargets(build, read));
+  await session.withBuild(async (build) => {
+    await recordTargets(build, read);
+    await logTargets(build, session.folder.runs, session.run);
+  });
   return orderStarts(starts);
 }
 

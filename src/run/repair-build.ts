@@ -13,6 +13,7 @@ import { type Database, openDatabase } from '../warehouse/database.ts';
 import { memoryLimits } from '../warehouse/memory.ts';
 import { beginEmptyBuild, examineSnapshot, putBack, recoverBuild } from '../warehouse/recover-build.ts';
 import { startLoading } from './load-stage.ts';
+import { restoreTargets } from './logged-targets.ts';
 import { reloadRemapped } from './reload-stage.ts';
 import { listRefreshes } from './rounds.ts';
 import { readAcceptedBy, readRunLog } from './run-log.ts';
@@ -119,8 +120,10 @@ async function replaySegments(
     // The reload dropped the staged rows, which are needed again.
     await (await startLoading(context)).finish();
   }
+  const runs = await readRunLog(folder.runs);
+  await withBuild((build) => restoreTargets(build, runs));
   const acceptedBy = await readAcceptedBy(folder.runs);
-  const refreshes = listRefreshes(await readRunLog(folder.runs));
+  const refreshes = listRefreshes(runs);
   const startedAt = performance.now();
   for (const batch of await planReplay(context, missing)) {
     const replay = await openReplay(folder, batch, { ...databaseOptions, memoryLimit: memoryLimits.loader });

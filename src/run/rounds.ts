@@ -51,10 +51,10 @@ export function listOldRuns(runs: readonly RunEntry[], before: number): Readonly
   const jobs = new Set(runs.flatMap((entry) => entry.jobs));
   const needed = [...jobs].flatMap((job) => openRound(runs, job) ?? []);
   const first = [...needed, runs.at(-1)?.run ?? ''].sort()[0] as string;
-  // A rebuilt build has to know where its source moved.
+  // A rebuilt build has to know where its source moved, and which targets jobs have.
   const old = runs.filter(
-    ({ run, startedAt, moved, shortPages }) =>
-      startedAt < from && run < first && moved === undefined && shortPages === undefined,
+    ({ run, startedAt, moved, shortPages, targets }) =>
+      startedAt < from && run < first && [moved, shortPages, targets].every((kept) => kept === undefined),
   );
   return new Set(old.map(({ run }) => run));
 }

@@ -20,6 +20,8 @@ export interface RunEntry {
   begins?: string[];
   /** Jobs, and targets as `job/target`, whose state it reset. */
   reset?: string[];
+  /** How the jobs, and the targets that they have, differ from what earlier runs found. */
+  targets?: TargetsChange[];
   /** Operations of which it found that a short page is not the end (`api.short_page_ends`). */
   shortPages?: string[];
   startedAt: string;
@@ -30,6 +32,17 @@ export interface RunEntry {
   found?: Found;
   /** What it crawled and published; absent in those that were killed. */
   did?: Did;
+}
+
+/** A job whose file or targets changed; without `file` it has none any more. */
+export interface TargetsChange {
+  job: string;
+  file?: string;
+  /** As in `meta.jobs`. */
+  follows?: boolean;
+  is_read?: boolean;
+  added?: readonly string[];
+  removed?: readonly string[];
 }
 
 /** How far a job came in a run. */
@@ -86,6 +99,7 @@ type Line =
   | { run: string; reset: string[] }
   | { run: string; accepted: string[] }
   | { run: string; short_pages: string[] }
+  | { run: string; targets: TargetsChange[] }
   | {
       run: string;
       finished_at: string;
@@ -131,6 +145,7 @@ function addLine(runs: Map<string, RunEntry>, line: Line | null): void {
   const entry = runs.get(line.run);
   if (entry === undefined) return;
   if ('short_pages' in line) entry.shortPages = [...(entry.shortPages ?? []), ...line.short_pages];
+  else if ('targets' in line) entry.targets = [...(entry.targets ?? []), ...line.targets];
   else if ('reset' in line) entry.reset = line.reset;
   else if ('accepted' in line) entry.accepted = line.accepted;
   else if ('begins' in line) entry.begins = [...(entry.begins ?? []), ...line.begins];

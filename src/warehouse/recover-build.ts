@@ -158,7 +158,7 @@ async function copySnapshot(folder: DataFolder): Promise<void> {
 
 /**
  * Replaces the build, which is set aside, by an empty one. What no segment has is copied to it: the source, the runs and their
- * requests, the jobs and their targets.
+ * requests.
  * @returns the paths of the files that were set aside
  */
 export async function beginEmptyBuild(folder: DataFolder, options: Options): Promise<string[]> {
@@ -167,7 +167,7 @@ export async function beginEmptyBuild(folder: DataFolder, options: Options): Pro
   const database = await openBuild({ ...folder, build: draft }, options);
   try {
     await database.run(`attach ${quoteText(folder.build)} as former (read_only)`);
-    for (const table of ['source', 'runs', 'requests', 'jobs', 'targets'])
+    for (const table of ['source', 'runs', 'requests'])
       await database.run(`insert into meta.${table} by name from former.meta.${table}`);
   } finally {
     database.close();

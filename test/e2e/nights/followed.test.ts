@@ -86,8 +86,21 @@ test('a list that is dropped, or whose job is, leaves rows that are not followed
   await rm(jobFile(place, 'creators'));
   await place.night(at(3000));
   expect(await followed(place)).toEqual({ Ant: true, Bee: false, Cat: false });
+  const whole = async () => [
+    ...(await Promise.all(
+      ['current_assets', 'meta.jobs', 'meta.targets', 'meta.target_params'].map((name) =>
+        place.rows(`from ${name} order by all`),
+      ),
+    )),
+    await place.tables(),
+  ];
+  const third = await whole();
   expect(await place.rebuild()).toBe(0);
-  expect(await followed(place)).toEqual({ Ant: true, Bee: false, Cat: false });
+  expect(await whole()).toEqual(third);
+  // Where both databases are gone, the run log and the archive are all there is.
+  for (const file of ['build', 'warehouse']) await rm(join(place.data, `${file}.duckdb`));
+  expect(await place.rebuild()).toBe(0);
+  expect(await whole()).toEqual(third);
 
   await writeFile(jobFile(place, 'lists'), listJob(red, blue));
   await place.night(at(4000));
