@@ -42,6 +42,21 @@ delete from meta.read_again
 using feed_task as n
 where meta.read_again.job = n.job and meta.read_again.target = n.target and meta.read_again.task is distinct from n.task;
 
+-- What was covered before a reset is to come again. Of a rebuild's steps, those before the reset do not know of it.
+create or replace temp table forgotten_feed as
+select name, max(first_run) as run
+from refresh
+where first_run <= (select coalesce(max(run_id), '~') from ready)
+group by name;
+
+delete from meta.coverage
+using forgotten_feed as f
+where f.name in (meta.coverage.job, meta.coverage.job || '/' || meta.coverage.target) and meta.coverage.run_id < f.run;
+
+delete from meta.read_again
+using forgotten_feed as f
+where f.name in (meta.read_again.job, meta.read_again.job || '/' || meta.read_again.target) and meta.read_again.run_id < f.run;
+
 create or replace temp table feed_page as
 -- Pages that were received before the source went back cover no more than its slot then, as long as they are in the log.
 with went_back as (
@@ -83,6 +98,10 @@ raw_page as (
   join (select task, crawl, is_feed, state from crawl_state) using (task, crawl)
   semi join feed_task using (job, target, task)
   where kind = 'page' and is_feed and state not in ('refused', 'held', 'replaced')
+    and not exists (
+      from forgotten_feed as f
+      where f.name in (landed.job, landed.job || '/' || landed.target) and landed.run < f.run
+    )
 ),
 page as (
   select * replace (if(by_time, high_slot, slot) as slot)

@@ -26,7 +26,7 @@ export interface Refresh {
 }
 
 /**
- * Makes `threshold`, `landed`, `crawl_state` and `refreshing`.
+ * Makes `threshold`, `landed`, `crawl_state`, `refresh` and `refreshing`.
  * @returns the staged segments of the landing log, by number
  * @throws Error if a segment with records is not staged
  */
@@ -39,11 +39,12 @@ export async function makeCrawlTables(
   await database.run(readSql('publish/macros.sql'));
   await database.run(readSql('publish/landed.sql'), await pageLines(folder));
   await database.run(readSql('publish/crawl-states.sql'), { run });
-  await database.run(readSql('publish/refreshing.sql'), {
+  await database.run(readSql('publish/refresh.sql'), {
     names: refreshes.map(({ name }) => name),
     firsts: refreshes.map(({ first }) => first),
     lasts: refreshes.map(({ last }) => last ?? ''),
   });
+  await database.run(readSql('publish/refreshing.sql'));
   const staged = new Set(await listStaged(folder));
   const shapes = await database.rows<{ segment: bigint; shape: string; records: bigint }>(
     `select segment, any_value(shape) as shape, coalesce(sum(records), 0)::bigint as records from landed group by segment`,

@@ -163,6 +163,11 @@ test('small budgets fill a feed without a repeat; the last hour is read once mor
   // The end, an empty page below a full one, is asked for three times; the second run asks for the head again.
   expect(asked.length).toBe(pages + 3 + 1);
   expect(await signatures(place)).toBe(`${pages * 2}`);
+  // A full refresh that is stopped goes on to the end.
+  const refresh = { fullRefresh: true, jobs: ['feed'], hoursLater: 0.01 };
+  expect((await place.night(script, { ...refresh, maxRequests: 10 })).code).toBe(75);
+  const rest = await place.night(script, refresh);
+  expect([rest.code, rest.calls.length]).toEqual([0, pages - 10 + 3 + 1]);
   const again = [];
   for (const _ of [1, 2, 3]) again.push((await place.night(script)).calls.length);
   expect(again).toEqual([pages + 1, 1, 1]);
