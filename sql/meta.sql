@@ -287,12 +287,12 @@ comment on column meta.refusals.run_id is 'Run whose publish refused the crawl.'
 comment on column meta.refusals.job is 'Name of the job.';
 comment on column meta.refusals.target is 'What it ran for.';
 comment on column meta.refusals.range is 'Which range of ids, `3/8`; empty for the whole target.';
-comment on column meta.refusals.guard is 'vanished, blank, quarantined or stale; ahead: the target failed, because its answers'' slot was too far ahead.';
+comment on column meta.refusals.guard is 'vanished, blank, collapse, quarantined or stale; ahead: the target failed, because its answers'' slot was too far ahead.';
 comment on column meta.refusals.id is 'What `--accept` takes to let it pass, with all crawls that were refused for the same finding.';
 comment on column meta.refusals.for_job is 'Job that the finding is about: of look-ups, the one that missed the rows; else the job itself.';
 comment on column meta.refusals.whole_job is 'Counted over all crawls of the job in that run, not over this one.';
 comment on column meta.refusals.table_name is 'Table that the guard looked at.';
-comment on column meta.refusals.column_name is 'Column that would become NULL.';
+comment on column meta.refusals.column_name is 'Column that would become NULL, or take one value, or that records do not fit in.';
 comment on column meta.refusals.rows is 'Rows or records that are wrong, …';
 comment on column meta.refusals.total is '… of so many.';
 comment on column meta.refusals.examples is 'Three of them.';

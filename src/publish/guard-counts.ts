@@ -11,8 +11,9 @@ import { measureStaged, namesOf, takeSlice } from './slices.ts';
 const bytesPerRow = 160;
 
 /**
- * Makes the tables that the guards `vanished`, `blank` and `stale` read, from the ready crawls, by job and table:
+ * Makes the tables that the guards `vanished`, `blank`, `collapse` and `stale` read, from the ready crawls, by job and table:
  * - `blank_count`: columns that would become NULL, in how many rows (`rows`) of those that have them (`total`)
+ * - `collapse_count`: steady columns that would take one value, in most rows (`rows`) of those that have them (`total`)
  * - `burnt_row`: living rows that would be burnt, by the job that brought them, or that missed the row which a look-up found burnt
  * - `missing_count`: required columns that no record has
  * - `older_count`, by crawl: records older than the stored row, and those of them that are older by more slots than a replica lags
@@ -29,6 +30,9 @@ export async function countChanges(
   await database.run(`
     create or replace temp table blank_count (
       job varchar, table_name varchar, column_name varchar, steady boolean, rows bigint, total bigint, examples varchar[]
+    );
+    create or replace temp table collapse_count (
+      job varchar, table_name varchar, column_name varchar, value varchar, rows bigint, total bigint, examples varchar[]
     );
     create or replace temp table burnt_row (crawl_row bigint, job varchar, table_name varchar, key varchar);
     create or replace temp table missing_count (
@@ -50,6 +54,7 @@ export async function countChanges(
     await countOlder(database, spec);
     await findBurnt(database, spec, groups, files);
     await countBlank(database, spec, groups, files, nulls);
+    await countCollapsed(database, spec, groups, files);
   }
 }
 
@@ -162,7 +167,7 @@ function compareSql(spec: TableSpec, groups: readonly Group[]): string {
       select rowid as crawl_row, task, crawl, job, max_slot, end_reason is not distinct from 'unchanged' as is_unchanged from ready
     ) r using (task, crawl)
     join (select rowid as target, ${keyHash(spec)} as key_hash, ${stored.join(', ')} from ${spec.name}) t using (key_hash)
-    where older or ${groups.map(({ name }) => `differs_${name}`).join(' or ')}`;
+    where older or ${differsAny(groups)}`;
 }
 
 async function countOlder(database: Database, spec: TableSpec): Promise<void> {
@@ -191,7 +196,7 @@ async function findBurnt(
   await database.run(
     `insert into burnt_row
     select distinct c.crawl_row, coalesce(a.job, c.job), $table, t.key
-    from (from compared where ${groups.map(({ name }) => `differs_${name}`).join(' or ')}) c
+    from (from compared where ${differsAny(groups)}) c
     join (
       select filename as file, file_row_number from read_parquet($files, file_row_number = true, filename = true)
       where not (${spec.living})
@@ -218,7 +223,7 @@ async function countBlank(
   nulls: ReadonlyMap<string, number>,
 ): Promise<void> {
   const minRows = (await fewRows(database)) / 2;
-  const differs = groups.map(({ name }) => `differs_${name}`).join(' or ');
+  const differs = differsAny(groups);
   const [changed] = await database.rows<{ n: number }>(
     `select count(*)::double as n from compared where ${differs}`,
   );
@@ -291,19 +296,76 @@ function totalSql(spec: TableSpec, { column, isBlank }: Candidate): string {
     insert into blank_count
     select f.job, ${quoteText(spec.name)}, f.column_name, ${spec.steady.includes(column)}, f.rows, a.total, f.examples
     from blank_found f
-    join (
+    join (${jobRowsSql(spec, `not (${isBlank(`t.${quoteName(column)}`)})`)}) a using (job)
+    where f.column_name = ${quoteText(column)} and f.rows > 0`;
+}
+
+/** SQL of how many rows (`total`) each job brings of those that meet a condition on the stored row. */
+function jobRowsSql(spec: TableSpec, condition: string): string {
+  return `
       select s.job, count(*) as total
       from (
         select distinct r.job, ${keyHash(spec)} as key_hash
         from read_parquet($files)
         join (select task, crawl, job from ready) r using (task, crawl)
       ) s
+      join (select ${keyHash(spec)} as key_hash from ${spec.name} t where ${condition}) t using (key_hash)
+      group by s.job`;
+}
+
+/**
+ * Counts what the guard `collapse` compares, for the jobs most of whose records change the table; on most nights none does. Lists and
+ * flags do not count: a collection changes its creators, or locks its assets, at once. Nor does a table without history, which keeps
+ * answers of the moment: all proofs of a tree have one root.
+ */
+async function countCollapsed(
+  database: Database,
+  spec: TableSpec,
+  groups: readonly Group[],
+  files: readonly string[],
+): Promise<void> {
+  if (!spec.history) return;
+  await database.run(`create or replace temp table changing_job as
+    select job
+    from (select job, count(*) as changed from compared where ${differsAny(groups)} group by job)
+    join (select job, sum(records) as records from ready group by job) using (job)
+    where changed >= (select h.rows from threshold h) and changed * 2 > records`);
+  if ((await database.rows('from changing_job limit 1')).length === 0) return;
+  for (const group of groups)
+    for (const column of group.columns.filter((name) => canCollapse(spec, name)))
+      await retryWithMoreMemory(database, () => database.run(collapseSql(spec, group, column), { files }));
+}
+
+function canCollapse({ steady, types }: TableSpec, column: string): boolean {
+  return steady.includes(column) && !/\[\]$|^boolean$/i.test(types.get(column) ?? '');
+}
+
+/** Adds to `collapse_count` the values that more than half of a job's rows would take in a column. */
+function collapseSql(spec: TableSpec, { name: group }: Group, column: string): string {
+  const value = quoteName(column);
+  return `
+    insert into collapse_count
+    select job, ${quoteText(spec.name)}, ${quoteText(column)}, taken.value, taken.rows, a.total, taken.examples
+    from (
+      select c.job, s.value::varchar as value, count(distinct c.target) as rows, min(t.key, 3) as examples
+      from (from compared semi join changing_job using (job)) c
       join (
-        select ${keyHash(spec)} as key_hash from ${spec.name} t where not (${isBlank(`t.${quoteName(column)}`)})
-      ) t using (key_hash)
-      group by s.job
-    ) a using (job)
-    where f.column_name = ${quoteText(column)} and f.rows > 0`;
+        select filename as file, file_row_number, ${value} as value
+        from read_parquet($files, file_row_number = true, filename = true)
+        where ${value} is not null and ${spec.living}
+      ) s using (file, file_row_number)
+      join (select rowid as target, ${keyText(spec, 't')} as key, ${value} as value from ${spec.name} t) t using (target)
+      where c.differs_${group} and s.value is distinct from t.value
+      group by all
+      having count(distinct c.target) >= (select h.rows from threshold h)
+    ) taken
+    join (${jobRowsSql(spec, `t.${value} is not null`)}) a using (job)
+    where taken.rows * 2 > a.total`;
+}
+
+/** Condition on `compared` that a row differs in any group. */
+function differsAny(groups: readonly Group[]): string {
+  return groups.map(({ name }) => `differs_${name}`).join(' or ');
 }
 
 function keyHash(spec: TableSpec): string {

@@ -30,6 +30,7 @@ export async function refuseCrawls(
     'burnt',
     'blank',
     'required',
+    'collapse',
     'stale',
     'stale-feed',
   ])

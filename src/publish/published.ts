@@ -2,7 +2,7 @@ import type { AuditFinding } from '../warehouse/own-views.ts';
 import { type MergeCounts, noRows } from './merge-table.ts';
 
 /** The guards of `sql/guards/`. */
-export type GuardName = 'vanished' | 'blank' | 'quarantined' | 'stale';
+export type GuardName = 'vanished' | 'blank' | 'collapse' | 'quarantined' | 'stale';
 
 /** Crawls that an audit or a guard (sql/guards/) kept from being published. */
 export interface Refusal {

@@ -74,7 +74,7 @@ function checkJob({ job, targets, never_complete }: JobStatus): FreshnessFinding
 }
 
 /** Reasons of checkpoints that publish refused, not the API. */
-const refusedByPublish = /^(audit|vanished|blank|quarantined|stale)\b/;
+const refusedByPublish = /^(audit|vanished|blank|collapse|quarantined|stale)\b/;
 
 function checkTarget(
   { job }: JobStatus,

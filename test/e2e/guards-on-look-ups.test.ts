@@ -106,6 +106,15 @@ test('nights that a ledger has pass: few assets gone, burnt ones without an owne
     { listed: 98, change: (asset) => ({ ...asset, fresh: { member: 1 } }) },
     {
       listed: 98,
+      change: (asset, n) => ({
+        ...asset,
+        mutable: false,
+        creators: [{ address: key('New'), share: 100, verified: true }],
+        ownership: { owner: key(n < 48 ? 'Vault' : 'Who'), ownership_model: 'single' },
+      }),
+    },
+    {
+      listed: 98,
       change: (asset, n) =>
         n < 20 ? { ...asset, ownership: { owner: key('Who'), ownership_model: 'single' } } : asset,
     },
@@ -120,7 +129,7 @@ test('nights that a ledger has pass: few assets gone, burnt ones without an owne
   ]);
 });
 
-test('names and addresses that are gone from all answers are refused, by column', async () => {
+test('names and addresses that are gone from all answers, or one in all, are refused, by column', async () => {
   const one = await openInstallation(jobs);
   await one.night(ledger(100, { listed: 100 }));
   const renamed = ({ content, ...asset }: Record<string, unknown>) => ({
@@ -131,6 +140,16 @@ test('names and addresses that are gone from all answers are refused, by column'
   expect(night.code).toBe(4);
   expect(night.report?.published.refused).toMatchObject([
     { guard: 'blank', column: 'name', rows: 100, total: 100 },
+  ]);
+  const unknown = ({ content, ownership, ...asset }: Record<string, unknown>) => ({
+    ...asset,
+    content: { ...(content as object), metadata: { name: 'Unknown' } },
+    ownership: { ...(ownership as object), owner: '1'.repeat(32) },
+  });
+  const collapsed = await one.night(ledger(300, { listed: 100, change: unknown }));
+  expect(collapsed.report?.published.refused).toMatchObject([
+    { guard: 'collapse', column: 'name', rows: 100, total: 100 },
+    { guard: 'collapse', column: 'owner', rows: 100, total: 100 },
   ]);
 });
 

@@ -69,6 +69,11 @@ const allWrongNights: WrongNight[] = [
     refused: [{ guard: 'blank', column: 'amount', rows: 2400, total: 2400 }],
   },
   {
+    what: 'every amount 0',
+    ...{ each: 48, wrong: (account) => ({ ...account, amount: 0 }) },
+    refused: [{ guard: 'collapse', column: 'amount', rows: 288, total: 288 }],
+  },
+  {
     what: 'every amount a word',
     ...{ each: 5, wrong: (account) => ({ ...account, amount: 'many' }) },
     refused: [{ guard: 'blank' }, { guard: 'quarantined', rows: 30, total: 30, examples: ['many'] }],
