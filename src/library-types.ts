@@ -53,6 +53,8 @@ export interface RunResult {
     quarantined: { job: string; records: number; reason: string }[];
     tables: Record<string, TableResult>;
     unasked: number;
+    /** Jobs that seem to have lost most of their rows, which are kept until a second look. */
+    waiting: { job: string; table: string; rows: number; total: number; examples: string[] }[];
     audits: { audit: string; severity: 'error' | 'warn'; rows: number }[];
   };
 }

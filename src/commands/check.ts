@@ -4,6 +4,7 @@ import {
   checkFreshness,
   checkHeld,
   checkLastRun,
+  checkWaiting,
   type FreshnessFinding,
 } from '../status/check-freshness.ts';
 import { examineFolder } from '../status/examine-folder.ts';
@@ -65,6 +66,7 @@ export async function execute(args: CheckArgs): Promise<number> {
       ...(status.snapshotMissing ? [missing] : []),
       ...checkFreshness(checked, maxAgeMs, Date.now()),
       ...checkHeld(status.held, heldJobs, (held) => acceptCommand([held], folder)),
+      ...checkWaiting(status.waiting, heldJobs),
       ...checkLastRun(status),
       ...(await findDamage(folder)),
     ];

@@ -3,7 +3,7 @@ import type { Session } from '../run/session.ts';
 import type { Context, GlobalArgs } from './context.ts';
 import { runOffline } from './offline.ts';
 import { type AcceptArgs, acceptOption } from './run-options.ts';
-import { auditLines, refusalLines } from './run-report.ts';
+import { auditLines, refusalLines, waitingLines } from './run-report.ts';
 import type { Usage } from './usage.ts';
 
 /** Options of `ledgerlake publish`. */
@@ -22,6 +22,7 @@ export function execute(args: GlobalArgs & AcceptArgs): Promise<number> {
     const { published, exitCode } = await publishLoaded(session, [], args.accept);
     const lines = [
       `published ${published.crawls} crawls`,
+      ...waitingLines(published.waiting),
       ...refusalLines(published.refused, context.folder),
       ...auditLines(published.audits),
     ];

@@ -1,6 +1,6 @@
 import type { DataFolder } from '../data-folder.ts';
 import type { MergeCounts } from '../publish/merge-table.ts';
-import type { Refusal } from '../publish/published.ts';
+import { describeWaiting, type Refusal, type Waiting } from '../publish/published.ts';
 import type { RunReport } from '../run/run-outcome.ts';
 import type { JobProgress } from '../run/run-state.ts';
 import { quoteForShell } from '../shell-words.ts';
@@ -27,6 +27,7 @@ export function renderRunReport(
   if (tables.length > 0) lines.push('what changed:', ...tables);
   if (hasSnapshot) lines.push('tables: ledgerlake sql "show tables"');
   const warnings = [...jobs.flatMap(([job, progress]) => warnOfJob(job, progress)), ...warnOfRows(report)];
+  warnings.push(...waitingLines(report.published.waiting));
   warnings.push(...refusalLines(report.published.refused, folder), ...auditLines(report.published.audits));
   return [...lines, ...(warnings.length === 0 ? [] : ['needs attention:', ...warnings])].join('\n');
 }
@@ -98,6 +99,11 @@ function warnOfRows({ published }: ReportedRun): string[] {
     ({ job, records, reason, first }) =>
       `  ${jobTitle(job)}: ${countOf(records, 'record')} quarantined, mostly: ${oneLine(reason)} (ledgerlake quarantine list)${first ? '; of a first crawl, so that there was none to compare with: look at them' : ''}`,
   );
+}
+
+/** A line for each job that seems to have lost most of its rows. Pure. */
+export function waitingLines(waiting: readonly Waiting[]): string[] {
+  return waiting.map((one) => `  NOT BELIEVED ${jobTitle(one.job)}: ${oneLine(describeWaiting(one))}`);
 }
 
 /** A line for each refusal, and the command that accepts what may be accepted. Pure. @param what PUBLISHED or RELOADED */

@@ -96,7 +96,7 @@ export async function listSegmentsOf(
 }
 
 /** Makes `threshold`, the one row of limits that the guards read. */
-async function makeThresholds(
+export async function makeThresholds(
   database: Database,
   thresholds: Thresholds & { quarantineLimit: number },
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import type { AuditFinding } from '../warehouse/own-views.ts';
+import { type AuditFinding, isError } from '../warehouse/own-views.ts';
 import { type MergeCounts, noRows } from './merge-table.ts';
 
 /** The guards of `sql/guards/`. */
@@ -33,6 +33,21 @@ export interface Quarantined {
   first: boolean;
 }
 
+/** Rows of a job that are kept until a second look, hours later, finds them gone, too: more than a night loses. */
+export interface Waiting {
+  job: string;
+  table: string;
+  rows: number;
+  /** The rows of the job. */
+  total: number;
+  examples: string[];
+}
+
+/** What of a job waits for a second look, in words. Pure. */
+export function describeWaiting({ table, rows, total, examples }: Waiting): string {
+  return `${rows} of ${total} rows of ${table} were not found, for example ${examples.join(', ')}; they are kept until a run some hours later does not find them either`;
+}
+
 /** What publishing came to. */
 export interface Published {
   /** Crawls whose rows went in. */
@@ -45,12 +60,19 @@ export interface Published {
   tables: Record<string, MergeCounts>;
   /** Rows that left their lists, and a look-up of which would count now. */
   unasked: number;
+  /** Rows that are kept although their job seems to have lost most of them. */
+  waiting: Waiting[];
   /** Audits of the project that returned rows; one of `error` severity kept the snapshot as it was. */
   audits: AuditFinding[];
 }
 
+/** Whether something was not published, or rows are kept that most of their job seems to have lost: exit 4. Pure. */
+export function isHeldBack({ refused, waiting, audits }: Published): boolean {
+  return refused.length + waiting.length > 0 || audits.some(isError);
+}
+
 export function nothingPublished(): Published {
-  return { crawls: 0, refused: [], quarantined: [], tables: {}, unasked: 0, audits: [] };
+  return { crawls: 0, refused: [], quarantined: [], tables: {}, unasked: 0, waiting: [], audits: [] };
 }
 
 /** Adds the result of one publish. */
@@ -60,6 +82,7 @@ export function addPublished(total: Published, one: Published): void {
   total.quarantined = total.quarantined.concat(one.quarantined);
   for (const [table, counts] of Object.entries(one.tables)) addCounts(total, table, counts);
   total.unasked = one.unasked;
+  total.waiting = one.waiting;
   total.audits = total.audits.concat(one.audits);
 }
 

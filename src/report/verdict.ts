@@ -6,7 +6,7 @@ const ends: Readonly<Record<number, [string, Tile['tone']]>> = {
   0: ['complete', 'good'],
   2: ['refused: usage or configuration', 'bad'],
   3: ['finished, some targets failed', 'warn'],
-  4: ['finished, some of it was not published', 'bad'],
+  4: ['finished, some of it was not published or believed', 'bad'],
   69: ['the API was unavailable', 'bad'],
   74: ['disk full, I/O, or a damaged file', 'bad'],
   75: ['stopped early as asked', 'warn'],
@@ -47,6 +47,7 @@ export function listProblems({ found, stoppedBy, did }: RunSummary): string[] {
     ...(stoppedBy === null ? [] : [stoppedBy]),
     ...failed,
     ...(found?.refused ?? []).map((line) => `not published: ${line}`),
+    ...(found?.waiting ?? []).map((line) => `not believed: ${line}`),
     ...(found?.leftOut ?? []).map(({ job, problem }) => `left out: ${job}: ${problem}`),
   ];
 }

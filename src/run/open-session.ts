@@ -6,6 +6,7 @@ import { type DataFolder, makeDataFolder } from '../data-folder.ts';
 import { asDiskError, DamagedFile, LedgerlakeError } from '../errors.ts';
 import { recoverLanding } from '../landing/recover-landing.ts';
 import { exists } from '../landing/segment-files.ts';
+import { describeWaiting } from '../publish/published.ts';
 import { type SignalStop, stopOnSignals } from '../stop-signals.ts';
 import { moveSource, openBuild } from '../warehouse/build.ts';
 import type { Database } from '../warehouse/database.ts';
@@ -80,10 +81,12 @@ function describeFaults({ published, leftOut = [] }: Ended): Outcome {
     ({ job, target, reason, id }) =>
       `${target === '' || job.startsWith('_') ? jobTitle(job) : `${job}/${target}`}: ${reason}${id === null ? '' : ` (--accept ${id})`}`,
   );
-  if (quarantined + stale + refused.length + audits.length + leftOut.length === 0) return {};
+  const waiting = published.waiting.map((one) => `${jobTitle(one.job)}: ${describeWaiting(one)}`);
+  if (quarantined + stale + refused.length + waiting.length + audits.length + leftOut.length === 0) return {};
   return {
     found: {
       ...{ quarantined, stale, refused },
+      ...(waiting.length === 0 ? {} : { waiting }),
       ...(leftOut.length === 0 ? {} : { leftOut }),
       ...(audits.length === 0 ? {} : { audits }),
     },

@@ -6,7 +6,7 @@ import { listSegmentsOf } from '../publish/crawl-tables.ts';
 import { followRows } from '../publish/follow-rows.ts';
 import { publish } from '../publish/publish.ts';
 import { publishRuns } from '../publish/publish-runs.ts';
-import type { Published } from '../publish/published.ts';
+import { isHeldBack, type Published } from '../publish/published.ts';
 import { compactTables } from '../warehouse/compact-tables.ts';
 import { openDatabase } from '../warehouse/database.ts';
 import type { BlockDigests } from '../warehouse/database-blocks.ts';
@@ -69,9 +69,9 @@ export async function publishLoaded(
   await loadWaiting(session);
   const published = await publishStage(session);
   published.refused = [...refused, ...(remapped?.refused ?? []), ...published.refused];
-  const exitCode = published.refused.length > 0 ? 4 : 0;
+  const exitCode = isHeldBack(published) ? 4 : 0;
   published.audits = await snapshotStage(session, { exitCode, stoppedBy: null });
-  return { published, exitCode: published.audits.some(isError) ? 4 : exitCode };
+  return { published, exitCode: isHeldBack(published) ? 4 : 0 };
 }
 
 /**

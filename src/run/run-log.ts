@@ -80,6 +80,8 @@ export interface Found {
   stale: number;
   /** What guards and audits refused, as sentences. */
   refused: readonly string[];
+  /** Rows that are kept until a second look, as sentences. */
+  waiting?: readonly string[];
   /** Jobs, and lines of target files, that could not be read. */
   leftOut?: readonly LeftOut[];
   /** Audits of the project that kept the snapshot as it was, as sentences. */

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import { KeyRefused, type StoppedEarly } from '../errors.ts';
-import type { Published } from '../publish/published.ts';
-import { isError } from '../warehouse/own-views.ts';
+import { isHeldBack, type Published } from '../publish/published.ts';
 import type { RunContext } from './run-context.ts';
 import type { LeftOut } from './run-log.ts';
 import type { JobProgress } from './run-state.ts';
@@ -24,7 +23,7 @@ export interface RunReport extends Ended {
  */
 export function reportRun(run: RunContext, stopped: StoppedEarly | null, failed = false): RunReport {
   const { session, progress, published, budget, savings, startedAt } = run;
-  const refused = published.refused.length > 0 || published.audits.some(isError);
+  const refused = isHeldBack(published);
   const exitCode = decideExitCode({ refused, stopped: stopped?.exitCode ?? null, failed });
   const jobs = Object.fromEntries(progress.jobs);
   const ended = { run: session.run, exitCode, stopped, published, leftOut: listLeftOut(jobs) };

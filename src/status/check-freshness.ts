@@ -1,10 +1,20 @@
+import { describeWaiting, type Waiting } from '../publish/published.ts';
 import type { LeftOut, RunEntry } from '../run/run-log.ts';
 import { describeRange, type Held } from './published-status.ts';
 import type { JobStatus, Status, TargetStatus } from './read-status.ts';
 
 /** Something that `check` found: one line, and exit 5. */
 export interface FreshnessFinding {
-  kind: 'not complete' | 'too old' | 'refused' | 'stale' | 'gap' | 'left out' | 'last run' | 'damaged';
+  kind:
+    | 'not complete'
+    | 'too old'
+    | 'refused'
+    | 'waiting'
+    | 'stale'
+    | 'gap'
+    | 'left out'
+    | 'last run'
+    | 'damaged';
   /** Empty for a finding about the folder. */
   job: string;
   target: string;
@@ -65,6 +75,13 @@ export function checkHeld(
     const message = `${held.reason}${of}; if it is right: ${acceptCommand(held)}`;
     return { kind: 'refused' as const, job, target, message };
   });
+}
+
+/** What waits for a second look. Pure. @param names jobs to report */
+export function checkWaiting(waiting: readonly Waiting[], names: readonly string[]): FreshnessFinding[] {
+  return waiting
+    .filter(({ job }) => names.includes(job))
+    .map((one) => ({ kind: 'waiting', job: one.job, target: '', message: describeWaiting(one) }));
 }
 
 function checkJob({ job, targets, never_complete }: JobStatus): FreshnessFinding[] {

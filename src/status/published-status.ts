@@ -2,7 +2,8 @@ import type { Config } from '../config/config.ts';
 import type { DataFolder } from '../data-folder.ts';
 import type { Job } from '../jobs/job.ts';
 import { crawlKey } from '../landing/reader.ts';
-import type { GuardName } from '../publish/published.ts';
+import { makeThresholds } from '../publish/crawl-tables.ts';
+import type { GuardName, Waiting } from '../publish/published.ts';
 import { type CrawledTarget, listFormer } from '../run/current-targets.ts';
 import type { RunEntry } from '../run/run-log.ts';
 import { readSql } from '../sql-text.ts';
@@ -111,6 +112,8 @@ export interface PublishedStatus {
   gaps: Gap[];
   /** Rows that were missing once and wait for a second answer. */
   absent: number;
+  /** Jobs that seem to have lost most of their rows, which are kept until a second look. */
+  waiting: Waiting[];
   /** Live rows that no job follows any more, by table. */
   unfollowed: Record<string, number>;
   /** Crawls of the requested job, or of all, that guards hold back; once a job where the guard counts over the whole job. */
@@ -157,6 +160,7 @@ export async function readPublished(
     const [absent] = await database.rows<{ n: bigint }>('select count(*) as n from meta.absent');
     return {
       absent: Number(absent?.n ?? 0n),
+      waiting: await readWaiting(database, config),
       unfollowed: await countUnfollowed(database),
       held: await database.rows<Held>(readSql('status/held.sql'), { job }),
       done: new Set(done.map(crawlKey)),
@@ -169,6 +173,12 @@ export async function readPublished(
   } finally {
     database.close();
   }
+}
+
+async function readWaiting(database: Database, { warehouse }: Config): Promise<Waiting[]> {
+  const { guards, quarantineLimit } = warehouse;
+  await makeThresholds(database, { ...guards, quarantineLimit });
+  return database.rows<Waiting>(readSql('publish/waiting.sql'));
 }
 
 async function countUnfollowed(database: Database): Promise<Record<string, number>> {

@@ -6,6 +6,7 @@ import type { Job } from '../jobs/job.ts';
 import { requireJob } from '../jobs/job-set.ts';
 import { isEnded, readLanding } from '../landing/reader.ts';
 import { exists } from '../landing/segment-files.ts';
+import type { Waiting } from '../publish/published.ts';
 import { billingPeriodStart, leftOf } from '../run/budget.ts';
 import { nameTargets } from '../run/current-targets.ts';
 import { sumRequests } from '../run/request-log.ts';
@@ -50,6 +51,8 @@ export interface Status {
   gaps: Gap[];
   /** Rows that were missing once and wait for a second answer. */
   absent: number;
+  /** Jobs that seem to have lost most of their rows, which are kept until a second look. */
+  waiting: Waiting[];
   /** Live rows that no job follows any more, by table. */
   unfollowed: Record<string, number>;
   /** Crawls that guards hold back. */
@@ -105,6 +108,7 @@ export async function readStatus(
         targets: [],
         gaps: [],
         absent: 0,
+        waiting: [],
         unfollowed: {},
         held: [],
         done: new Set<string>(),
@@ -142,6 +146,7 @@ export async function readStatus(
         : published.targets.map((target) => ({ ...target, next_full_due: due(job, target.last_full) })),
     gaps: published.gaps,
     absent: published.absent,
+    waiting: published.waiting,
     unfollowed: published.unfollowed,
     held: published.held,
     landed: {

@@ -16,7 +16,12 @@ import { publishLoaded } from '../../src/run/publish-stage.ts';
 import { rebuild } from '../../src/run/repair-build.ts';
 import type { RunReport } from '../../src/run/run-outcome.ts';
 import { runPipeline } from '../../src/run/run-pipeline.ts';
-import { checkFreshness, checkHeld, type FreshnessFinding } from '../../src/status/check-freshness.ts';
+import {
+  checkFreshness,
+  checkHeld,
+  checkWaiting,
+  type FreshnessFinding,
+} from '../../src/status/check-freshness.ts';
 import type { PublishedTarget } from '../../src/status/published-status.ts';
 import { readStatus, type Status } from '../../src/status/read-status.ts';
 import { aheadBy, clockGain } from './clock.ts';
@@ -235,5 +240,9 @@ async function checkAll(root: string, folder: DataFolder, config: Config): Promi
   const statuses: Status[] = [];
   for (const name of names) statuses.push(await statusOf(root, folder, config, name));
   const held = statuses.flatMap((status) => status.held);
-  return [...checkFreshness(statuses, 26 * 3_600_000, Date.now()), ...checkHeld(held, names, () => '')];
+  return [
+    ...checkFreshness(statuses, 26 * 3_600_000, Date.now()),
+    ...checkHeld(held, names, () => ''),
+    ...checkWaiting(statuses[0]?.waiting ?? [], names),
+  ];
 }

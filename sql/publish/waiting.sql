@@ -1,0 +1,49 @@
+-- Jobs most of whose rows, or more than a ledger loses in a night, wait for a second look: their lists do not show them any more, or a
+-- first look-up found nothing. They are kept until a second one, hours later, agrees; what a guard then refused is not told again.
+-- grain: one row a job and table
+-- Tables meta.absent, meta.checkpoints. `threshold`: warehouse.guards
+with waiting as (
+  select
+    job,
+    table_name,
+    count(*) as rows,
+    min(key, 3) as examples
+  from meta.absent
+  where null_run is not null
+  group by
+    job,
+    table_name
+),
+latest_crawl as (
+  select job, sum(records) as records
+  from (
+    select job, target, range, max_by(records, crawl) as records
+    from meta.checkpoints
+    where state = 'complete' and kind = 'full'
+    group by
+      job,
+      target,
+      range
+  )
+  group by job
+)
+select
+  w.job,
+  w.table_name as "table",
+  w.rows::double as rows,
+  (w.rows + coalesce(l.records, 0))::double as total,
+  w.examples
+from waiting as w
+left join latest_crawl as l using (job)
+cross join threshold as t
+where (
+    w.rows > greatest(t.rows, (w.rows + coalesce(l.records, 0)) * t.vanished_share)
+    or (w.rows >= t.few_rows and w.rows > coalesce(l.records, 0))
+  )
+  and not exists (
+    from meta.held as h
+    where h.for_job = w.job and h.table_name = w.table_name and h.guard = 'vanished'
+  )
+order by
+  w.job,
+  w.table_name
