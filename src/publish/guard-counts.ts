@@ -354,8 +354,8 @@ function collapseSql(spec: TableSpec, { name: group }: Group, column: string): s
         from read_parquet($files, file_row_number = true, filename = true)
         where ${value} is not null and ${spec.living}
       ) s using (file, file_row_number)
-      join (select rowid as target, ${keyText(spec, 't')} as key, ${value} as value from ${spec.name} t) t using (target)
-      where c.differs_${group} and s.value is distinct from t.value
+      join (select rowid as target, ${keyText(spec, 't')} as key, ${value} as value from ${spec.name} t where ${value} is not null) t using (target)
+      where c.differs_${group} and s.value <> t.value
       group by all
       having count(distinct c.target) >= (select h.rows from threshold h)
     ) taken
