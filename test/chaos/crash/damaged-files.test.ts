@@ -23,7 +23,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder.root, { recursive: true, force: true }));
 
 async function inSession<T>(work: (session: Session) => Promise<T>): Promise<T> {
-  const config = await readConfig({ env: {}, cwd: folder.root });
+  const config = await readConfig({ env: {}, cwd: folder.root, needsKey: false });
   const log = pino({ level: 'silent' });
   const session = await openSession({ config, folder, log, verb: 'publish', jobs: [], origins: {} });
   try {

@@ -35,7 +35,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder.root, { recursive: true, force: true }));
 
 async function inSession<T>(keepRawDays: number, work: (session: Session) => Promise<T>): Promise<T> {
-  const config = await readConfig({ env: {}, cwd: folder.root });
+  const config = await readConfig({ env: {}, cwd: folder.root, needsKey: false });
   const session = await openSession({
     config: { ...config, warehouse: { ...config.warehouse, keepRawDays } },
     ...{ folder, log: pino({ level: 'silent' }), verb: 'publish', jobs: [], origins: {} },

@@ -12,7 +12,7 @@ test('a run counts as running from its first moment, whatever its verb, and as k
   const root = await mkdtemp(join(tmpdir(), 'run-state-'));
   onTestFinished(() => rm(root, { recursive: true, force: true }));
   const folder = dataFolder(root);
-  const config = await readConfig({ env: {}, cwd: root });
+  const config = await readConfig({ env: {}, cwd: root, needsKey: false });
   const log = pino({ level: 'silent' });
   const states = async () => (await readRuns(folder, 5, Date.now())).map(({ state }) => state);
   for (const verb of ['publish', 'run']) {

@@ -115,7 +115,7 @@ test('a copy that somebody removed meanwhile is made whole', async () => {
 test('what a killed run had begun goes when the next one begins', async () => {
   await writeFile(`${folder.snapshot}.tmp`, 'half a copy');
   const log = pino({ level: 'silent' });
-  const config = await readConfig({ env: {}, cwd: folder.root });
+  const config = await readConfig({ env: {}, cwd: folder.root, needsKey: false });
   const session = await openSession({ config, folder, log, verb: 'load', jobs: [], origins: {} });
   await session.end(0, null);
   expect(await drafts()).toEqual([]);
