@@ -105,7 +105,11 @@ test('a build that was restored from before the snapshot is noticed, and replace
   await writeFile(folder.build, backup);
   expect(await isBehind(await openPublished())).toBe(true);
   const session = await openSession({
-    ...{ config: await readConfig({ env: {}, cwd: folder.root, needsKey: false }), folder, log: pino({ level: 'silent' }) },
+    ...{
+      config: await readConfig({ env: {}, cwd: folder.root, needsKey: false }),
+      folder,
+      log: pino({ level: 'silent' }),
+    },
     ...{ verb: 'publish', jobs: [], origins: {} },
   });
   const runs = await session.withBuild((build) => build.rows('select run_id from meta.runs order by all'));
