@@ -5,7 +5,7 @@ SHELL := /bin/bash
 # npm writes this file last, so it is as new as the last whole install.
 installed := node_modules/.package-lock.json
 
-.PHONY: help install build check quick test test-daily test-release test-nightly test-controls test-node24 docs pictures demo bench audit sbom clean
+.PHONY: help install build check quick test test-daily test-release test-nightly test-lake test-controls test-node24 docs pictures demo bench audit sbom clean
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +46,12 @@ test-release: build check ## Every test with its largest bar: hours on two cores
 	$(call run-tests,release)
 
 test-nightly: test-release ## The same
+
+# In an environment of its own: downloads from PyPI and Maven Central, and skips, loudly, where it cannot.
+test-lake: build check ## What pandas, Polars, PyIceberg and DuckDB find in the lake: needs Python 3 and Java 17 (minutes)
+	@test/lake/install.sh; status=$$?; \
+	if [ $$status -eq 3 ]; then exit 0; elif [ $$status -ne 0 ]; then exit $$status; fi; \
+	npx vitest run --config test/lake/vitest.config.ts $(ARGS)
 
 test-controls: install ## Plant every bug of test/chaos/negative-controls and see that a test catches it (minutes)
 	npx tsx test/chaos/negative-controls/run.ts $(ARGS)

@@ -26,6 +26,9 @@ export class DiskError extends LedgerlakeError {
   readonly exitCode = 74;
 }
 
+/** Exit 74 too: the catalog or the object store of the lake did not take an export. The tables are published. */
+export class LakeError extends DiskError {}
+
 /** Exit 74 too: a file's bytes are not what was written. The run that finds a damaged build rebuilds it. */
 export class DamagedFile extends DiskError {}
 

@@ -23,6 +23,11 @@ export const commandList: readonly CommandEntry[] = [
     load: () => import('./export.ts'),
   },
   {
+    name: 'lake',
+    describe: 'The lake itself: install what its format needs, vacuum old versions',
+    load: () => import('./lake.ts'),
+  },
+  {
     name: 'plan',
     describe: 'What a run would request and cost; sends no request',
     load: () => import('./plan.ts'),

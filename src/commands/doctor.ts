@@ -1,10 +1,11 @@
 import { relative } from 'node:path';
 import { describeKeyPlace, findKeyVariable, readApiKey } from '../api/api-key.ts';
 import type { Config } from '../config/config.ts';
-import { UsageError } from '../errors.ts';
+import { LedgerlakeError, UsageError } from '../errors.ts';
 import { listJobNames, readJobs } from '../jobs/job-file.ts';
 import { exists } from '../landing/segment-files.ts';
 import { checkLake } from '../run/export-stage.ts';
+import { probeLake } from '../run/lake-stage.ts';
 import { editorCommand, quoteForShell } from '../shell-words.ts';
 import { askOnce, chooseProbes, describeProbe, listFaults } from '../status/examine-api.ts';
 import { examineFolder, type Finding } from '../status/examine-folder.ts';
@@ -59,13 +60,9 @@ export async function execute(args: DoctorArgs): Promise<number> {
   const probes: Probe[] = [];
   if (config !== null) {
     facts.push(...(await describeSettings(args, config)));
-    const lake = checkLake({ config, folder, jobsDir: args.jobsDir });
-    findings.push(
-      ...(await lake.then(
-        () => [],
-        (error) => [asFinding('lake', error)],
-      )),
-    );
+    const lake = await examineLake({ config, folder, jobsDir: args.jobsDir }, args.offline);
+    facts.push(...lake.facts);
+    findings.push(...lake.findings);
     const needs = await untilStopped((signal) => findNeeds(args, config, folder, signal));
     const hasUrl = Object.values(urlsOf(config)).some((url) => url !== undefined);
     const isReady = hasUrl && !findings.some(({ about }) => about === 'config');
@@ -112,7 +109,7 @@ async function examineProgram(args: GlobalArgs): Promise<{ config: Config | null
 }
 
 /** @throws what is no mistake of the user */
-function asFinding(about: 'config' | 'jobs' | 'lake', error: unknown): Finding {
+function asFinding(about: 'config' | 'jobs', error: unknown): Finding {
   if (!(error instanceof UsageError)) throw error;
   return { about, message: error.message, repair: error.hint, exitCode: 2 };
 }
@@ -138,6 +135,19 @@ async function findNeeds(
     // examineFolder has reported what is wrong with the tables.
     if (!(error instanceof UsageError)) return { facts: [], findings: [] };
     return { facts: [], findings: [asFinding('jobs', error)] };
+  }
+}
+
+/** What the config says of the lake, and whether it can be reached. */
+async function examineLake(settings: Parameters<typeof checkLake>[0], offline: boolean): Promise<Examined> {
+  try {
+    await checkLake(settings);
+    const text = offline ? null : await probeLake(settings);
+    return { facts: text === null ? [] : [{ about: 'lake', text }], findings: [] };
+  } catch (error) {
+    if (!(error instanceof LedgerlakeError)) throw error;
+    const { message, hint, exitCode } = error;
+    return { facts: [], findings: [{ about: 'lake', message, repair: hint, exitCode }] };
   }
 }
 

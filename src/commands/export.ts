@@ -10,11 +10,15 @@ import { formatTable } from './text-table.ts';
 import type { Usage } from './usage.ts';
 
 interface ExportArgs extends GlobalArgs {
+  full: boolean;
   table: string[];
 }
 
 export const usage: Usage = {
   arguments: { '[table...]': 'Tables to write (default: lake.tables of the config, else all)' },
+  options: {
+    '--full': 'A lake in a catalog: compare every value with the lake, not only what tells a change',
+  },
   examples: {
     'ledgerlake export': 'Every table that changed since its last export',
     'ledgerlake export assets token_accounts': 'Two tables',
@@ -31,7 +35,9 @@ export async function execute(args: ExportArgs): Promise<number> {
   const lock = await takeRunLock(folder.lock, folder.temp);
   try {
     const tables = args.table.length > 0 ? args.table : null;
-    const results = await untilStopped((signal) => exportSnapshot(context, tables, signal));
+    const results = await untilStopped((signal) =>
+      exportSnapshot(context, { tables, full: args.full, signal }),
+    );
     context.print(describeResults(results), results);
     return 0;
   } finally {
@@ -41,11 +47,11 @@ export async function execute(args: ExportArgs): Promise<number> {
 
 /** What was written, and what did not need to be. */
 export function describeResults(results: readonly ExportResult[]): string {
-  const rows = results.map(({ table, rows, bytes, files, written, path }) => [
+  const rows = results.map(({ table, rows, bytes, files, written, path, changed }) => [
     table,
     formatCount(rows),
-    written ? formatBytes(bytes) : 'unchanged',
-    written ? formatCount(files) : '',
+    written ? (changed === undefined ? formatBytes(bytes) : `${formatCount(changed)} changed`) : 'unchanged',
+    written && files > 0 ? formatCount(files) : '',
     path,
   ]);
   return formatTable(

@@ -63,7 +63,7 @@ export async function askAgain(args: GlobalArgs & AskArgs, filter: QuarantineFil
       },
       ...{ origins: originsOf(endpoints), namedByUser: false, fullRefresh: true, accept: [] },
       afterSnapshot: async ({ stop }) => {
-        await exportSnapshot(context, null, stop.signal);
+        await exportSnapshot(context, { tables: null, signal: stop.signal });
       },
     });
     const left = (await readEntries()).length;

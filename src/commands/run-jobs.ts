@@ -109,7 +109,7 @@ export async function runNamedJobs(
       showProgress: context.showProgress,
       stopOn,
       afterSnapshot: async ({ stop }) => {
-        await exportSnapshot(context, null, stop.signal);
+        await exportSnapshot(context, { tables: null, signal: stop.signal });
       },
     });
   } finally {

@@ -1,25 +1,34 @@
 import { UsageError } from '../errors.ts';
+import { type MergeEngine, mergeStatement } from '../export/merge-statement.ts';
 import { listTableSql } from '../publish/table-sql.ts';
 import { suggestion } from '../suggestion.ts';
 import { describeModel, type TableDescription, withEmptyTables } from '../warehouse/model.ts';
 import { readTableSpecs } from '../warehouse/table-spec.ts';
-import { createPrint, type GlobalArgs } from './context.ts';
+import { createPrint, type GlobalArgs, openConfig } from './context.ts';
 import { formatEntries, formatTable, terminalWidth } from './text-table.ts';
 import type { Usage } from './usage.ts';
 
 interface TablesArgs extends GlobalArgs {
   table?: string;
   sql: boolean;
+  merge?: MergeEngine;
 }
 
 export const usage: Usage = {
   arguments: { '[table]': 'Only this table, with its columns' },
-  options: { '--sql': 'The SQL generated for the table: mapping, hashes, merge' },
+  options: {
+    '--sql': 'The SQL generated for the table: mapping, hashes, merge',
+    '--merge <engine>': {
+      describe: 'The MERGE that applies <table>_changes of the lake (lake.changes)',
+      choices: ['spark', 'trino'],
+    },
+  },
   examples: {
     'ledgerlake tables': 'Every table and view, with what it holds',
     'ledgerlake tables assets': 'The columns of a table, their types and meaning',
     'ledgerlake tables meta.checkpoints': "A table of the pipeline's own state",
     'ledgerlake tables assets --sql': 'How its records become rows, and how publish applies them',
+    'ledgerlake tables assets --merge spark': 'To keep the table by Spark, from lake.changes',
     'ledgerlake tables --json': 'All of it as one document',
   },
   notes: 'The model of this version; needs no data folder.',
@@ -34,6 +43,18 @@ export async function execute(args: TablesArgs): Promise<number> {
     return 0;
   }
   const table = findTable(tables, args.table);
+  if (args.merge !== undefined) {
+    const { namespace } = (await openConfig(args, false)).lake.catalog;
+    const columns = table.columns.map(({ name, type }) => ({ name, type, lakeType: type }));
+    if (table.key.length === 0)
+      throw new UsageError(
+        `${table.name} has no key, so it has no changes`,
+        'Name a table of `ledgerlake tables`.',
+      );
+    const sql = mergeStatement({ name: table.name, columns, rows: 0 }, namespace, args.merge);
+    print(sql, { sql });
+    return 0;
+  }
   print(describeTable(table), table);
   return 0;
 }

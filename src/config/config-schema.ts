@@ -85,7 +85,42 @@ const warehouse = z
 /** What `lake.partition_by` may have: a column, or a unit of a time. */
 export const partitionForm = /^(?:([a-z][a-z0-9_]*)|(year|month|day)\(([a-z][a-z0-9_]*)\))$/;
 
+const credentialsText = 'carries credentials; keep them in the environment';
+
 const name = z.string().regex(/^[a-z][a-z0-9_]*$/, 'expected a name of a-z, 0-9 and _');
+
+const catalog = z
+  .strictObject({
+    uri: z
+      .string()
+      .trim()
+      .min(1)
+      .refine(hasNoCredentials, credentialsText)
+      .optional()
+      .describe(
+        'ducklake: a file (relative to this one), sqlite:<file> or postgres:<connection>; left out, catalog.ducklake in the lake',
+      ),
+    endpoint: z
+      .string()
+      .trim()
+      .refine(isWebhook, 'expected an https:// URL (plain http:// is for this machine only)')
+      .refine(hasNoCredentials, credentialsText)
+      .optional()
+      .describe('iceberg: URL of the REST catalog'),
+    warehouse: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('iceberg: name of the warehouse, as the catalog knows it'),
+    namespace: name.default('ledgerlake').describe('Schema of the tables'),
+    auth: z
+      .enum(['none', 'oauth2', 'sigv4'])
+      .default('none')
+      .describe(
+        'iceberg: oauth2 takes LEDGERLAKE_CATALOG_TOKEN, or LEDGERLAKE_CATALOG_CLIENT_ID and …_SECRET; sigv4 the credentials of AWS',
+      ),
+  })
+  .describe('The catalog of `format: iceberg` or `ducklake`');
 
 const lake = z
   .strictObject({
@@ -93,10 +128,40 @@ const lake = z
       .string()
       .trim()
       .min(1)
-      .refine((uri) => !/^[^/]*:\/\/[^/]*@/.test(uri), 'carries credentials; keep them in the environment')
+      .refine(hasNoCredentials, credentialsText)
       .optional()
       .describe(
         'Folder (relative to this file) or object store of the exports; left out, `lake` in the data folder',
+      ),
+    format: z
+      .enum(['parquet', 'iceberg', 'ducklake'])
+      .default('parquet')
+      .describe(
+        'parquet: files and a manifest; iceberg or ducklake: tables of a catalog, by an extension of DuckDB (`ledgerlake lake install`)',
+      ),
+    catalog: catalog.prefault({}),
+    endpoint: z
+      .string()
+      .trim()
+      .refine((text) => /^https?:\/\/[^/@]+$/.test(text), 'expected http(s)://host[:port]')
+      .optional()
+      .describe('Object store that is not AWS: http(s)://host[:port]'),
+    force_path_style: z
+      .boolean()
+      .default(false)
+      .describe('Whether its buckets are in the path, not in the host name'),
+    changes: z
+      .boolean()
+      .default(false)
+      .describe(
+        'iceberg, ducklake: also <table>_changes, which grows by what each export inserted, updated and deleted',
+      ),
+    extension_directory: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        'Folder of DuckDB’s extensions, where they cannot be fetched: <name>.duckdb_extension files, or DuckDB’s own layout',
       ),
     tables: z
       .array(name)
@@ -119,7 +184,7 @@ const lake = z
     keep: z.int().min(1).default(2).describe('Exports of a table that are kept'),
   })
   .prefault({})
-  .describe('Parquet datasets for others to read');
+  .describe('Parquet datasets, or tables of a catalog, for others to read');
 
 const onFinish = z
   .strictObject({
@@ -145,6 +210,10 @@ const onFinish = z
   .describe(
     'What happens when a run has ended. A failure of it is a warning and does not change the exit code',
   );
+
+function hasNoCredentials(uri: string): boolean {
+  return !/^[^/]*:\/\/[^/]*@|\bpassword\s*=/i.test(uri);
+}
 
 function isWebhook(text: string): boolean {
   if (!URL.canParse(text)) return false;

@@ -55,6 +55,20 @@ export interface Config {
   lake: {
     /** Absolute path or `scheme://…`; null for `lake` in the data folder. */
     uri: string | null;
+    format: 'parquet' | 'iceberg' | 'ducklake';
+    catalog: {
+      /** An absolute path, `sqlite:<path>` or `postgres:…`; null for a file in the lake. */
+      uri: string | null;
+      endpoint: string | null;
+      warehouse: string;
+      namespace: string;
+      auth: 'none' | 'oauth2' | 'sigv4';
+    };
+    /** Of an object store that is not AWS; null for AWS. */
+    endpoint: string | null;
+    forcePathStyle: boolean;
+    changes: boolean;
+    extensionDirectory: string | null;
     /** null for all tables. */
     tables: string[] | null;
     /** By table: the columns by which its files are split. */
@@ -127,6 +141,17 @@ export async function readConfig(options: ConfigOptions): Promise<Config> {
     },
     lake: {
       uri: resolveUri(lake.uri, folder),
+      format: lake.format,
+      catalog: {
+        ...lake.catalog,
+        uri: resolveCatalog(lake.catalog.uri, folder),
+        endpoint: lake.catalog.endpoint ?? null,
+        warehouse: lake.catalog.warehouse ?? '',
+      },
+      endpoint: lake.endpoint ?? null,
+      forcePathStyle: lake.force_path_style,
+      changes: lake.changes,
+      extensionDirectory: resolveUri(lake.extension_directory, folder),
       tables: lake.tables ?? null,
       partitionBy: lake.partition_by,
       keep: lake.keep,
@@ -214,6 +239,13 @@ function defaultThreads(): number {
 function resolveUri(uri: string | undefined, base: string): string | null {
   if (uri === undefined) return null;
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(uri) ? uri : resolve(base, uri);
+}
+
+/** A path, also after `sqlite:`, is relative to the config file; what `postgres:` is followed by is no path. */
+function resolveCatalog(uri: string | undefined, base: string): string | null {
+  const [, scheme = '', rest = ''] = /^(sqlite:|postgres:)?(.*)$/s.exec(uri ?? '')!;
+  if (uri === undefined) return null;
+  return scheme === 'postgres:' ? uri : `${scheme}${resolve(base, rest)}`;
 }
 
 function withoutUndefined(limits: ConfigFile['api']['limits']): Config['limits'] {

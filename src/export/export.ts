@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { parseMemory } from '../config/config-schema.ts';
 import { refuseOddPath } from '../data-folder.ts';
 import { asDiskError, UsageError } from '../errors.ts';
+import { makeSharedFolder } from '../file-modes.ts';
+import { quoteText } from '../sql-text.ts';
 import { checkVersion } from '../warehouse/build.ts';
 import { type Database, openDatabase } from '../warehouse/database.ts';
 import { limitBeside, memoryLimits, retryWithMoreMemory } from '../warehouse/memory.ts';
@@ -10,10 +12,11 @@ import { describeModel } from '../warehouse/model.ts';
 import { requireSnapshot } from '../warehouse/open-snapshot.ts';
 import { listOwnViews } from '../warehouse/own-views.ts';
 import { readTableSpecs } from '../warehouse/table-spec.ts';
-import { openFolderLake } from './folder-lake.ts';
+import { exportToCatalog } from './catalog-export.ts';
+import { folderMode, openFolderLake } from './folder-lake.ts';
+import type { LakeCatalog } from './lake-catalog.ts';
 import { type Manifest, nextExportId, setsOf } from './lake-manifest.ts';
-import type { LakeOwner } from './lake-owner.ts';
-import type { LakeStore } from './lake-store.ts';
+import type { LakeStore, StoreSettings } from './lake-store.ts';
 import {
   type LakeLayout,
   type LakeTable,
@@ -21,19 +24,23 @@ import {
   readTableFacts,
   type TableFacts,
 } from './lake-table.ts';
-import { sealFiles } from './parquet-files.ts';
+import { sealFiles, shareFiles } from './parquet-files.ts';
 import { checkPartitions, parsePartition, partitionType } from './partitions.ts';
+import { openS3Lake } from './s3-lake.ts';
 import { verifyFiles, writeFiles } from './write-parquet.ts';
 
-export interface ExportOptions {
+export interface ExportOptions extends StoreSettings {
   /** Path of `warehouse.duckdb`; opened read-only. */
   snapshot: string;
-  /** Folder of the lake, created when missing. */
-  lake: string;
   /** Null: every base table of the main schema, and the histories. */
   tables: readonly string[] | null;
-  /** The data folder that the lake belongs to. */
-  owner: LakeOwner;
+  /** Tables of a catalog instead of files. */
+  catalog?: LakeCatalog | undefined;
+  extensionDirectory?: string | null;
+  /** Of a catalog: tables of what each export changed, too. */
+  changes?: boolean;
+  /** Of a catalog: compares every value, whatever former exports say. */
+  full?: boolean;
   /** By table: what its files are split by, as partitions.ts reads it. */
   partitionBy: Readonly<Record<string, readonly string[]>>;
   /** Views of the project, which are exported only if `tables` names them. */
@@ -42,17 +49,11 @@ export interface ExportOptions {
   places: { tables: string | null; partitionBy: string };
   /** Sets kept of each table, at least 1, the current one included. */
   keep: number;
-  /** Permission bits of the files; folders are 0750. */
-  fileMode: number;
   /** DuckDB's bound, for example `256MB`. */
   memoryLimit: string;
   threads: number;
-  /** Where DuckDB spills. */
-  tempDir: string;
   /** Compressed size at which a file is full. Default: 128 MB, what Spark and Trino read in one task. */
   fileBytes?: number;
-  /** Stops between tables, and interrupts the one being written; former exports stay. */
-  signal?: AbortSignal | undefined;
 }
 
 /** The result for one table. */
@@ -65,6 +66,8 @@ export interface ExportResult {
   /** Size of all its Parquet files. */
   bytes: number;
   files: number;
+  /** Of a catalog: rows inserted and deleted. */
+  changed?: number;
   /** False: nothing has changed since the current set, which stays. */
   written: boolean;
 }
@@ -80,17 +83,22 @@ const defaultFileBytes = 128_000_000;
  * @throws DiskError full or unwritable @throws StoppedEarly the signal
  */
 export async function exportTables(options: ExportOptions): Promise<ExportResult[]> {
-  refuseObjectStore(options.lake);
+  const { catalog, signal } = options;
   await requireSnapshot(options.snapshot);
-  const { snapshot, memoryLimit, threads, tempDir, signal } = options;
-  const database = await openDatabase(snapshot, {
-    memoryLimit: await limitBeside(snapshot, parseMemory(memoryLimit), 0.6),
-    ...{ threads, tempDir, readOnly: true, signal },
-  });
+  const database = await openSnapshot(options);
   try {
     await checkVersion(database);
-    const lakeTables = await readLakeTables(database, await namedViews(database, options));
+    const views = await namedViews(database, options);
+    const lakeTables = await readLakeTables(database, views, catalog?.columnType);
     const tables = chooseTables([...lakeTables.keys()], options);
+    if (catalog !== undefined) {
+      const chosen = tables.map((table) => lakeTables.get(table)!);
+      const isFolder = !options.lake.includes('://') && catalog.extensions.includes('ducklake');
+      if (isFolder) makeSharedFolder(options.lake, folderMode);
+      const results = await exportToCatalog(database, catalog, chosen, options);
+      if (isFolder) await shareFiles(options.lake, options.fileMode);
+      return results;
+    }
     const store = openStore(options);
     await store.open();
     const results: ExportResult[] = [];
@@ -107,21 +115,45 @@ export async function exportTables(options: ExportOptions): Promise<ExportResult
   }
 }
 
+/** A read-only database refuses to attach one to write to: for a catalog the snapshot is attached itself. */
+async function openSnapshot(options: ExportOptions): Promise<Database> {
+  const { snapshot, memoryLimit, threads, tempDir, signal, catalog } = options;
+  const limit = await limitBeside(snapshot, parseMemory(memoryLimit), 0.6);
+  const common = { memoryLimit: limit, threads, tempDir, signal };
+  if (catalog === undefined) return openDatabase(snapshot, { ...common, readOnly: true });
+  const database = await openDatabase(':memory:', common);
+  try {
+    await database.run(`attach ${quoteText(snapshot)} as warehouse (read_only); use warehouse`);
+    await database.useThreads([snapshot]);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
 /**
  * Checks the options before the crawl, so that no night is spent on an export that must fail.
  * @throws UsageError an object store, an unknown table or column
  */
 export async function checkExport(
-  options: Pick<ExportOptions, 'lake' | 'tables' | 'partitionBy' | 'places' | 'views' | 'owner' | 'fileMode'>,
+  options: Pick<
+    ExportOptions,
+    keyof StoreSettings | 'tables' | 'partitionBy' | 'places' | 'views' | 'catalog' | 'changes'
+  >,
 ): Promise<void> {
-  refuseObjectStore(options.lake);
+  if (options.changes === true && options.catalog === undefined)
+    throw new UsageError(
+      'lake.changes needs `format: iceberg` or `format: ducklake`',
+      'Parquet files have no tables that grow. Compare two exports, or ask <table>_history.',
+    );
   refuseOddPath(options.lake, 'lake.uri');
   const modelTables = readTableSpecs().flatMap(({ name, history }) =>
     history ? [name, `${name}_history`] : name,
   );
   const views = (options.views ?? []).filter((view) => isNamed(view, options));
   const tables = chooseTables([...modelTables, ...views], options);
-  await openStore(options).check(tables);
+  if (options.catalog === undefined) await openStore(options).check(tables);
   const partitions = Object.entries(options.partitionBy);
   if (partitions.length === 0) return;
   const model = await describeModel();
@@ -132,8 +164,15 @@ export async function checkExport(
   }
 }
 
-function openStore({ lake, fileMode, owner }: Pick<ExportOptions, 'lake' | 'fileMode' | 'owner'>): LakeStore {
-  return openFolderLake(lake, fileMode, owner);
+/** @throws UsageError another object store than S3's kind */
+export function openStore(settings: StoreSettings): LakeStore {
+  const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(settings.lake) ?? [];
+  if (scheme === undefined) return openFolderLake(settings);
+  if (scheme === 's3') return openS3Lake(settings);
+  throw new UsageError(
+    `lake.uri: exporting to ${scheme}:// is not supported`,
+    'Name a folder or s3://bucket/prefix; other object stores have an interface of S3 (lake.endpoint).',
+  );
 }
 
 /** Views of the project that the options name. */
@@ -143,14 +182,6 @@ async function namedViews(database: Database, options: ExportOptions): Promise<s
 
 function isNamed(view: string, { tables }: Pick<ExportOptions, 'tables'>): boolean {
   return tables?.includes(view) ?? false;
-}
-
-function refuseObjectStore(lake: string): void {
-  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(lake)) return;
-  throw new UsageError(
-    `lake.uri: exporting to ${lake.split('://')[0]}:// is not supported yet`,
-    'Name a folder, and copy it to the object store with its own tool (for example: aws s3 sync).',
-  );
 }
 
 function chooseTables(

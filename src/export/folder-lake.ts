@@ -5,7 +5,7 @@ import { makeSharedFolder } from '../file-modes.ts';
 import { syncDirectory, writeSynced } from '../landing/segment-files.ts';
 import { isExportId, type Manifest, manifestOf, setsOf } from './lake-manifest.ts';
 import { type LakeOwner, makeFolderId, readFolderId, refuseForeignLake } from './lake-owner.ts';
-import type { LakeStore } from './lake-store.ts';
+import type { LakeStore, StoreSettings } from './lake-store.ts';
 
 export const folderMode = 0o750;
 const draftPrefix = 'draft-';
@@ -16,7 +16,7 @@ const ownerFile = '_lake.json';
  * former one: readers of `<table>` find one whole set at every moment, also after a power loss. The manifest, which is
  * written last, names the set's own files, which stay while `lake.keep` keeps the set.
  */
-export function openFolderLake(lake: string, fileMode: number, owner: LakeOwner): LakeStore {
+export function openFolderLake({ lake, fileMode, owner }: StoreSettings): LakeStore {
   const setsDir = (table: string) => join(lake, setsOf(table));
   const publishText = async (path: string, text: string) => {
     makeSharedFolder(dirname(path), folderMode);
@@ -37,6 +37,7 @@ export function openFolderLake(lake: string, fileMode: number, owner: LakeOwner)
       if ((await checkOwner(lake, owner, own)) !== own)
         await publishText(join(lake, ownerFile), `${JSON.stringify({ data_folder: own })}\n`);
     },
+    listTables: () => readdir(join(lake, '.sets')).catch(() => []),
     async openTable(table) {
       await refuseForeignTable(join(lake, table));
       const manifest = (await readJson<Manifest>(join(lake, manifestOf(table))))?.export_id ?? '';

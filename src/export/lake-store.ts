@@ -1,4 +1,20 @@
 import type { Manifest } from './lake-manifest.ts';
+import type { LakeOwner } from './lake-owner.ts';
+
+/** Where the lake is, and how it is reached. */
+export interface StoreSettings {
+  /** Folder, or `s3://bucket/prefix`. */
+  lake: string;
+  owner: LakeOwner;
+  /** Permission bits of the files of a folder. */
+  fileMode: number;
+  /** Of an object store that is not AWS; null for AWS. */
+  endpoint: string | null;
+  forcePathStyle: boolean;
+  /** Where the files of an object store are written before they are uploaded. */
+  tempDir: string;
+  signal?: AbortSignal | undefined;
+}
 
 /** What holds the Parquet sets of a lake: a folder, or a prefix of an object store. */
 export interface LakeStore {
@@ -6,6 +22,8 @@ export interface LakeStore {
   check(tables: readonly string[]): Promise<void>;
   /** Makes the lake, and binds it to this data folder. */
   open(): Promise<void>;
+  /** Tables that have sets, or had some. */
+  listTables(): Promise<string[]>;
   /** Ids of a table's sets, oldest first, after removing what killed exports left. */
   openTable(table: string): Promise<string[]>;
   /** The table's manifest, if every file that it names has its size: a damaged set is written again. */
@@ -16,6 +34,8 @@ export interface LakeStore {
   publish(draft: string, manifest: Manifest): Promise<void>;
   /** Makes readers see this set, whose manifest is published already; null: a table without rows. */
   show(table: string, id: string | null): Promise<void>;
+  /** Tries what an export needs of an object store. @throws LakeError */
+  probe?(): Promise<void>;
   removeSet(table: string, id: string): Promise<void>;
   /** What readers open. */
   addressOf(table: string): string;

@@ -21,7 +21,7 @@ export interface LakeColumn {
 
 /** The result of one scan of a table. */
 export interface TableFacts extends Pick<Manifest, 'rows' | 'slot' | 'sums' | 'fingerprint'> {
-  columns: LakeColumn[];
+  columns: readonly LakeColumn[];
 }
 
 // To be raised when the same rows would be written differently.
@@ -41,6 +41,7 @@ export interface LakeTable {
 export async function readLakeTables(
   database: Database,
   views: readonly string[] = [],
+  typeOf: (type: string) => string = lakeType,
 ): Promise<Map<string, LakeTable>> {
   const columns = await database.rows<{ table: string; name: string; type: string }>(
     `select table_name as "table", column_name as name, data_type as type
@@ -58,7 +59,7 @@ export async function readLakeTables(
   const tables = new Map<string, LakeTable>();
   for (const { table, name, type } of columns) {
     const lakeTable = tables.get(table) ?? { name: table, columns: [], rows: 0 };
-    lakeTable.columns.push({ name, type, lakeType: lakeType(type) });
+    lakeTable.columns.push({ name, type, lakeType: typeOf(type) });
     tables.set(table, lakeTable);
   }
   const counts = [...tables.keys()].map((name) => `(select count(*) from ${quoteName(name)})`);
@@ -81,14 +82,17 @@ export function lakeSelectList(columns: readonly LakeColumn[], from?: string): s
  * Reads a table once, if it has rows: slots, exact sums of its u64 columns, and its fingerprint. That consists
  * of the number of rows, the sum and XOR of a 64-bit hash of every row (so their order does not matter), the columns and
  * the layout. Any change of a value changes it, also a new `slot` or `seen_at`, because the files have them.
+ * @param columns those that are exported
  */
 export async function readTableFacts(
   database: Database,
-  { name: table, columns, rows }: LakeTable,
+  { name: table, columns: all, rows }: LakeTable,
   layout: LakeLayout,
+  columns: readonly LakeColumn[] = all,
 ): Promise<TableFacts> {
   const exact = columns.filter(({ type }) => type === 'UBIGINT').map(({ name }) => name);
-  const facts = rows === 0 ? null : await scanTable(database, table, columns, exact);
+  const hasSlot = all.some(({ name }) => name === 'slot');
+  const facts = rows === 0 ? null : await scanTable(database, table, columns, { exact, hasSlot });
   const schema = columns.map(({ name, lakeType: type }) => [name, type]);
   const identity = [formatVersion, schema, layout, rows, facts?.hash_sum ?? '0', facts?.hash_xor ?? '0'];
   return {
@@ -104,9 +108,8 @@ async function scanTable(
   database: Database,
   table: string,
   columns: readonly LakeColumn[],
-  exact: readonly string[],
+  { exact, hasSlot }: { exact: readonly string[]; hasSlot: boolean },
 ): Promise<Record<string, bigint | string | null>> {
-  const hasSlot = columns.some(({ name }) => name === 'slot');
   const hashed = hashedColumns(columns).map(quoteName).join(', ');
   const [facts] = await database.rows<Record<string, bigint | string | null>>(
     `select

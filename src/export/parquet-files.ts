@@ -31,3 +31,10 @@ async function hashFile(path: string): Promise<string> {
   await readChunks(path, (chunk) => hash.update(chunk));
   return hash.digest('hex');
 }
+
+/** Gives the files of a lake that DuckDB wrote itself the lake's modes. */
+export async function shareFiles(lake: string, fileMode: number): Promise<void> {
+  for (const entry of await readdir(lake, { recursive: true, withFileTypes: true }))
+    if (!entry.isSymbolicLink())
+      await chmod(join(entry.parentPath, entry.name), entry.isDirectory() ? folderMode : fileMode);
+}

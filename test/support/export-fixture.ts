@@ -47,6 +47,8 @@ export async function createFixture(): Promise<Fixture> {
     places: { tables: 'lake.tables', partitionBy: 'lake.partition_by' },
     keep: 2,
     fileMode: 0o640,
+    endpoint: null,
+    forcePathStyle: false,
     memoryLimit: '256MB',
     threads: 2,
     tempDir: join(root, 'temp'),
