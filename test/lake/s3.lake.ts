@@ -1,5 +1,5 @@
-import { GetObjectCommand, NoSuchKey, S3Client } from '@aws-sdk/client-s3';
 import { createServer, request } from 'node:http';
+import { GetObjectCommand, NoSuchKey, S3Client } from '@aws-sdk/client-s3';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Manifest } from '../../src/export/lake-manifest.ts';
 import { createFixture, insertTokenAccounts } from '../support/export-fixture.ts';

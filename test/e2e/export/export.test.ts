@@ -371,7 +371,7 @@ test('an invalid name is refused with the valid ones', async () => {
     message: 'lake.partition_by: token_accounts cannot be split by amount, a column of type UBIGINT',
   });
   expect(await refused({ partitionBy: { token_accounts: ['day(mint)'] } })).toMatchObject({ exitCode: 2 });
-  expect(await refused({ lake: 's3://bucket/lake' })).toMatchObject({ exitCode: 2 });
+  expect(await refused({ lake: 'gs://bucket/lake' })).toMatchObject({ exitCode: 2 });
   expect(await refused({ snapshot: join(fixture.root, 'none.duckdb') })).toMatchObject({
     exitCode: 2,
     message: expect.stringContaining('there is no snapshot'),
