@@ -68,7 +68,7 @@ test.each(firstOf(2, damages))(
   '%s: 74 and nothing cut; doctor --repair keeps all other crawls, and only what it names is asked again',
   async (_, damage) => {
     const landed = await openLanded([`crawl --max-requests ${pagesInAll - 1}`]);
-    const { sandbox, place, cli, pages, records, lines } = landed;
+    const { sandbox, cli, pages, records, lines } = landed;
     expect(lines.length).toBe(pagesInAll);
     await damage(landed);
     const sent = sandbox.requests.length;
@@ -96,15 +96,16 @@ test.each(firstOf(2, damages))(
     expect(askedAgain.length).toBeGreaterThan(0);
     expect(askedAgain.length).toBeLessThanOrEqual(most);
     expect(counts.kept + counts.setAside).toBe(lines.filter((line) => line.includes('"kind":"page"')).length);
-    expect(
-      (await readdir(join(place.root, aside))).map((name) => hashFile(join(place.root, aside, name))).sort(),
-    ).toEqual(before.sort());
+    expect((await readdir(aside)).map((name) => hashFile(join(aside, name))).sort()).toEqual(before.sort());
 
     const asked = sandbox.requests.length;
     const { code, stderr } = await cli('run');
     expect(code, stderr).toBe(0);
     // In the round that goes on, each page of each list is asked for once, but for those that were not kept.
-    expect(sandbox.requests.length - asked).toBe(pagesInAll - counts.kept);
+    const later = sandbox.requests.slice(asked).map(({ params }) => JSON.stringify(params));
+    expect(new Set(later).size).toBe(pagesInAll - counts.kept);
+    // One list ends with a full page: the empty one below it is looked at twice.
+    expect(later.length - new Set(later).size).toBeLessThanOrEqual(1);
     await compareIds(sandbox, cli);
     expect((await cli('doctor')).code).toBe(0);
   },
@@ -128,7 +129,7 @@ daily('lines of the logs that are none: named, and taken out with a copy', async
   const text = await readFile(runs, 'utf8');
   await writeFile(runs, `{"run":\n${text}`);
   const found = await cli('doctor');
-  expect(found.stdout).toMatch(/log: data\/runs\.ndjson, line 1: not readable[\s\S]*doctor --repair/);
+  expect(found.stdout).toMatch(/log: .*\/data\/runs\.ndjson, line 1: not readable[\s\S]*doctor --repair/);
   expect((await cli('doctor', '--repair')).code).toBe(0);
   expect(await readFile(runs, 'utf8')).toBe(text);
   expect(await listFiles(place, 'damaged')).toHaveLength(1);
@@ -205,7 +206,7 @@ daily('config, rights and databases: each finding with what repairs it', async (
   const { code, stdout } = await cli('doctor');
   expect(code).toBe(2);
   expect(stdout).toMatch(
-    /config: .*apy[\s\S]*permissions: data\/landing may be read by other users \(mode 755\)\n {2}chmod -R go-rwx data\/landing/,
+    /config: .*apy[\s\S]*permissions: (.*\/data\/landing) may be read by other users \(mode 755\)\n {2}chmod -R go-rwx \1/,
   );
 });
 
@@ -214,7 +215,7 @@ test('a damaged build: named, and publish repairs it', async () => {
   await changeByte(join(place.data, 'build.duckdb'), 4100);
   await changeByte(join(place.data, 'build.duckdb'), 8200);
   const { stdout } = await cli('doctor');
-  expect(stdout).toMatch(/database: data\/build\.duckdb is damaged[\s\S]*ledgerlake publish/);
+  expect(stdout).toMatch(/database: .*\/data\/build\.duckdb is damaged[\s\S]*ledgerlake publish/);
   expect((await cli('publish')).code).toBe(0);
   expect((await cli('doctor')).stdout).toMatch(/\nnothing is wrong\n$/);
 });

@@ -229,7 +229,7 @@ test('the build open in another program: 75, and what to do', async () => {
   expectFailure(
     await runProcess(['run'], { cwd: place.root, env }),
     75,
-    /another program has data\/build\.duckdb open/,
+    new RegExp(`another program has ${place.data}/build\\.duckdb open`),
   );
   database.close();
   expect(sandbox.requests.length).toBe(asked);
