@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openDatabase } from '../../src/warehouse/database.ts';
 import { expectFailure, hashFile } from '../chaos/crash/failure.ts';
+import { daily } from '../levels.ts';
 import { runProgram } from '../support/program.ts';
 import { environmentOf, makeProject, writeFiles } from '../support/project.ts';
 import { openTinyWorld, writeListJob } from '../support/small-world.ts';
@@ -65,7 +66,7 @@ test('no output goes onto a file of the data folder, and no job of another folde
 });
 
 describe('a data folder', () => {
-  test('below a file: 74', async () => {
+  daily('below a file: 74', async () => {
     const { sandbox, place } = await openTinyWorld();
     await writeListJob(place, sandbox);
     await writeFile(join(place.root, 'file'), '');
@@ -133,7 +134,7 @@ describe('a data folder', () => {
     },
   );
 
-  test('with a file in the place of a folder: 74 with the path', async () => {
+  daily('with a file in the place of a folder: 74 with the path', async () => {
     const { sandbox, place } = await openTinyWorld();
     await writeListJob(place, sandbox);
     expect((await runProgram(['run'], { cwd: place.root, env: environmentOf(sandbox) })).code).toBe(0);
@@ -148,20 +149,23 @@ describe('a data folder', () => {
     );
   });
 
-  test('with a damaged file in the archive: a rebuild ends with 74 and its name; moved away, the runs go on', async () => {
-    const { sandbox, place } = await openTinyWorld();
-    await writeListJob(place, sandbox);
-    const run = () => runProgram(['run'], { cwd: place.root, env: environmentOf(sandbox) });
-    expect((await run()).code).toBe(0);
-    const archive = join(place.data, 'archive');
-    const name = (await readdir(archive)).find((file) => file.endsWith('.pages.parquet'))!;
-    await writeFile(join(archive, name), Buffer.alloc(5000));
-    // A night does not read what is archived; what does, names the file.
-    const rebuilt = await runProgram(['rebuild', '--from-archive'], { cwd: place.root });
-    expectFailure(rebuilt, 74, new RegExp(`${name} is damaged: [\\s\\S]*move it away`));
-    await rm(join(archive, name));
-    expect((await run()).code).toBe(0);
-  });
+  daily(
+    'with a damaged file in the archive: a rebuild ends with 74 and its name; moved away, the runs go on',
+    async () => {
+      const { sandbox, place } = await openTinyWorld();
+      await writeListJob(place, sandbox);
+      const run = () => runProgram(['run'], { cwd: place.root, env: environmentOf(sandbox) });
+      expect((await run()).code).toBe(0);
+      const archive = join(place.data, 'archive');
+      const name = (await readdir(archive)).find((file) => file.endsWith('.pages.parquet'))!;
+      await writeFile(join(archive, name), Buffer.alloc(5000));
+      // A night does not read what is archived; what does, names the file.
+      const rebuilt = await runProgram(['rebuild', '--from-archive'], { cwd: place.root });
+      expectFailure(rebuilt, 74, new RegExp(`${name} is damaged: [\\s\\S]*move it away`));
+      await rm(join(archive, name));
+      expect((await run()).code).toBe(0);
+    },
+  );
 
   test('of another origin: 2, unchanged; without the environment too', async () => {
     const { sandbox, place } = await openTinyWorld();
@@ -205,17 +209,20 @@ describe('a data folder', () => {
     expect(sandbox.requests.length).toBe(asked);
   });
 
-  test('with lines in requests.ndjson that are none: the run goes on, what they cost is not counted', async () => {
-    const { sandbox, place } = await openTinyWorld();
-    await writeListJob(place, sandbox);
-    const env = environmentOf(sandbox);
-    expect((await runProgram(['run'], { cwd: place.root, env })).code).toBe(0);
-    await appendFile(join(place.data, 'requests.ndjson'), '\n\x02\x80 no line\n[1]\n');
-    const ended = await runProgram(['run'], { cwd: place.root, env });
-    expect(ended.code, ended.stderr).toBe(0);
-    const { code, stderr } = await runProgram(['status'], { cwd: place.root, env });
-    expect(code, stderr).toBe(0);
-  });
+  daily(
+    'with lines in requests.ndjson that are none: the run goes on, what they cost is not counted',
+    async () => {
+      const { sandbox, place } = await openTinyWorld();
+      await writeListJob(place, sandbox);
+      const env = environmentOf(sandbox);
+      expect((await runProgram(['run'], { cwd: place.root, env })).code).toBe(0);
+      await appendFile(join(place.data, 'requests.ndjson'), '\n\x02\x80 no line\n[1]\n');
+      const ended = await runProgram(['run'], { cwd: place.root, env });
+      expect(ended.code, ended.stderr).toBe(0);
+      const { code, stderr } = await runProgram(['status'], { cwd: place.root, env });
+      expect(code, stderr).toBe(0);
+    },
+  );
 
   test.each(['flipped', 'gone'])(
     'with a landed file %s after its rows were made: 74, and how to go on',

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { readCheckpoints } from '../chaos/crash/content.ts';
 import { expectFailure } from '../chaos/crash/failure.ts';
+import { daily } from '../levels.ts';
 import { runProgram } from '../support/program.ts';
 import { environmentOf, makeProject, type Project, writeFiles } from '../support/project.ts';
 import { openTinyWorld, writeListJob } from '../support/small-world.ts';
@@ -119,7 +120,7 @@ describe('what the user wrote: exit 2, and nothing is made', () => {
   });
 });
 
-test('targets with spaces, quotes, comments and duplicates: each once, as written', async () => {
+daily('targets with spaces, quotes, comments and duplicates: each once, as written', async () => {
   const { sandbox } = await openTinyWorld();
   const [collection] = sandbox.world.truth().collections() as [string];
   const odd = ['it\'s "odd" ok', 'two  words', 'é\u2028x', "x'; drop table assets; --", '../../x', '%s\\n'];
@@ -154,7 +155,7 @@ describe('the key', () => {
   });
 });
 
-test('SQL of a job that runs after another is looked at before anything is asked', async () => {
+daily('SQL of a job that runs after another is looked at before anything is asked', async () => {
   const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox);
   const env = environmentOf(sandbox);
@@ -182,42 +183,45 @@ test('SQL of a job that runs after another is looked at before anything is asked
   expect(sandbox.requests.length).toBe(0);
 });
 
-test('a job whose SQL gives a row that is no target, or fails at one, is left out: 3, and the others go on', async () => {
-  const { sandbox, place } = await openTinyWorld();
-  await writeListJob(place, sandbox);
-  const env = environmentOf(sandbox);
-  const late = (query: string) =>
-    `describe: test\nmethod: getTokenAccounts\nafter: [list]\nfor_each: { owner: { sql: "${query}" } }\n`;
-  const sound = 'select distinct owner from assets where owner is not null order by owner limit 3';
-  await writeFiles(place.jobs, {
-    'null.yaml': late('select case when seq > 0 then owner end from assets'),
-    'overflow.yaml': late('select (1::ubigint - 2::ubigint + leaf_id)::varchar from assets'),
-    'sound.yaml': late(sound),
-  });
-  const ended = await runProgram(['run', '--json'], { cwd: place.root, env });
-  expect(ended.code, ended.stderr).toBe(3);
-  expect(JSON.parse(ended.stdout).jobs).toMatchObject({
-    list: { failed: 0, leftOut: null },
-    null: {
-      tasks: 0,
-      leftOut: expect.stringMatching(/null\.yaml:4: for_each\.owner\.sql: row \d+: [\s\S]* is null/),
-    },
-    overflow: { tasks: 0, leftOut: expect.stringContaining('Overflow') },
-    sound: { tasks: 3, done: 3, leftOut: null },
-  });
-  expect(ended.stderr).toMatch(/"level":50[^\n]*"job":"null"[^\n]*ledgerlake plan/);
-  const checkpoints = await readCheckpoints(join(place.data, 'warehouse.duckdb'));
-  expect(new Set(checkpoints.map(({ job: name }) => name))).toEqual(new Set(['list', 'sound']));
-  // What is left out is said to a person too, and comes back when its SQL is right.
-  expect((await runProgram(['run', 'null'], { cwd: place.root, env })).stdout).toMatch(
-    /null: left out of this run: .*row \d+/,
-  );
-  await writeFiles(place.jobs, { 'null.yaml': late(sound), 'overflow.yaml': late(sound) });
-  const repaired = await runProgram(['run'], { cwd: place.root, env });
-  expect(repaired.code, repaired.stderr).toBe(0);
-});
+daily(
+  'a job whose SQL gives a row that is no target, or fails at one, is left out: 3, and the others go on',
+  async () => {
+    const { sandbox, place } = await openTinyWorld();
+    await writeListJob(place, sandbox);
+    const env = environmentOf(sandbox);
+    const late = (query: string) =>
+      `describe: test\nmethod: getTokenAccounts\nafter: [list]\nfor_each: { owner: { sql: "${query}" } }\n`;
+    const sound = 'select distinct owner from assets where owner is not null order by owner limit 3';
+    await writeFiles(place.jobs, {
+      'null.yaml': late('select case when seq > 0 then owner end from assets'),
+      'overflow.yaml': late('select (1::ubigint - 2::ubigint + leaf_id)::varchar from assets'),
+      'sound.yaml': late(sound),
+    });
+    const ended = await runProgram(['run', '--json'], { cwd: place.root, env });
+    expect(ended.code, ended.stderr).toBe(3);
+    expect(JSON.parse(ended.stdout).jobs).toMatchObject({
+      list: { failed: 0, leftOut: null },
+      null: {
+        tasks: 0,
+        leftOut: expect.stringMatching(/null\.yaml:4: for_each\.owner\.sql: row \d+: [\s\S]* is null/),
+      },
+      overflow: { tasks: 0, leftOut: expect.stringContaining('Overflow') },
+      sound: { tasks: 3, done: 3, leftOut: null },
+    });
+    expect(ended.stderr).toMatch(/"level":50[^\n]*"job":"null"[^\n]*ledgerlake plan/);
+    const checkpoints = await readCheckpoints(join(place.data, 'warehouse.duckdb'));
+    expect(new Set(checkpoints.map(({ job: name }) => name))).toEqual(new Set(['list', 'sound']));
+    // What is left out is said to a person too, and comes back when its SQL is right.
+    expect((await runProgram(['run', 'null'], { cwd: place.root, env })).stdout).toMatch(
+      /null: left out of this run: .*row \d+/,
+    );
+    await writeFiles(place.jobs, { 'null.yaml': late(sound), 'overflow.yaml': late(sound) });
+    const repaired = await runProgram(['run'], { cwd: place.root, env });
+    expect(repaired.code, repaired.stderr).toBe(0);
+  },
+);
 
-test('a target file of a later job is read before anything is asked', async () => {
+daily('a target file of a later job is read before anything is asked', async () => {
   const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox);
   const files = { 'late.txt': `"${address}"\n` };
@@ -273,7 +277,7 @@ test.each(['jobs/pipe.yaml', 'jobs/t.txt', 'ledgerlake.yaml'])(
   },
 );
 
-test('more targets than a call has arguments', async () => {
+daily('more targets than a call has arguments', async () => {
   const letters = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
   const name = (n: number) =>
     address.slice(4) + [3, 2, 1, 0].map((power) => letters[Math.floor(n / 58 ** power) % 58]).join('');
@@ -283,13 +287,13 @@ test('more targets than a call has arguments', async () => {
   expect(ended.code, ended.stderr).toBe(75);
 });
 
-test('jobs check reads the values of a job', async () => {
+daily('jobs check reads the values of a job', async () => {
   const place = await placeOf(job(`for_each: { creatorAddress: { values: ['0xdeadbeef', '${address}'] } }`));
   const message = /list\.yaml:3: for_each\.creatorAddress\.values\[0\]: /;
   expectFailure(await runProgram(['jobs', 'check'], { cwd: place.root }), 2, message);
 });
 
-test('jobs check reads the target files', async () => {
+daily('jobs check reads the target files', async () => {
   const files = { 't.txt': `${address}\n"${address}"\n${address} ${address}\n` };
   const place = await placeOf(job('for_each: { creatorAddress: { file: t.txt } }'), files);
   const ended = await runProgram(['jobs', 'check'], { cwd: place.root });
@@ -322,21 +326,24 @@ test('a table or a column that is not there, in the config: 2 with its line, bef
   expect(sandbox.requests).toEqual([]);
 });
 
-test('a ledgerlake.yml, which would not be read: 2, unless --config or a ledgerlake.yaml is there', async () => {
-  const place = await placeOf(good);
-  await rm(join(place.root, 'ledgerlake.yaml'));
-  await writeFiles(place.root, { 'ledgerlake.yml': 'api: {monthly_credits: 1}\n' });
-  for (const verb of ['run', 'status'])
-    expectFailure(
-      await runProgram([verb], { cwd: place.root }),
-      2,
-      /ledgerlake\.yml is not read[\s\S]*Rename it to ledgerlake\.yaml, or name it with --config/,
-    );
-  const check = (...args: string[]) => runProgram(['plan', ...args], { cwd: place.root });
-  expect(await check('--config', 'ledgerlake.yml')).toMatchObject({ code: 0 });
-  await writeFiles(place.root, { 'ledgerlake.yaml': '' });
-  expect(await check()).toMatchObject({ code: 0 });
-});
+daily(
+  'a ledgerlake.yml, which would not be read: 2, unless --config or a ledgerlake.yaml is there',
+  async () => {
+    const place = await placeOf(good);
+    await rm(join(place.root, 'ledgerlake.yaml'));
+    await writeFiles(place.root, { 'ledgerlake.yml': 'api: {monthly_credits: 1}\n' });
+    for (const verb of ['run', 'status'])
+      expectFailure(
+        await runProgram([verb], { cwd: place.root }),
+        2,
+        /ledgerlake\.yml is not read[\s\S]*Rename it to ledgerlake\.yaml, or name it with --config/,
+      );
+    const check = (...args: string[]) => runProgram(['plan', ...args], { cwd: place.root });
+    expect(await check('--config', 'ledgerlake.yml')).toMatchObject({ code: 0 });
+    await writeFiles(place.root, { 'ledgerlake.yaml': '' });
+    expect(await check()).toMatchObject({ code: 0 });
+  },
+);
 
 test('a reader that goes away is no failure', () => {
   const { status, stderr } = spawnSync(
@@ -350,7 +357,7 @@ test('a reader that goes away is no failure', () => {
   expect(status).toBe(0);
 });
 
-test('an unreachable host: 69, and the same command goes on when it is there', async () => {
+daily('an unreachable host: 69, and the same command goes on when it is there', async () => {
   const { sandbox, place } = await openTinyWorld();
   await writeListJob(place, sandbox);
   const { port } = new URL(sandbox.url);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { expectFailure } from '../chaos/crash/failure.ts';
+import { daily } from '../levels.ts';
 import { runProgram, startProgram } from '../support/program.ts';
 import { makeProject, writeFiles } from '../support/project.ts';
 import { type Call, RpcError, type Script, startScriptedApi } from '../support/scripted-api.ts';
@@ -112,7 +113,7 @@ test('records that publish refused: `refused`, with the reason', async () => {
   ]);
 });
 
-test('a last run that failed, and one that was killed', async () => {
+daily('a last run that failed, and one that was killed', async () => {
   const { api, place, run, check, start } = await openPlace();
   api.setScript(list([]));
   expect((await run('run')).code).toBe(0);
@@ -142,7 +143,7 @@ test('a job that is none, a folder where nothing was run: 2', async () => {
   expectFailure(await run('check', 'lists'), 2, /lists/);
 });
 
-test('a line of a target file that the last run left out; a reset that failed is no last run', async () => {
+daily('a line of a target file that the last run left out; a reset that failed is no last run', async () => {
   const { api, place, run, check } = await openPlace();
   await writeFiles(place.root, {
     'jobs/list.yaml': `describe: Two collections

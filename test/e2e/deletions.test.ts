@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { daily } from '../levels.ts';
 import { openScripted, type Workplace } from '../support/workplace.ts';
 
 const key = (name: string) => `${name}${'1'.repeat(43 - name.length)}`;
@@ -128,24 +129,27 @@ test('an asset that left its list is looked up: burnt and moved ones stay, one u
   expect(await place.rows(`select owner from assets_at_slot(115) where id = '${key('Lost')}'`)).toEqual([]);
 });
 
-test('a row that was true at the lowest slot of the crawl that missed it ended after that slot', async () => {
-  const script = createScript();
-  const place = await openNightly(script.answer, assetJob);
-  script.set(assets(100, asset('Kept'), asset('Lost')));
-  await place.mustRun();
-  for (const slot of [110, 120]) {
-    // The replica that ends the list is still where the row was seen.
-    const getAssetsByGroup: Answers[string] = ({ cursor }) =>
-      cursor === undefined
-        ? { last_indexed_slot: slot, items: [asset('Kept')], cursor: 'end' }
-        : { last_indexed_slot: 100, items: [] };
-    script.set({ getAssetsByGroup, ...lookUp() });
+daily(
+  'a row that was true at the lowest slot of the crawl that missed it ended after that slot',
+  async () => {
+    const script = createScript();
+    const place = await openNightly(script.answer, assetJob);
+    script.set(assets(100, asset('Kept'), asset('Lost')));
     await place.mustRun();
-  }
-  expect(await gone(place)).toEqual([{ name: 'Lost', from: '100', to: '101', reason: 'unknown' }]);
-});
+    for (const slot of [110, 120]) {
+      // The replica that ends the list is still where the row was seen.
+      const getAssetsByGroup: Answers[string] = ({ cursor }) =>
+        cursor === undefined
+          ? { last_indexed_slot: slot, items: [asset('Kept')], cursor: 'end' }
+          : { last_indexed_slot: 100, items: [] };
+      script.set({ getAssetsByGroup, ...lookUp() });
+      await place.mustRun();
+    }
+    expect(await gone(place)).toEqual([{ name: 'Lost', from: '100', to: '101', reason: 'unknown' }]);
+  },
+);
 
-test('a look-up asks with the display options of the list that missed the row', async () => {
+daily('a look-up asks with the display options of the list that missed the row', async () => {
   const script = createScript();
   const list = assetJob['jobs/list.yaml'].replace(
     'collection}',
@@ -169,7 +173,7 @@ test('a look-up asks with the display options of the list that missed the row', 
   expect(await gone(place)).toEqual([]);
 });
 
-test('a null that follows an answer is a first null again', async () => {
+daily('a null that follows an answer is a first null again', async () => {
   const script = createScript();
   const place = await openNightly(script.answer, assetJob);
   script.set(assets(100, asset('Kept'), asset('Winks')));
@@ -183,7 +187,7 @@ test('a null that follows an answer is a first null again', async () => {
   expect(await current(place)).toEqual(['Kept', 'Winks']);
 });
 
-test('records that were quarantined, and errors in the place of records, were seen', async () => {
+daily('records that were quarantined, and errors in the place of records, were seen', async () => {
   const script = createScript();
   const place = await openNightly(script.answer, assetJob);
   script.set(assets(100, asset('Kept'), asset('Weird'), asset('Broken'), asset('Lost')));
@@ -210,32 +214,35 @@ test('records that were quarantined, and errors in the place of records, were se
   expect(await current(place)).toEqual(['Broken', 'Kept', 'Weird']);
 });
 
-test('page numbers miss rows, so what one list of several such pages does not show is not looked up', async () => {
-  const script = createScript();
-  const place = await openNightly(script.answer, {
-    'jobs/list.yaml': `${assetJob['jobs/list.yaml']}page_size: 2\n`,
-  });
-  const numbered = (slot: number, pages: unknown[][]): Answers => ({
-    getAssetsByGroup: ({ page = 1 }) => ({
-      ...{ last_indexed_slot: slot, limit: 2, page, items: pages[(page as number) - 1] ?? [] },
-    }),
-    ...lookUp(),
-  });
-  script.set(
-    numbered(100, [
-      [asset('A'), asset('B')],
-      [asset('C'), asset('D')],
-    ]),
-  );
-  await place.mustRun();
-  script.set(numbered(110, [[asset('A'), asset('B')], [asset('C')]]));
-  await place.mustRun();
-  expect(script.asked).not.toContain('getAssetBatch');
-  // One answer that holds the whole list does.
-  script.set(numbered(120, [[asset('A'), asset('B')]]));
-  await place.mustRun();
-  expect(await ids(place, 'select key as name from meta.absent order by 1')).toEqual(['C', 'D']);
-});
+daily(
+  'page numbers miss rows, so what one list of several such pages does not show is not looked up',
+  async () => {
+    const script = createScript();
+    const place = await openNightly(script.answer, {
+      'jobs/list.yaml': `${assetJob['jobs/list.yaml']}page_size: 2\n`,
+    });
+    const numbered = (slot: number, pages: unknown[][]): Answers => ({
+      getAssetsByGroup: ({ page = 1 }) => ({
+        ...{ last_indexed_slot: slot, limit: 2, page, items: pages[(page as number) - 1] ?? [] },
+      }),
+      ...lookUp(),
+    });
+    script.set(
+      numbered(100, [
+        [asset('A'), asset('B')],
+        [asset('C'), asset('D')],
+      ]),
+    );
+    await place.mustRun();
+    script.set(numbered(110, [[asset('A'), asset('B')], [asset('C')]]));
+    await place.mustRun();
+    expect(script.asked).not.toContain('getAssetBatch');
+    // One answer that holds the whole list does.
+    script.set(numbered(120, [[asset('A'), asset('B')]]));
+    await place.mustRun();
+    expect(await ids(place, 'select key as name from meta.absent order by 1')).toEqual(['C', 'D']);
+  },
+);
 
 test('token accounts that left close at once; too many of them stop the target until that is accepted', async () => {
   const script = createScript();
@@ -275,73 +282,76 @@ test('token accounts that left close at once; too many of them stop the target u
   expect(await current(place, 'token_accounts', 'address')).toEqual(accepted);
 });
 
-test('a look-up that a replica from behind answers confirms nothing; a transaction that closed an account does', async () => {
-  const script = createScript();
-  const place = await openNightly(script.answer, {
-    'jobs/compressed.yaml': `describe: test
+daily(
+  'a look-up that a replica from behind answers confirms nothing; a transaction that closed an account does',
+  async () => {
+    const script = createScript();
+    const place = await openNightly(script.answer, {
+      'jobs/compressed.yaml': `describe: test
 method: getCompressedTokenAccountsByOwner
 for_each: {owner: {values: [${owner}]}}
 `,
-    'jobs/transactions.yaml': `describe: test
+      'jobs/transactions.yaml': `describe: test
 method: getTransactionWithCompressionInfo
 for_each: {signature: {values: [${key('Sig')}${key('Nature')}]}}
 `,
-  });
-  const compressed = (name: string) => ({
-    hash: key(name),
-    address: null,
-    data: null,
-    owner: key('Program'),
-    lamports: 0,
-    tree: key('Tree'),
-    leafIndex: 1,
-    seq: 1,
-    slotCreated: 50,
-  });
-  const held = (name: string) => ({
-    account: compressed(name),
-    tokenData: { mint: key('Mint'), owner, amount: 7, delegate: null, state: 'initialized', tlv: null },
-  });
-  const list = (slot: number, ...names: string[]): Answers => ({
-    getCompressedTokenAccountsByOwner: () => ({
-      context: { slot },
-      value: { items: names.map(held), cursor: null },
-    }),
-  });
-  const found = (slot: number): Answers => ({
-    getMultipleCompressedAccounts: ({ hashes }) => ({
-      context: { slot },
-      value: { items: (hashes as string[]).map(() => null) },
-    }),
-  });
-  script.set(list(100, 'Kept', 'Lost', 'Spent'));
-  await place.mustRun('compressed');
-  // Null, but from slot 90: it did not know the account yet.
-  script.set({ ...list(110, 'Kept'), ...found(90) });
-  await place.mustRun('compressed');
-  script.set({ ...list(120, 'Kept'), ...found(130) });
-  await place.mustRun('compressed');
-  expect(await current(place, 'compressed_token_accounts', 'hash')).toEqual(['Kept', 'Lost', 'Spent']);
+    });
+    const compressed = (name: string) => ({
+      hash: key(name),
+      address: null,
+      data: null,
+      owner: key('Program'),
+      lamports: 0,
+      tree: key('Tree'),
+      leafIndex: 1,
+      seq: 1,
+      slotCreated: 50,
+    });
+    const held = (name: string) => ({
+      account: compressed(name),
+      tokenData: { mint: key('Mint'), owner, amount: 7, delegate: null, state: 'initialized', tlv: null },
+    });
+    const list = (slot: number, ...names: string[]): Answers => ({
+      getCompressedTokenAccountsByOwner: () => ({
+        context: { slot },
+        value: { items: names.map(held), cursor: null },
+      }),
+    });
+    const found = (slot: number): Answers => ({
+      getMultipleCompressedAccounts: ({ hashes }) => ({
+        context: { slot },
+        value: { items: (hashes as string[]).map(() => null) },
+      }),
+    });
+    script.set(list(100, 'Kept', 'Lost', 'Spent'));
+    await place.mustRun('compressed');
+    // Null, but from slot 90: it did not know the account yet.
+    script.set({ ...list(110, 'Kept'), ...found(90) });
+    await place.mustRun('compressed');
+    script.set({ ...list(120, 'Kept'), ...found(130) });
+    await place.mustRun('compressed');
+    expect(await current(place, 'compressed_token_accounts', 'hash')).toEqual(['Kept', 'Lost', 'Spent']);
 
-  script.set({
-    getTransactionWithCompressionInfo: () => ({
-      compressionInfo: {
-        closedAccounts: [{ account: compressed('Spent'), optionalTokenData: null }],
-        openedAccounts: [],
-      },
-      transaction: 'AQ==',
-    }),
-    ...found(140),
-  });
-  await place.mustRun('transactions');
-  expect(await current(place, 'compressed_accounts', 'hash')).toEqual(['Kept']);
-  for (const table of ['compressed_accounts', 'compressed_token_accounts'])
-    expect(
-      await place.rows(
-        `select rtrim(hash, '1') as name, gone_reason from ${table}_history where gone_reason is not null order by 1`,
-      ),
-    ).toEqual([
-      { name: 'Lost', gone_reason: 'unknown' },
-      { name: 'Spent', gone_reason: 'spent' },
-    ]);
-});
+    script.set({
+      getTransactionWithCompressionInfo: () => ({
+        compressionInfo: {
+          closedAccounts: [{ account: compressed('Spent'), optionalTokenData: null }],
+          openedAccounts: [],
+        },
+        transaction: 'AQ==',
+      }),
+      ...found(140),
+    });
+    await place.mustRun('transactions');
+    expect(await current(place, 'compressed_accounts', 'hash')).toEqual(['Kept']);
+    for (const table of ['compressed_accounts', 'compressed_token_accounts'])
+      expect(
+        await place.rows(
+          `select rtrim(hash, '1') as name, gone_reason from ${table}_history where gone_reason is not null order by 1`,
+        ),
+      ).toEqual([
+        { name: 'Lost', gone_reason: 'unknown' },
+        { name: 'Spent', gone_reason: 'spent' },
+      ]);
+  },
+);

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
+import { daily } from '../levels.ts';
 import { openInstallation } from '../support/nights.ts';
 import { runProgram } from '../support/program.ts';
 import { type Call, RawReply, type Script } from '../support/scripted-api.ts';
@@ -89,7 +90,7 @@ test('all lists empty and every look-up null, night after night: nothing is clos
   expect(await one.rows(count)).toEqual([{ n: '3' }]);
 });
 
-test('the same, and then a right night: everything is as it was', async () => {
+daily('the same, and then a right night: everything is as it was', async () => {
   const one = await openInstallation(jobs);
   for (const [slot, night] of [
     [100, { listed: 100 }],
@@ -163,7 +164,7 @@ test('names and addresses that are gone from all answers, or one in all, are ref
   ]);
 });
 
-test('a first crawl whose records all lack a required member is refused', async () => {
+daily('a first crawl whose records all lack a required member is refused', async () => {
   const one = await openInstallation(jobs);
   const night = await one.night(
     ledger(100, { listed: 100, change: ({ interface: kind, ...rest }) => ({ ...rest, kind }) }),
@@ -184,7 +185,7 @@ const account = ({ params }: Call) => ({
   ...{ leafIndex: 1, seq: 1, slotCreated: 10 },
 });
 
-test.each<[string, string, string, (slot: number) => Script, (slot: number) => Script]>([
+daily.each<[string, string, string, (slot: number) => Script, (slot: number) => Script]>([
   [
     'walletIdentity',
     'wallet',
@@ -244,7 +245,7 @@ test('every asset burnt at once, in the list or in the look-ups, is refused; som
   expect(await one.rows(living)).toEqual([{ n: '70' }]);
 });
 
-test('members that every record has, dropped from twenty assets, are refused', async () => {
+daily('members that every record has, dropped from twenty assets, are refused', async () => {
   const one = await openInstallation(jobs);
   const few = (slot: number, change?: Night['change']): Script =>
     ledger(slot, { listed: 20, known: 20, ...(change && { change }) });

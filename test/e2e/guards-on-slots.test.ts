@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { daily } from '../levels.ts';
 import { openInstallation } from '../support/nights.ts';
 import { compareTables } from '../support/rows.ts';
 import type { Call, Script } from '../support/scripted-api.ts';
@@ -78,7 +79,7 @@ test('a source that went back for good is refused, and goes on from its own slot
   expect(await one.rows(covered)).toEqual([{ high: '45000' }]);
 });
 
-test('the night after, a source that caught up takes the place of the one that was refused', async () => {
+daily('the night after, a source that caught up takes the place of the one that was refused', async () => {
   const one = await openInstallation(jobs);
   await one.night(ledger(50_000, 1));
   expect((await one.night(ledger(40_000, 2))).code).toBe(4);
@@ -122,7 +123,7 @@ test('a target whose records stay as they are: it is not "all data up to", and c
   ]);
 });
 
-test('a rollback of an incremental crawl takes back what its full crawl said is in, too', async () => {
+daily('a rollback of an incremental crawl takes back what its full crawl said is in, too', async () => {
   const collection = key('Group');
   const one = await openInstallation({
     'jobs/list.yaml': `describe: test

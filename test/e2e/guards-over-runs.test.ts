@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { daily } from '../levels.ts';
 import { openInstallation } from '../support/nights.ts';
 import { compareTables } from '../support/rows.ts';
 import type { Call, Script } from '../support/scripted-api.ts';
@@ -82,7 +83,7 @@ test('a first run of such jobs: a member that no record has', async () => {
   );
 });
 
-test('what is accepted of one job, or refused by itself, speaks against no other', async () => {
+daily('what is accepted of one job, or refused by itself, speaks against no other', async () => {
   const one = await openInstallation(jobs);
   await one.night(ledger(50_000, 60));
   // One has 60 rows fewer, all others one.
@@ -92,7 +93,7 @@ test('what is accepted of one job, or refused by itself, speaks against no other
   expect((await one.acceptAll()).refused).toEqual([]);
 });
 
-test('all lists empty, in nights that a budget cuts to a target each: refused with the second', async () => {
+daily('all lists empty, in nights that a budget cuts to a target each: refused with the second', async () => {
   const one = await openInstallation({ 'jobs/tokens.yaml': jobOf(owners) });
   await one.night(ledger(50_000, 40));
   const codes: number[] = [];

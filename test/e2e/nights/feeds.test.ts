@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { daily, firstOf } from '../../levels.ts';
 import { type Installation, openInstallation } from '../../support/nights.ts';
 import { compareTables } from '../../support/rows.ts';
 import type { Call, Script } from '../../support/scripted-api.ts';
@@ -187,7 +188,7 @@ describe('a signature that is indexed late, below what is covered', () => {
     expect(night.report?.published.tables.compression_signatures).toMatchObject({ inserted: 1, late: 1 });
   });
 
-  test.each([
+  daily.each([
     ['1h', '', 2],
     ['3h', 'overlap: 3h', 6],
     ['0s', 'overlap: 0s', 1],
@@ -216,7 +217,7 @@ describe('a feed that ends too early for a night', () => {
   };
   const emptyFeed: FeedResult = { context: { slot: slotOf(300) }, value: { items: [], cursor: null } };
 
-  test.each(Object.keys(ending))(
+  test.each(firstOf(1, Object.keys(ending)))(
     '%s: it is asked again, leaves a gap, and the next nights fill it',
     async (how) => {
       const place = await openInstallation(jobs());
@@ -242,7 +243,7 @@ describe('a feed that ends too early for a night', () => {
     },
   );
 
-  test('a first crawl that a budget stopped is not ended by an empty night', async () => {
+  daily('a first crawl that a budget stopped is not ended by an empty night', async () => {
     const place = await openInstallation(jobs());
     await place.night(answer(feedOf(300)), { maxRequests: 2 });
     await place.night(() => emptyFeed);

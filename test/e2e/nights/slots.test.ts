@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { daily } from '../../levels.ts';
 import { type Installation, openInstallation } from '../../support/nights.ts';
 import { compareTables } from '../../support/rows.ts';
 import type { Call, Script } from '../../support/scripted-api.ts';
@@ -128,7 +129,7 @@ describe('pages without a slot, where the source has slots', () => {
     expect(compareTables(await place.tables(), tables)).toEqual([]);
   });
 
-  test('of the first night: the next one that says slots gives them', async () => {
+  daily('of the first night: the next one that says slots gives them', async () => {
     const place = await play(without(1000, [1, 2, 3, 4], 1), at(2000, 1), at(3000, 2));
     expect(await place.rows(history)).toEqual(
       names.flatMap((name) => [
