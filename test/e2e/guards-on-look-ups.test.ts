@@ -117,17 +117,17 @@ test('nights that a ledger has pass: few assets gone, burnt ones without an owne
     { listed: 98, change: (asset) => ({ ...asset, fresh: { member: 1 } }) },
     {
       listed: 98,
+      change: (asset, n) =>
+        n < 20 ? { ...asset, ownership: { owner: key('Who'), ownership_model: 'single' } } : asset,
+    },
+    {
+      listed: 98,
       change: (asset, n) => ({
         ...asset,
         mutable: false,
         creators: [{ address: key('New'), share: 100, verified: true }],
-        ownership: { owner: key(n < 48 ? 'Vault' : 'Who'), ownership_model: 'single' },
+        ownership: { ...(asset.ownership as object), owner: key(n < 48 ? 'Vault' : 'Who') },
       }),
-    },
-    {
-      listed: 98,
-      change: (asset, n) =>
-        n < 20 ? { ...asset, ownership: { owner: key('Who'), ownership_model: 'single' } } : asset,
     },
   ];
   // That so many were burnt at once is what somebody knows; that they lose their owners speaks for itself.
