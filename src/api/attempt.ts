@@ -44,6 +44,8 @@ interface Exchanged<T> {
   status: number | null;
   bytes: number;
   page?: T;
+  /** Unix ms, by the answers' clock. */
+  answeredAt?: number;
   release(): void;
 }
 
@@ -99,7 +101,8 @@ async function makeAttempt<T extends { envelope: unknown }>(
   const exchanged = await state.http.request({ ...wire, ...signal }).then(
     (answer) => {
       state.clock.learn(answer.date, sentAt, timing.now());
-      return { ...readAnswer(state, request, answer, id), release: answer.release };
+      const answeredAt = state.clock.timeOf(answer, timing.now());
+      return { ...readAnswer(state, request, answer, id), answeredAt, release: answer.release };
     },
     (error) => readFailure<T>(error),
   );
@@ -157,7 +160,7 @@ function settle<T>(
   { timing, retryBudget, clock }: ClientState,
   limiter: Limiter,
   { attempt, signal, givesUp }: AttemptRequest<T>,
-  { outcome, status, page, release }: Exchanged<T>,
+  { outcome, status, page, answeredAt, release }: Exchanged<T>,
   { sentAt, receivedMs, admission }: { sentAt: number; receivedMs: number; admission: Admission },
 ): Success<T> | FailedAttempt {
   const { kind, message, code, retryAfterMs } = outcome;
@@ -167,7 +170,7 @@ function settle<T>(
   // The header of a good answer means nothing, and must not hold the whole pool.
   if (kind !== 'ok' && retryAfterMs !== null && retryAfterMs <= maxRetryAfterMs) limiter.hold(retryAfterMs);
   if (kind === 'ok')
-    return { ok: true, page: page!, receivedAt: new Date(clock.correct(receivedMs)), release };
+    return { ok: true, page: page!, receivedAt: new Date(answeredAt ?? clock.correct(receivedMs)), release };
 
   const isSlow = kind === 'slow' || kind === 'timeout';
   const isGivenUp = isSlow && givesUp?.(admission === 'probe') === true;

@@ -30,6 +30,8 @@ export interface HttpAnswer {
   retryAfter: string | null;
   /** The header Date as sent. */
   date: string | null;
+  /** The header Age as sent: the seconds that a cache held the answer. */
+  age: string | null;
   /** Headers about rate limits (`x-ratelimit-remaining`, …) as sent; they may repeat the key. */
   limits?: Readonly<Record<string, string>>;
   /** Decoded, but not checked to be UTF-8: the splitter validates every byte. */
@@ -143,13 +145,14 @@ async function exchange(
       },
     });
     const headerOf = (name: string) => [answer.headers[name] ?? []].flat()[0] ?? null;
-    const [retryAfter, date] = [headerOf('retry-after'), headerOf('date')];
+    const [retryAfter, date, age] = [headerOf('retry-after'), headerOf('date'), headerOf('age')];
     const release = () => reservation?.release();
     const { statusCode: status } = answer;
     return {
       status,
       retryAfter,
       date,
+      age,
       ...pickLimits(answer.headers),
       body: decoded,
       bytes: wire.bytes,
@@ -203,7 +206,12 @@ function startDeadline(timeoutMs: number, caller?: AbortSignal) {
 }
 
 function headersFor(request: HttpRequest, userAgent: string): Record<string, string> {
-  const headers = { 'user-agent': userAgent, accept: 'application/json', 'accept-encoding': 'gzip' };
+  const headers = {
+    'user-agent': userAgent,
+    accept: 'application/json',
+    'accept-encoding': 'gzip',
+    'cache-control': 'no-cache',
+  };
   return request.body === undefined ? headers : { ...headers, 'content-type': 'application/json' };
 }
 

@@ -35,6 +35,8 @@ export interface AnswerClock {
   learn(date: string | null, sentMs: number, receivedMs: number): void;
   /** Converts a time of this computer's clock to the answers' (Unix ms). It is the same if the clocks are near. */
   correct(localMs: number): number;
+  /** The time (Unix ms) of an answer by its `Date` and `Age`: one from a cache is as old as it says. */
+  timeOf(answer: { date: string | null; age: string | null }, receivedMs: number): number;
   /** Milliseconds by which this computer's clock is ahead of the answers'; 0 if they are near, or without an answer. */
   aheadMs(): number;
 }
@@ -56,9 +58,19 @@ export function createAnswerClock(): AnswerClock {
       if (differences.length > medianOf) differences.shift();
       const sorted = [...differences].sort((a, b) => a - b);
       const median = sorted[Math.floor(sorted.length / 2)] as number;
-      ahead = Math.abs(median) > nearMs ? Math.round(median) : 0;
+      const agreeing = differences.filter((one) => Math.abs(one - median) <= nearMs).length;
+      // One answer from the future is not believed: rows timed so would keep out all later ones.
+      const isBelieved = median > 0 || agreeing > Math.max(1, differences.length / 2);
+      ahead = Math.abs(median) > nearMs && isBelieved ? Math.round(median) : 0;
     },
     correct: (localMs) => localMs - ahead,
+    timeOf({ date, age }, receivedMs) {
+      const received = receivedMs - ahead;
+      const cachedMs = /^\d{1,10}$/.test(age ?? '') ? Number(age) * 1000 : 0;
+      const sentMs = date === null ? Number.NaN : Date.parse(date);
+      const isOld = sentMs < received - cachedMs - nearMs;
+      return isOld ? sentMs : received - cachedMs;
+    },
     aheadMs: () => ahead,
   };
 }

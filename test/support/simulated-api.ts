@@ -54,6 +54,7 @@ export function simulateApi(clock: VirtualClock, options: SimulatedOptions): Sim
         status: 200,
         retryAfter: null,
         date: null,
+        age: null,
         body: Buffer.from(`{"jsonrpc":"2.0","id":"${id}","result":{"items":[]}}`),
       };
       const answer = { bytes: 0, release() {}, ...good, ...special };

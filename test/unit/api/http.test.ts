@@ -79,6 +79,7 @@ describe('answers', () => {
       status: 429,
       retryAfter: '7',
       date: null,
+      age: null,
       body: Buffer.from('slow'),
       bytes: 4,
       release: expect.any(Function),
