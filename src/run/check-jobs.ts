@@ -1,4 +1,6 @@
 import { realpath } from 'node:fs/promises';
+import { dirname, relative, resolve } from 'node:path';
+import type { DataFolder } from '../data-folder.ts';
 import { UsageError } from '../errors.ts';
 import type { Job } from '../jobs/job.ts';
 import { listQueries } from '../jobs/job-set.ts';
@@ -14,7 +16,7 @@ import type { Session } from './session.ts';
  * @throws UsageError naming the job
  */
 export async function checkJobs(session: Session, jobs: readonly Job[]): Promise<void> {
-  await session.withBuild((build) => refuseNamesakes(build, jobs));
+  await session.withBuild((build) => refuseNamesakes(build, session.folder, jobs));
   // Invalid lines are reported, and left out, where the job's targets are planned.
   await checkTargets(jobs, () => undefined);
   const { views, audits } = session.ownSql ?? { views: [], audits: [] };
@@ -33,14 +35,17 @@ export async function checkJobs(session: Session, jobs: readonly Job[]): Promise
  * Refuses a job whose name is that of another file, which is still there: in turns, each would take the other's targets for its
  * own former ones.
  */
-async function refuseNamesakes(build: Database, jobs: readonly Job[]): Promise<void> {
+async function refuseNamesakes(build: Database, folder: DataFolder, jobs: readonly Job[]): Promise<void> {
   const recorded = await build.rows<{ job: string; file: string }>('select job, file from meta.jobs');
   const fileOf = new Map(recorded.map(({ job, file }) => [job, file]));
   const real = (file: string) => realpath(file).catch(() => null);
   for (const { name, file } of jobs) {
     const other = file === '' ? undefined : fileOf.get(name);
     const there = other === undefined ? null : await real(other);
-    if (there === null || there === (await real(file))) continue;
+    if (other === undefined || there === null || there === (await real(file))) continue;
+    // Where the whole project was copied, the other file belongs to the other data folder.
+    const itsBuild = resolve(dirname(other), relative(dirname(resolve(file)), folder.build));
+    if (itsBuild !== folder.build && (await real(itsBuild)) !== null) continue;
     throw new UsageError(
       `${file}: the data folder has a job ${name} already, of ${other}`,
       'Rename one of the two files, remove the other one, or name another folder with --data-dir.',
