@@ -37,7 +37,7 @@ export const usage: Usage = {
       describe: 'list: what did not fit; show: one entry with its raw text; retry: read the kept text again',
       choices: ['list', 'show', 'retry'],
     },
-    '[name...]': 'Jobs (default: all); of show: the id or the key of an entry',
+    '[name...]': 'Jobs (default: all); of show: the id of an entry, or its beginning, or the key',
   },
   options: {
     '--table <name>': 'Only entries of this table',
@@ -95,7 +95,10 @@ async function show(args: QuarantineArgs): Promise<number> {
   const options = { ...config.warehouse, tempDir: tmpdir() };
   const found = await untilStopped((signal) =>
     withSnapshot(folder, { ...options, signal }, async (snapshot) => {
-      const entries = await readQuarantine(snapshot, { ...filterOf(args), jobs: [], named });
+      const entries = chooseNamed(
+        await readQuarantine(snapshot, { ...filterOf(args), jobs: [], named }),
+        named,
+      );
       const located = [];
       for (const entry of entries)
         located.push({
@@ -112,6 +115,24 @@ async function show(args: QuarantineArgs): Promise<number> {
     );
   print(found.map(describeEntry).join('\n\n'), { entries: found });
   return 0;
+}
+
+/**
+ * The entries with this id or key, else the one whose id begins with it. Pure.
+ * @throws UsageError where several ids begin so
+ */
+export function chooseNamed<T extends Pick<QuarantineEntry, 'id' | 'key'>>(
+  entries: readonly T[],
+  named: string,
+): readonly T[] {
+  const exact = entries.filter(({ id, key }) => id === named || key === named);
+  if (exact.length > 0) return exact;
+  const ids = [...new Set(entries.map(({ id }) => id))];
+  if (ids.length <= 1) return entries;
+  throw new UsageError(
+    `${ids.length} ids in quarantine begin with ${named}`,
+    `Give more of one: ${ids.slice(0, 5).join(', ')}${ids.length > 5 ? ', …' : ''}.`,
+  );
 }
 
 function retry(args: QuarantineArgs): Promise<number> {
@@ -131,9 +152,9 @@ export function listText(entries: number, table: string): string {
 /** Entries by what is wrong with them, as a table. */
 export function listGroups(entries: readonly QuarantineEntry[]): { groups: QuarantineGroup[]; text: string } {
   const groups = groupQuarantine(entries);
-  const heads = ['job', 'table', 'column', 'reason', 'entries', 'for example', 'id'];
+  const heads = ['id', 'job', 'table', 'column', 'reason', 'entries', 'for example'];
   const rows = groups.map(({ job, table, column, reason, entries: count, raw, id }) => [
-    ...[job ?? '', table, column ?? '(record)', reason, `${count}`, raw ?? '', id],
+    ...[id, job ?? '', table, column ?? '(record)', reason, `${count}`, raw ?? ''],
   ]);
   return { groups, text: formatTable(columns(heads), rows, terminal()) };
 }
@@ -147,7 +168,8 @@ export function listEntries(entries: readonly QuarantineEntry[]): string {
   return formatTable(columns(heads), rows, terminal());
 }
 
-const columns = (names: readonly string[]) => names.map((name) => ({ name, right: name === 'entries' }));
+const columns = (names: readonly string[]) =>
+  names.map((name) => ({ name, right: name === 'entries', whole: name === 'id' }));
 
 /** The width of a terminal to cut to; none where stdout is a file or a pipe. */
 function terminal(): { width?: number } {

@@ -5,6 +5,8 @@ export interface TextColumn {
   name: string;
   /** Right-aligned, as numbers are. */
   right?: boolean;
+  /** Never narrowed, because it is to be typed again: an id. */
+  whole?: boolean;
 }
 
 export interface TextTableOptions {
@@ -38,7 +40,7 @@ export function layOutTable(
   const widths = columns.map(({ name }, n) =>
     clean.reduce((widest, row) => Math.max(widest, stringWidth(row[n] ?? '')), stringWidth(oneLine(name))),
   );
-  if (width !== undefined) narrow(widths, width);
+  if (width !== undefined) narrow(widths, width, columns);
   const line = (row: readonly string[]) => {
     const cells = columns.map(({ right }, n) => {
       const text = oneLine(row[n] ?? '');
@@ -55,13 +57,15 @@ export function layOutTable(
 }
 
 /** Narrows the widest columns until all fit, none below 8. */
-function narrow(widths: number[], available: number): void {
+function narrow(widths: number[], available: number, columns: readonly TextColumn[]): void {
   const min = 8;
+  const widthOf = (n: number) => (columns[n]?.whole === true ? 0 : widths[n]!);
   const total = () => widths.reduce((sum, width) => sum + width + 2, -2);
   while (total() > available) {
-    const widest = widths.indexOf(Math.max(...widths));
-    if (widths[widest]! <= min) return;
-    const second = Math.max(min, ...widths.filter((_, n) => n !== widest));
+    const others = [...widths.keys()].map(widthOf);
+    const widest = others.indexOf(Math.max(...others));
+    if (widthOf(widest) <= min) return;
+    const second = Math.max(min, ...others.filter((_, n) => n !== widest));
     const excess = total() - available;
     widths[widest] = Math.max(min, Math.min(widths[widest]! - 1, Math.max(second, widths[widest]! - excess)));
   }

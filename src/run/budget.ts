@@ -44,7 +44,12 @@ export function createBudget(limits: BudgetLimits, now: () => number = Date.now)
       if (passes(limits.maxRequests, spent.requests + 1))
         refuse(`--max-requests ${limits.maxRequests} is reached`);
       if (passes(limits.maxCredits, spent.credits + credits))
-        refuse(`--max-credits ${limits.maxCredits} is reached`);
+        refuse(
+          `--max-credits ${limits.maxCredits} is reached`,
+          passes(limits.maxCredits, credits)
+            ? `The next request costs ${credits} credits: raise --max-credits, or no run gets further.`
+            : continueHint,
+        );
       if (passes(limits.monthlyLeft, spent.credits + credits))
         refuse(
           'the monthly credits (api.monthly_credits) are spent',

@@ -28,7 +28,7 @@ export interface QuarantineFilter {
   jobs?: readonly string[];
   table?: string | undefined;
   reason?: string | undefined;
-  /** Name or key of an entry. */
+  /** Id of an entry, its beginning, or the key. */
   named?: string;
   /** Key of a row. */
   key?: string;
@@ -45,7 +45,7 @@ export function readQuarantine(
     where (len($jobs) = 0 or job in (select unnest($jobs)))
       and "table" = coalesce($table, "table")
       and contains(lower(reason), lower(coalesce($reason, '')))
-      and ($named is null or id = $named or key = $named)
+      and ($named is null or starts_with(id, $named) or key = $named)
       and ($key is null or key = $key)
     order by job, "table", key, "column", id
     limit $limit`,

@@ -37,6 +37,14 @@ describe('a budget', () => {
     else expect(said).toMatch(reason);
   });
 
+  test('credits below the price of one request: running again is no way on', () => {
+    expect(() => createBudget({ ...none, maxCredits: 5 }).takeAttempt(10)).toThrow(
+      expect.objectContaining({
+        hint: 'The next request costs 10 credits: raise --max-credits, or no run gets further.',
+      }),
+    );
+  });
+
   test('stopped: nothing more, the first reason counts', () => {
     const budget = createBudget(none);
     budget.takeAttempt(1);
