@@ -47,6 +47,8 @@ export interface RunResult {
   credits: number;
   saved: number;
   seconds: number;
+  /** Targets with rows that their jobs do not request any more, and the id that `accept` takes. */
+  dropped: readonly { job: string; targets: readonly string[]; id: string }[];
   published: {
     crawls: number;
     refused: { job: string; target: string; reason: string; id: string | null }[];

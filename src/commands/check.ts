@@ -1,6 +1,7 @@
 import { nameTagged, requireJob } from '../jobs/job-set.ts';
 import {
   type CheckedJob,
+  checkDropped,
   checkFreshness,
   checkHeld,
   checkLastRun,
@@ -67,6 +68,7 @@ export async function execute(args: CheckArgs): Promise<number> {
       ...checkFreshness(checked, maxAgeMs, Date.now()),
       ...checkHeld(status.held, heldJobs, (held) => acceptCommand([held], folder)),
       ...checkWaiting(status.waiting, heldJobs),
+      ...checkDropped(status.dropped, named.length > 0 ? named : null, (one) => acceptCommand([one], folder)),
       ...checkLastRun(status),
       ...(await findDamage(folder)),
     ];

@@ -1,6 +1,7 @@
 import type { DataFolder } from '../data-folder.ts';
 import type { MergeCounts } from '../publish/merge-table.ts';
 import { describeWaiting, type Refusal, type Waiting } from '../publish/published.ts';
+import { type Dropped, describeDropped } from '../run/dropped-targets.ts';
 import type { RunReport } from '../run/run-outcome.ts';
 import type { JobProgress } from '../run/run-state.ts';
 import { quoteForShell } from '../shell-words.ts';
@@ -28,7 +29,11 @@ export function renderRunReport(
   if (hasSnapshot) lines.push('tables: ledgerlake sql "show tables"');
   const warnings = [...jobs.flatMap(([job, progress]) => warnOfJob(job, progress)), ...warnOfRows(report)];
   warnings.push(...waitingLines(report.published.waiting));
-  warnings.push(...refusalLines(report.published.refused, folder), ...auditLines(report.published.audits));
+  warnings.push(
+    ...droppedLines(report.dropped, folder),
+    ...refusalLines(report.published.refused, folder),
+    ...auditLines(report.published.audits),
+  );
   return [...lines, ...(warnings.length === 0 ? [] : ['needs attention:', ...warnings])].join('\n');
 }
 
@@ -98,6 +103,13 @@ function warnOfRows({ published }: ReportedRun): string[] {
   return published.quarantined.map(
     ({ job, records, reason, first }) =>
       `  ${jobTitle(job)}: ${countOf(records, 'record')} quarantined, mostly: ${oneLine(reason)} (ledgerlake quarantine list)${first ? '; of a first crawl, so that there was none to compare with: look at them' : ''}`,
+  );
+}
+
+function droppedLines(all: readonly Dropped[], folder: Pick<DataFolder, 'root'>): string[] {
+  return all.map(
+    (one) =>
+      `  ${jobTitle(one.job)}: ${oneLine(describeDropped(one))}; if that is right: ${acceptCommand([one], folder)}`,
   );
 }
 

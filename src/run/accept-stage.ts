@@ -3,7 +3,9 @@ import { UsageError } from '../errors.ts';
 import { crawlKey, type LandedCrawl, readLanding } from '../landing/reader.ts';
 import { createLandingLog } from '../landing/writer.ts';
 import { readSql } from '../sql-text.ts';
-import { appendRunLog, readAcceptedBy } from './run-log.ts';
+import { listDropped } from './dropped-targets.ts';
+import { resetState } from './reset-state.ts';
+import { appendRunLog, readAcceptedBy, readRunLog } from './run-log.ts';
 import type { Session } from './session.ts';
 
 /** A refusal of one crawl (`meta.refusals`). */
@@ -33,14 +35,20 @@ export async function acceptRefusals(session: Session, ids: readonly string[]): 
     build.rows<Refused>(readSql('publish/named-refusals.sql'), { ids }),
   );
   const waiting = refused.filter(({ held }) => held);
+  const runs = await readRunLog(folder.runs);
+  const all = await session.withBuild((build) => listDropped(build, runs, null));
+  const dropped = all.filter(({ id }) => ids.includes(id));
   for (const id of ids)
-    if (!before.has(id) && !waiting.some((refusal) => refusal.id === id))
+    if (!before.has(id) && ![...waiting, ...dropped].some((one) => one.id === id))
       throw await describeMissing(session, id, refused);
-  if (waiting.length === 0) return;
+  if (waiting.length + dropped.length === 0) return;
   await appendFindings(session, waiting);
-  const accepted = [...new Set(waiting.map(({ id }) => id))];
+  // Where the target comes back, it is crawled from the start.
+  const names = dropped.flatMap(({ job, targets }) => targets.map((target) => `${job}/${target}`));
+  if (names.length > 0) await resetState(session, names);
+  const accepted = [...new Set([...waiting, ...dropped].map(({ id }) => id))];
   await appendRunLog(folder.runs, { run, accepted });
-  log.info({ refusals: accepted }, 'accepted what guards had refused');
+  log.info({ accepted }, 'accepted what was refused or dropped');
 }
 
 /** Adds a line for each finding to the landing log. A slot that was too far ahead has none: its crawl has failed. */

@@ -10,6 +10,7 @@ import type { StoppedEarly } from '../errors.ts';
 import type { Job } from '../jobs/job.ts';
 import { nothingPublished, type Published } from '../publish/published.ts';
 import { type Budget, type BudgetLimits, createBudget } from './budget.ts';
+import type { Dropped } from './dropped-targets.ts';
 import type { SessionOptions } from './open-session.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { createNextSnapshot, type NextSnapshot } from './publish-stage.ts';
@@ -61,6 +62,8 @@ export interface RunContext {
   nextSnapshot: NextSnapshot;
   /** Totals of what the run has published so far. */
   published: Published;
+  /** Targets with rows that its jobs do not request any more; known at the end. */
+  dropped: readonly Dropped[];
   /** Number of the current wave, from 1. */
   wave: number;
   /** Whether something may have landed since the last publish. True at first, for what earlier runs landed. */
@@ -109,6 +112,7 @@ export async function openRun(
     slots: createSlotCeiling(),
     shortPages: await openShortPages(session),
     published: nothingPublished(),
+    dropped: [],
     wave: 0,
     hasUnpublished: true,
     async close() {

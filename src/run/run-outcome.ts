@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { KeyRefused, type StoppedEarly } from '../errors.ts';
 import { isHeldBack, type Published } from '../publish/published.ts';
+import type { Dropped } from './dropped-targets.ts';
 import type { RunContext } from './run-context.ts';
 import type { LeftOut } from './run-log.ts';
 import type { JobProgress } from './run-state.ts';
@@ -15,6 +16,8 @@ export interface RunReport extends Ended {
   saved: number;
   seconds: number;
   published: Published;
+  /** Targets with rows that its jobs do not request any more. */
+  dropped: readonly Dropped[];
 }
 
 /**
@@ -28,7 +31,7 @@ export function reportRun(run: RunContext, stopped: StoppedEarly | null, failed 
   const jobs = Object.fromEntries(progress.jobs);
   const ended = { run: session.run, exitCode, stopped, published, leftOut: listLeftOut(jobs) };
   const seconds = (Date.now() - startedAt) / 1000;
-  return { ...ended, jobs, ...budget.spent, saved: savings.requests, seconds };
+  return { ...ended, jobs, ...budget.spent, saved: savings.requests, seconds, dropped: run.dropped };
 }
 
 /**

@@ -9,6 +9,7 @@ import { acceptRefusals } from './accept-stage.ts';
 import { checkJobs } from './check-jobs.ts';
 import type { PlannedStart } from './crawl-state.ts';
 import { crawlWave } from './crawl-wave.ts';
+import { listDropped } from './dropped-targets.ts';
 import { freeMemory } from './free-memory.ts';
 import { withSession } from './open-session.ts';
 import { planConfirm, planExactly, planWave } from './plan-wave.ts';
@@ -147,6 +148,8 @@ async function finishRun(run: RunContext, stopped: StoppedEarly | null): Promise
   const failed = jobs.some(hasFailed);
   warnOfClockSkew(client.clock.aheadMs(), options.log);
   await saveRates(session.folder.rates, client);
+  const runs = await readRunLog(session.folder.runs);
+  run.dropped = await session.withBuild((build) => listDropped(build, runs, options.jobs));
   if (options.verb === 'run') {
     const { exitCode } = reportRun(run, stopped, failed);
     const outcome = { exitCode, stoppedBy: stopped?.message ?? null };

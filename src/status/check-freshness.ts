@@ -1,4 +1,5 @@
 import { describeWaiting, type Waiting } from '../publish/published.ts';
+import { type Dropped, describeDropped } from '../run/dropped-targets.ts';
 import type { LeftOut, RunEntry } from '../run/run-log.ts';
 import { describeRange, type Held } from './published-status.ts';
 import type { JobStatus, Status, TargetStatus } from './read-status.ts';
@@ -10,6 +11,7 @@ export interface FreshnessFinding {
     | 'too old'
     | 'refused'
     | 'waiting'
+    | 'dropped'
     | 'stale'
     | 'gap'
     | 'left out'
@@ -53,6 +55,20 @@ export function checkFreshness(
 
 function findLeftOut(leftOut: readonly LeftOut[]): FreshnessFinding[] {
   return leftOut.map(({ job, problem }) => ({ kind: 'left out', job, target: '', message: problem }));
+}
+
+/** What is not requested any more, until that is accepted. Pure. @param names jobs to report; null: all */
+export function checkDropped(
+  all: readonly Dropped[],
+  names: readonly string[] | null,
+  accept: (dropped: Dropped) => string | null,
+): FreshnessFinding[] {
+  return all
+    .filter(({ job }) => names === null || names.includes(job))
+    .map((one) => ({
+      ...{ kind: 'dropped', job: one.job, target: '' },
+      message: `${describeDropped(one)}; if that is right: ${accept(one)}`,
+    }));
 }
 
 /**

@@ -5,6 +5,7 @@ import { crawlKey } from '../landing/reader.ts';
 import { makeThresholds } from '../publish/crawl-tables.ts';
 import type { GuardName, Waiting } from '../publish/published.ts';
 import { type CrawledTarget, listFormer } from '../run/current-targets.ts';
+import { type Dropped, listDropped } from '../run/dropped-targets.ts';
 import type { RunEntry } from '../run/run-log.ts';
 import { readSql } from '../sql-text.ts';
 import { checkVersion } from '../warehouse/build.ts';
@@ -114,6 +115,8 @@ export interface PublishedStatus {
   absent: number;
   /** Jobs that seem to have lost most of their rows, which are kept until a second look. */
   waiting: Waiting[];
+  /** Targets with rows that their jobs do not request any more. */
+  dropped: Dropped[];
   /** Live rows that no job follows any more, by table. */
   unfollowed: Record<string, number>;
   /** Crawls of the requested job, or of all, that guards hold back; once a job where the guard counts over the whole job. */
@@ -129,6 +132,8 @@ interface StatusRequest {
   job: string | null;
   files: readonly Job[];
   named: ReadonlyMap<string, ReadonlySet<string> | null>;
+  /** The run log, which has what was accepted since. */
+  runs: readonly RunEntry[];
 }
 
 /** Reads the snapshot, which must be there. @throws UsageError as checkVersion */
@@ -161,6 +166,7 @@ export async function readPublished(
     return {
       absent: Number(absent?.n ?? 0n),
       waiting: await readWaiting(database, config),
+      dropped: await listDropped(database, request.runs, request.files),
       unfollowed: await countUnfollowed(database),
       held: await database.rows<Held>(readSql('status/held.sql'), { job }),
       done: new Set(done.map(crawlKey)),

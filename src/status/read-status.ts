@@ -9,6 +9,7 @@ import { exists } from '../landing/segment-files.ts';
 import type { Waiting } from '../publish/published.ts';
 import { billingPeriodStart, leftOf } from '../run/budget.ts';
 import { nameTargets } from '../run/current-targets.ts';
+import type { Dropped } from '../run/dropped-targets.ts';
 import { sumRequests } from '../run/request-log.ts';
 import { type LeftOut, lastOfTables, listLeftOut, type RunEntry, readRunLog } from '../run/run-log.ts';
 import { type RunState, readRunning } from '../run/run-state.ts';
@@ -53,6 +54,8 @@ export interface Status {
   absent: number;
   /** Jobs that seem to have lost most of their rows, which are kept until a second look. */
   waiting: Waiting[];
+  /** Targets with rows that their jobs do not request any more. */
+  dropped: Dropped[];
   /** Live rows that no job follows any more, by table. */
   unfollowed: Record<string, number>;
   /** Crawls that guards hold back. */
@@ -102,13 +105,14 @@ export async function readStatus(
   const requested = files.jobs.filter(({ name }) => job === null || name === job);
   const named = await nameTargets(requested, hasSnapshot ? { folder, config, signal } : null);
   const published: PublishedStatus = hasSnapshot
-    ? await readPublished(folder, config, { job, files: files.jobs, named })
+    ? await readPublished(folder, config, { job, files: files.jobs, named, runs })
     : {
         jobs: [],
         targets: [],
         gaps: [],
         absent: 0,
         waiting: [],
+        dropped: [],
         unfollowed: {},
         held: [],
         done: new Set<string>(),
@@ -147,6 +151,7 @@ export async function readStatus(
     gaps: published.gaps,
     absent: published.absent,
     waiting: published.waiting,
+    dropped: published.dropped,
     unfollowed: published.unfollowed,
     held: published.held,
     landed: {

@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import type { Job } from '../jobs/job.ts';
+import { readSql } from '../sql-text.ts';
+import type { Database } from '../warehouse/database.ts';
+import { readResets } from './reset-state.ts';
+import type { RunEntry } from './run-log.ts';
+
+/** Targets of a job that brought rows and are not requested any more, because a file is shorter or gone. */
+export interface Dropped {
+  job: string;
+  targets: readonly string[];
+  /** What `--accept` takes. Other targets make another id. */
+  id: string;
+}
+
+/**
+ * Lists what jobs have dropped since it was last accepted, or its state reset.
+ * @param jobs those that are here; null: whatever there is
+ */
+export async function listDropped(
+  database: Database,
+  runs: readonly RunEntry[],
+  jobs: readonly Job[] | null,
+): Promise<Dropped[]> {
+  const listed = jobs?.flatMap(({ name, forEach }) => (forEach?.kind === 'sql' ? [] : name)) ?? null;
+  const rows = await database.rows<{ job: string; target: string; crawl: string }>(
+    readSql('follow/dropped.sql'),
+    { listed },
+  );
+  const isAccepted = readResets(runs);
+  const targetsOf = new Map<string, string[]>();
+  for (const { job, target, crawl } of rows)
+    if (!isAccepted({ job, target }, crawl)) targetsOf.set(job, [...(targetsOf.get(job) ?? []), target]);
+  return [...targetsOf].map(([job, targets]) => {
+    const shown = createHash('sha256').update(JSON.stringify([job, targets]));
+    return { job, targets, id: `d${shown.digest('hex').slice(0, 8)}` };
+  });
+}
+
+/** What was dropped, as a sentence. Pure. */
+export function describeDropped({ targets }: Dropped): string {
+  const examples = targets.filter((target) => target !== '').slice(0, 3);
+  const names = examples.length === 0 ? '' : `: ${examples.join(', ')}${targets.length > 3 ? ', …' : ''}`;
+  const what = targets.length === 1 ? '1 target with rows is' : `${targets.length} targets with rows are`;
+  return `${what} not requested any more${names}`;
+}
