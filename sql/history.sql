@@ -29,7 +29,8 @@ select
   null as gone_reason
 from {rows};
 
--- The rows as they were at a slot, where the source has slots.
+-- The rows as they were at a slot, where the source has slots. Rows begin at the slot of their own page, so a crawl is in as a
+-- whole from the highest of them on (`max_slot` of meta.checkpoints).
 create or replace macro {table}_at_slot(at_slot) as table
 select *
 from {table}_history
@@ -42,6 +43,17 @@ select *
 from {table}_history
 where valid_from <= at_time and (valid_to is null or valid_to > at_time)
 qualify row_number() over (partition by {key} order by valid_from desc) = 1;
+
+-- The rows as a run left them: as they had been seen when the next one began. The id of no run is an error.
+create or replace macro {table}_as_of_run(run) as table
+from {table}_at_time((
+  select
+    case
+      when count(*) filter (where run_id = run) = 0 then error(concat('no run of meta.runs is called ', run))
+      else coalesce(min(started_at) filter (where run_id > run), 'infinity'::timestamptz)
+    end
+  from meta.runs
+));
 
 comment on view {table}_history is 'Every version of the rows of {table}, current ones too. The other columns are those of {table}.';
 comment on column {table}_history.valid_from_slot is 'Slot of the answer that brought the version; NULL where the source has none.';

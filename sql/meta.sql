@@ -72,7 +72,7 @@ comment on column meta.checkpoints.kind is 'full, incremental (only down to what
 comment on column meta.checkpoints.last_indexed_slot is 'All data up to this slot is in: the lowest slot of the crawl''s pages. NULL where the source has no slots.';
 comment on column meta.checkpoints.state is 'complete, open (the next run continues it) or failed (the next run begins again).';
 comment on column meta.checkpoints.min_slot is 'Lowest slot of its pages.';
-comment on column meta.checkpoints.max_slot is 'Highest slot of its pages.';
+comment on column meta.checkpoints.max_slot is 'Highest slot of its pages: from it on, <table>_at_slot has all of the crawl.';
 comment on column meta.checkpoints.pages is 'Pages received.';
 comment on column meta.checkpoints.records is 'Records received.';
 comment on column meta.checkpoints.quarantined is 'Records with something that did not fit.';

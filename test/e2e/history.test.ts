@@ -101,6 +101,18 @@ test('every change makes a version; confirmations, prices, left out content and 
     ['ann'],
   );
   expect(await ownerAt('assets_at_time(now())')).toEqual(['ann']);
+
+  // After each night, whole.
+  const runs = await place.rows<{ run_id: string }>('select run_id from meta.runs order by run_id');
+  const nights = runs.map(({ run_id }) =>
+    place.rows(`select string_agg(owner, ' ' order by owner) as owners from assets_as_of_run('${run_id}')`),
+  );
+  expect((await Promise.all(nights)).flat()).toEqual(
+    ['ann', 'ann', 'bob', 'bob', 'bob', 'ann'].map((owner) => ({ owners: `${owner} still` })),
+  );
+  await expect(place.rows(`select id from assets_as_of_run('another')`)).rejects.toThrow(
+    'no run of meta.runs is called another',
+  );
 });
 
 test('at the slot of the last change the version is amended', async () => {
