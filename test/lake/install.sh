@@ -15,6 +15,8 @@ if ! cmp -s test/lake/requirements.txt "$home/requirements.txt"; then
   find "$home/python" -name '*.duckdb_extension' -exec cp {} "$home/extensions/" \;
   cp test/lake/requirements.txt "$home/requirements.txt"
 fi
-jar="$home/iceberg-open-api-1.10.0.jar"
-[ -s "$jar" ] || mvn --quiet org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy \
-  -Dartifact=org.apache.iceberg:iceberg-open-api:1.10.0 -DoutputDirectory="$home" || lacks 'cannot fetch the catalog from Maven Central'
+# The catalog, and what Spark needs to read it.
+for artifact in iceberg-open-api:1.10.0 iceberg-spark-runtime-4.1_2.13:1.12.0 iceberg-aws-bundle:1.12.0; do
+  [ -s "$home/${artifact/:/-}.jar" ] || mvn --quiet org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy \
+    "-Dartifact=org.apache.iceberg:$artifact" -DoutputDirectory="$home" || lacks 'cannot fetch jars from Maven Central'
+done

@@ -1,0 +1,79 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { attachLake } from '../../src/export/catalog-export.ts';
+import { describeCatalog } from '../../src/export/lake-catalog.ts';
+import { openDatabase } from '../../src/warehouse/database.ts';
+import { createDataFolder } from '../support/data-folder-fixture.ts';
+import { startProgram } from '../support/program.ts';
+import { createRandom } from '../support/random.ts';
+import { extensionDirectory } from './lake-fixture.ts';
+
+const kills = 20;
+
+test('a reader that polls an Iceberg table while exports are killed sees one whole night, and no commit is lost', async () => {
+  const folder = await createDataFolder();
+  onTestFinished(() => folder.remove());
+  const namespace = `kills_${process.pid}`;
+  await writeFile(
+    join(folder.root, 'ledgerlake.yaml'),
+    `lake: {
+      format: iceberg, endpoint: "${process.env.LAKE_S3}", force_path_style: true, tables: [token_accounts],
+      extension_directory: "${extensionDirectory}",
+      catalog: { endpoint: "${process.env.LAKE_CATALOG}", warehouse: lake, namespace: ${namespace} } }\n`,
+  );
+  const start = () => startProgram(['export', '--json'], { cwd: folder.root });
+  const startedAt = Date.now();
+  expect(await start().ended).toMatchObject({ code: 0 });
+  const wholeMs = Date.now() - startedAt;
+  const catalog = describeCatalog(
+    {
+      ...{ format: 'iceberg', lake: '', endpoint: process.env.LAKE_S3!, forcePathStyle: true },
+      catalog: { uri: null, endpoint: process.env.LAKE_CATALOG!, warehouse: 'lake', namespace, auth: 'none' },
+    },
+    process.env,
+  );
+  const reader = await openDatabase(':memory:', {
+    memoryLimit: '1GB',
+    threads: 1,
+    tempDir: join(folder.root, 'other'),
+  });
+  onTestFinished(() => reader.close());
+  await attachLake(reader, catalog, extensionDirectory);
+  const [errors, seen, state] = [[] as string[], new Set<string>(), { done: false, polls: 0 }];
+  const poll = async () => {
+    while (!state.done) {
+      const [row] = await reader.rows<{ rows: bigint; nights: bigint; night: string }>(
+        `select count(*) as rows, count(distinct delegated_amount) as nights, max(delegated_amount)::varchar as night
+        from ${catalog.schema}token_accounts`,
+      );
+      // Every row of a night has its number, and each night has a row less than the one before.
+      if (row!.nights > 1n || Number(row!.rows) + Number(row!.night ?? 0) !== 100)
+        errors.push(JSON.stringify({ ...row, rows: `${row!.rows}`, nights: `${row!.nights}` }));
+      seen.add(row!.night ?? '');
+      state.polls += 1;
+      await sleep(50);
+    }
+  };
+  await folder.change('update token_accounts set delegated_amount = 0');
+  expect(await start().ended).toMatchObject({ code: 0 });
+  const polling = poll();
+  const random = createRandom(28);
+  for (let n = 1; n <= kills; n += 1) {
+    await folder.change(
+      `delete from token_accounts where address = (select min(address) from token_accounts)`,
+      `update token_accounts set delegated_amount = ${n}, record_hash = hash(address || ${n})`,
+    );
+    const night = start();
+    await Promise.race([sleep((0.5 + 0.6 * random()) * wholeMs), night.ended]);
+    night.child.kill('SIGKILL');
+    await night.ended;
+  }
+  expect(await start().ended).toMatchObject({ code: 0 });
+  state.done = true;
+  await polling;
+  const [last] = await reader.rows(`select count(*)::varchar as rows from ${catalog.schema}token_accounts`);
+  expect({ errors, last }).toEqual({ errors: [], last: { rows: `${100 - kills}` } });
+  console.log(`kills.lake.ts: ${kills} kills, ${state.polls} reads of ${seen.size} nights`);
+});
