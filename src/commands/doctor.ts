@@ -142,8 +142,14 @@ async function findNeeds(
 async function examineLake(settings: Parameters<typeof checkLake>[0], offline: boolean): Promise<Examined> {
   try {
     await checkLake(settings);
-    const text = offline ? null : await probeLake(settings);
-    return { facts: text === null ? [] : [{ about: 'lake', text }], findings: [] };
+    if (offline) return { facts: [], findings: [] };
+    const { text, slow } = await probeLake(settings);
+    const message = `deleted rows have piled up in ${slow.join(', ')}: every reader skips them`;
+    const repair = 'docs/lake.md has the procedure for Iceberg: rewrite_data_files';
+    return {
+      facts: [{ about: 'lake', text }],
+      findings: slow.length === 0 ? [] : [{ about: 'lake', message, repair, exitCode: 0 }],
+    };
   } catch (error) {
     if (!(error instanceof LedgerlakeError)) throw error;
     const { message, hint, exitCode } = error;

@@ -1,4 +1,4 @@
-import { LakeError, LedgerlakeError } from '../errors.ts';
+import { DiskError, isDiskFull, LakeError, LedgerlakeError } from '../errors.ts';
 import { quoteName, quoteText } from '../sql-text.ts';
 import { type Database, isMissingTable } from '../warehouse/database.ts';
 import { memoryLimits, retryWithMoreMemory } from '../warehouse/memory.ts';
@@ -92,6 +92,19 @@ export async function exportToCatalog(
         if (attempt === attempts || !isConflict(error)) throw error;
       }
     }
+  });
+}
+
+/** Tables that the catalog has from exports; none before the first. @param database has it attached */
+export function listExported(database: Database, catalog: LakeCatalog): Promise<string[]> {
+  return inLake(catalog, async () => {
+    const rows = await database
+      .rows<{ name: string }>(`select distinct table_name as name from ${catalog.schema}ledgerlake_exports`)
+      .catch((error) => {
+        if (!isMissingTable(error)) throw error;
+        return [];
+      });
+    return rows.map(({ name }) => name).sort();
   });
 }
 
@@ -290,9 +303,12 @@ async function inLake<T>(catalog: LakeCatalog, work: () => Promise<T>): Promise<
   try {
     return await work();
   } catch (error) {
-    if (error instanceof LedgerlakeError || !(error instanceof Error) || error.name === 'AbortError')
+    // DuckDB says an I/O error of any kind: of a network it is no matter of this disk.
+    const found = (error as Error).constructor === DiskError ? (error as Error).cause : error;
+    if (found instanceof LedgerlakeError || !(found instanceof Error) || found.name === 'AbortError')
       throw error;
-    const [reason = ''] = error.message.split('\n');
+    if (isDiskFull(found)) throw error;
+    const [reason = ''] = found.message.split('\n');
     throw new LakeError(
       `the lake (${catalog.address}) was not exported to: ${reason.replaceAll(/(https?:\/\/[^\s?'"]+)\?[^\s'"]*/g, '$1').slice(0, 300)}`,
       'The tables are published, and the lake is as it was. Run `ledgerlake export` when it is there again; the next run does it, too.',

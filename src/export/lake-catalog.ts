@@ -46,6 +46,8 @@ export interface LakeCatalog {
   version(table: string): string;
   /** The version after a commit of ours with this many statements that changed rows. */
   versionAfter(version: bigint, statements: number): bigint;
+  /** SQL of `rows` and `deleted`: rows that data files have, and of them those that delete files take away. Null: no way to know. */
+  deletes(table: string): string | null;
   /** Statements of the transaction that say who it is. */
   sign(run: string): string[];
 }
@@ -106,6 +108,7 @@ function duckLake({ lake, catalog, endpoint, forcePathStyle }: CatalogSettings):
       where t.table_name = ${quoteText(table)} and s.author is distinct from 'ledgerlake'
         and list_contains(flatten(map_values(s.changes)), t.table_id::varchar)`,
     versionAfter: (version) => version,
+    deletes: () => null,
     sign: (run) => [`call lake.set_commit_message('ledgerlake', ${quoteText(run)})`],
   };
 }
@@ -160,6 +163,10 @@ function iceberg(
       `select coalesce(max(sequence_number), 0)::bigint as version from iceberg_snapshots(${schema}${quoteName(table)})`,
     // Each statement is a snapshot, and a commit is refused where another came between.
     versionAfter: (version, statements) => version + BigInt(statements),
+    deletes: (table) => `
+      select coalesce(sum(record_count) filter (where manifest_content = 'DATA'), 0)::bigint as rows,
+        coalesce(sum(record_count) filter (where manifest_content = 'DELETE'), 0)::bigint as deleted
+      from iceberg_metadata(${schema}${quoteName(table)})`,
     sign: () => [],
   };
 }

@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.ts';
-import { attachLake } from '../export/catalog-export.ts';
+import { attachLake, listExported } from '../export/catalog-export.ts';
 import { openStore } from '../export/export.ts';
 import { installExtensions } from '../export/lake-extensions.ts';
 import { vacuumDuckLake, vacuumSets } from '../export/vacuum-lake.ts';
@@ -49,17 +49,34 @@ function openEmpty({ config: { warehouse }, folder }: LakeSettings) {
   return openDatabase(':memory:', { memoryLimit, threads, tempDir: folder.temp });
 }
 
-/** Tries the lake without exporting: extensions, catalog, credentials. @returns what is fine, in a few words */
-export async function probeLake(settings: LakeSettings): Promise<string> {
+/** Share of a table's rows above which its deleted rows slow every reader down. */
+const manyDeletes = 0.2;
+
+/** What a lake is, and what a reader of it waits for. */
+interface Probed {
+  text: string;
+  /** Tables whose deletes have piled up. */
+  slow: string[];
+}
+
+/** Tries the lake without exporting: extensions, catalog, credentials. @throws UsageError, LakeError */
+export async function probeLake(settings: LakeSettings): Promise<Probed> {
   const { catalog, ...place } = await placeOf(settings);
   if (catalog === undefined) {
     await openStore(place).probe?.();
-    return place.lake;
+    return { text: place.lake, slow: [] };
   }
   const database = await openEmpty(settings);
   try {
     await attachLake(database, catalog, settings.config.lake.extensionDirectory);
-    return `${settings.config.lake.format}: ${catalog.address}`;
+    const slow: string[] = [];
+    const tables = await listExported(database, catalog);
+    for (const sql of tables.map((table) => ({ table, deletes: catalog.deletes(table) }))) {
+      if (sql.deletes === null) continue;
+      const [row] = await database.rows<{ rows: bigint; deleted: bigint }>(sql.deletes);
+      if (Number(row!.deleted) > manyDeletes * Number(row!.rows)) slow.push(sql.table);
+    }
+    return { text: `${settings.config.lake.format}: ${catalog.address}`, slow };
   } finally {
     database.close();
   }

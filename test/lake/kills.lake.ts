@@ -82,3 +82,23 @@ test('a reader that polls an Iceberg table while exports are killed sees one who
   expect({ errors, last }).toEqual({ errors: [], last: { rows: `${100 - kills}` } });
   console.log(`kills.lake.ts: ${kills} kills, ${state.polls} reads of ${seen.size} nights`);
 });
+
+test('doctor tries the catalog, and says when deletes have piled up and when it is not there', async () => {
+  const folder = await createDataFolder();
+  onTestFinished(() => folder.remove());
+  const config = (endpoint: string) => `lake: {
+      format: iceberg, endpoint: "${process.env.LAKE_S3}", force_path_style: true, tables: [token_accounts],
+      extension_directory: "${extensionDirectory}",
+      catalog: { endpoint: "${endpoint}", warehouse: lake, namespace: doctor_${process.pid} } }\n`;
+  const file = join(folder.root, 'ledgerlake.yaml');
+  const doctor = () => startProgram(['doctor'], { cwd: folder.root, env: credentials }).ended;
+  await writeFile(file, config(process.env.LAKE_CATALOG!));
+  for (let n = 0; n < 2; n += 1) {
+    await folder.change(`update token_accounts set record_hash = hash(address || ${n}), amount = ${n}`);
+    const env = { cwd: folder.root, env: credentials };
+    expect(await startProgram(['export'], env).ended).toMatchObject({ code: 0 });
+  }
+  expect((await doctor()).stdout).toContain('deleted rows have piled up in token_accounts');
+  await writeFile(file, config('http://127.0.0.1:9'));
+  expect(await doctor()).toMatchObject({ code: 74, stdout: expect.stringContaining('was not exported to') });
+});
