@@ -102,7 +102,7 @@ function warnOfJob(job: string, progress: JobProgress): string[] {
 function warnOfRows({ published }: ReportedRun): string[] {
   return published.quarantined.map(
     ({ job, records, reason, first }) =>
-      `  ${jobTitle(job)}: ${countOf(records, 'record')} quarantined, mostly: ${oneLine(reason)} (ledgerlake quarantine list)${first ? '; of a first crawl, so that there was none to compare with: look at them' : ''}`,
+      `  ${jobTitle(job)}: ${countOf(records, 'record')} quarantined, mostly: ${oneLine(reason)} (ledgerlake quarantine list)${first ? '; a first crawl, with none to compare it with: look at them' : ''}`,
   );
 }
 
