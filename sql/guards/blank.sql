@@ -1,10 +1,11 @@
 -- guard: blank
 -- needs: blank_count
--- A column would become NULL in more rows that live on than a ledger empties: a member was renamed, dropped or retyped.
+-- A column would become NULL in more rows that live on than a ledger empties: a member was renamed, dropped or retyped. Over all jobs
+-- of a run, those rows of jobs count that would lose most of theirs, and only these jobs are held.
 -- grain: one row a crawl, table and column
 -- Tables `guarded_crawl`: src/publish/guards.ts; `blank_count`: src/publish/guard-counts.ts. `threshold`: warehouse.guards
 with found as (
-  select scope, b.*
+  select scope, scope <> '' or b.rows * 2 > b.total as counts, b.*
   from blank_count as b
   join (select distinct scope, job from guarded_crawl) using (job)
   where not exists (
@@ -18,9 +19,9 @@ whole as (
     table_name,
     column_name,
     any_value(steady) as steady,
-    sum(rows)::bigint as rows,
+    sum(rows) filter (where counts)::bigint as rows,
     sum(total)::bigint as total,
-    min_by(examples, job) as examples
+    min_by(examples, job) filter (where counts) as examples
   from found
   group by
     scope,
@@ -42,7 +43,7 @@ from whole as w
 join found using (scope, table_name, column_name)
 join guarded_crawl as r using (scope, job)
 cross join threshold as t
-where case
+where found.counts and case
   when not w.steady then w.total >= t.rows and w.rows > w.total * t.blank_other_share
   -- The least share of a small job, where few rows are many.
   when w.total < t.rows then w.total >= t.few_rows and w.rows * 2 >= w.total

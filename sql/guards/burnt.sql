@@ -2,13 +2,12 @@
 -- needs: burnt_row
 -- More rows of a job would be burnt than a ledger burns in a night: what is burnt never lives again.
 -- grain: one row a crawl, and job that brought the rows or missed what a look-up found burnt
--- Tables `guarded_crawl`: src/publish/guards.ts; `burnt_row`: src/publish/guard-counts.ts. `threshold`: warehouse.guards
+-- Table `burnt_row`: src/publish/guard-counts.ts. `threshold`: warehouse.guards
 -- total: the rows of the job's latest complete crawls and those that it misses, or the records of the ready crawls, if these are more
 with burnt as (
-  select if(r.scope = '', '', b.job) as scope, r.whole, r.task, r.crawl, b.job, b.table_name, b.key
+  select r.task, r.crawl, b.job, b.table_name, b.key
   from burnt_row as b
-  join (select rowid as crawl_row, task, crawl from ready) as c using (crawl_row)
-  join guarded_crawl as r using (task, crawl)
+  join (select rowid as crawl_row, task, crawl from ready) as r using (crawl_row)
 ),
 latest_crawl as (
   select job, sum(records) as records
@@ -30,13 +29,11 @@ missed_count as (
 ),
 ready_records as (
   select job, sum(records) as records
-  from guarded_crawl
+  from ready
   group by job
 ),
 counted_job as (
   select
-    f.scope,
-    any_value(f.whole) as whole,
     f.table_name,
     f.job,
     count(distinct f.key) as rows,
@@ -44,29 +41,15 @@ counted_job as (
       count(distinct f.key),
       any_value(r.records),
       any_value(coalesce(l.records, 0) + coalesce(m.records, 0))
-    ) as total,
+    )::bigint as total,
     min(distinct f.key, 3) as examples
   from burnt as f
   left join latest_crawl as l using (job)
   left join missed_count as m using (job)
   left join ready_records as r using (job)
   group by
-    f.scope,
     f.table_name,
     f.job
-),
-counted_scope as (
-  select
-    scope,
-    any_value(whole) as whole,
-    table_name,
-    sum(rows)::bigint as rows,
-    sum(total)::bigint as total,
-    min_by(examples, job) as examples
-  from counted_job
-  group by
-    scope,
-    table_name
 )
 select distinct
   f.task,
@@ -78,9 +61,9 @@ select distinct
   w.rows,
   w.total,
   w.examples,
-  format('{} of {} rows of {} would be burnt', w.rows, w.total, w.whole) as problem
-from counted_scope as w
-join burnt as f using (scope, table_name)
+  format('{} of {} rows of the job would be burnt', w.rows, w.total) as problem
+from counted_job as w
+join burnt as f using (job, table_name)
 cross join threshold as t
 where w.rows > greatest(t.rows, w.total * t.vanished_job_share)
   or (w.rows >= t.few_rows and w.rows > w.total / 2)

@@ -1,7 +1,8 @@
 -- guard: vanished
 -- needs: vanished
 -- More rows would leave over all targets of a job than its lists lose in a night, or all rows of a small job. Targets without a crawl
--- in this publish count with the rows that their latest crawls closed, because small budgets may cut a night into several.
+-- in this publish count with the rows that their latest crawls closed, because small budgets may cut a night into several. Over all
+-- jobs of a run, the losses of jobs count that would lose most of their rows, and only these jobs are held.
 -- grain: one row a crawl that lost rows, and table
 -- Tables `guarded_crawl`: src/publish/guards.ts; `gone_count`, `member_count`: src/publish/absence.ts; meta.closed.
 -- `threshold`: warehouse.guards
@@ -27,7 +28,7 @@ closed_lately as (
     and k.closed_at > (select max(finished_at) from guarded_crawl) - window_of_closed()
 ),
 -- The jobs whose rows are counted together. Over all jobs of a run, jobs of earlier runs that closed rows of the same table, too.
-counted_job as (
+scope_job as (
   select scope, whole, table_name, job
   from present_target
   union
@@ -59,7 +60,7 @@ other_target as (
     coalesce(k.rows, 0) as rows,
     l.records + coalesce(k.rows, 0) as total,
     null::varchar[] as examples
-  from counted_job as p
+  from scope_job as p
   join latest_crawl as l using (job)
   left join closed_lately as k
     on k.job = l.job and k.target = l.target and k.range = l.range and k.table_name = p.table_name
@@ -68,15 +69,17 @@ other_target as (
     where o.job = l.job and o.target = l.target and o.range = l.range
   )
 ),
-counted_scope as (
+counted_job as (
   select
     scope,
     table_name,
+    job,
     any_value(whole) as whole,
     sum(rows)::bigint as rows,
     sum(total)::bigint as total,
-    count(distinct (job, target)) filter (where total > 0) as targets,
-    min_by(examples, (job, target)) filter (where examples is not null) as examples
+    count(distinct target) filter (where total > 0) as targets,
+    min_by(examples, target) filter (where examples is not null) as examples,
+    scope <> '' or sum(rows) * 2 > sum(total) as counts
   from (
     select * exclude (range)
     from present_target
@@ -86,12 +89,27 @@ counted_scope as (
   )
   group by
     scope,
+    table_name,
+    job
+),
+counted_scope as (
+  select
+    scope,
+    table_name,
+    any_value(whole) as whole,
+    sum(rows) filter (where counts)::bigint as rows,
+    sum(total)::bigint as total,
+    sum(targets) as targets,
+    min_by(examples, job) filter (where counts and examples is not null) as examples
+  from counted_job
+  group by
+    scope,
     table_name
 )
 select
   g.task,
   g.crawl,
-  r.job as accept_job,
+  job as accept_job,
   true as whole_job,
   w.table_name,
   null::varchar as column_name,
@@ -100,7 +118,8 @@ select
   w.examples,
   format('{} of {} rows of {} are not listed any more', w.rows, w.total, w.whole) as problem
 from counted_scope as w
-join guarded_crawl as r using (scope)
+join (select scope, table_name, job from counted_job where counts) using (scope, table_name)
+join guarded_crawl as r using (scope, job)
 join gone_count as g on g.task = r.task and g.crawl = r.crawl and g.table_name = w.table_name
 cross join threshold as t
 where w.rows > greatest(t.rows, w.total * t.vanished_job_share)

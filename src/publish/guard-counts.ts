@@ -290,14 +290,13 @@ function blankSql(spec: TableSpec, candidates: readonly Candidate[], differs: st
     )`;
 }
 
-/** Adds a column to `blank_count`, with the number of the job's rows that have it. */
+/** Adds a column to `blank_count`, with the number of each job's rows that have it. */
 function totalSql(spec: TableSpec, { column, isBlank }: Candidate): string {
   return `
     insert into blank_count
-    select f.job, ${quoteText(spec.name)}, f.column_name, ${spec.steady.includes(column)}, f.rows, a.total, f.examples
-    from blank_found f
-    join (${jobRowsSql(spec, `not (${isBlank(`t.${quoteName(column)}`)})`)}) a using (job)
-    where f.column_name = ${quoteText(column)} and f.rows > 0`;
+    select job, ${quoteText(spec.name)}, ${quoteText(column)}, ${spec.steady.includes(column)}, coalesce(f.rows, 0), a.total, f.examples
+    from (${jobRowsSql(spec, `not (${isBlank(`t.${quoteName(column)}`)})`)}) a
+    left join (from blank_found where column_name = ${quoteText(column)}) f using (job)`;
 }
 
 /** SQL of how many rows (`total`) each job brings of those that meet a condition on the stored row. */

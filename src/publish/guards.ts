@@ -35,9 +35,9 @@ export async function refuseCrawls(
     'stale-feed',
   ])
     await applyGuard(database, name);
-  // Over all jobs of the run: many jobs of one target each may lose as much as one job of many targets.
-  for (const name of ['vanished-job', 'burnt', 'blank', 'required', 'stale'])
-    await applyGuard(database, name, 'run');
+  // Over all jobs of the run: many jobs of one target each may lose as much as one job of many targets. Counted and held are jobs that
+  // are mostly wrong themselves.
+  for (const name of ['vanished-job', 'blank', 'required', 'stale']) await applyGuard(database, name, 'run');
   await database.run(readSql('publish/refusal-ids.sql'));
   await database.run(takeRefused);
   return listRefusals(database);
