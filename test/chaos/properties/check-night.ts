@@ -55,6 +55,12 @@ function checkInvented({ lists, feeds }: MovingInstallation, tables: Tables): Vi
   return strangers.map((row) => ({ seed: 0, of: 'all', what: `nobody knows ${JSON.stringify(row)}` }));
 }
 
+/** Nothing that a moving ledger answers is wrong, so no guard holds a night back. */
+export function checkRefused({ code, refused }: NightEnded): Violation[] {
+  const found = code === 4 && refused.length === 0 ? ['rows wait for a second look'] : refused;
+  return found.map((what) => ({ seed: 0, of: 'all', what: `a true night ended with ${code}: ${what}` }));
+}
+
 /** A calm night is complete: no target fails in it, or only such whose cursors have expired. */
 export function checkComplete(
   { lists, feeds }: MovingInstallation,
@@ -114,10 +120,13 @@ export function checkAskedAgain({ server }: MovingInstallation, nights: readonly
     if (!roundEnds.has(code) && n < nights.length - 1) continue;
     const kills = round.filter((night) => nights[night - 1]!.code === null).length;
     const asked = new Map<string, number[]>();
-    for (const { night, list, asked: what, behind } of server.answered) {
+    const firstLooks = new Map<string, number>();
+    for (const { night, list, asked: what, behind, empty } of server.answered) {
       // A crawl may begin again where its cursor was refused, and asks again what a replica behind answered.
       if (!round.includes(night) || list === null || list.expires || behind) continue;
-      asked.set(what, [...(asked.get(what) ?? []), night]);
+      // An empty page ends a list when a second look agrees, for which the night's budget may not suffice.
+      if (empty && firstLooks.get(what) !== night) firstLooks.set(what, night);
+      else asked.set(what, [...(asked.get(what) ?? []), night]);
     }
     const twice = [...asked].filter(([, inNights]) => inNights.length > 1);
     const again = twice.reduce((sum, [, inNights]) => sum + inNights.length - 1, 0);

@@ -22,6 +22,8 @@ export interface NightEnded {
   stderr: string;
   /** Rows of `assets` inserted, changed or amended; null when it told nothing. */
   written: number | null;
+  /** What guards and audits refused. */
+  refused: readonly string[];
 }
 
 /** Requests in flight at once, of each pool. */
@@ -165,15 +167,18 @@ async function runNight(
     if (night.kind === 'kill') void sleep(night.afterMs).then(() => child.kill('SIGKILL'));
   };
   const { code, stdout, stderr } = await ended;
-  return { night, code, stderr, written: stdout === '' ? null : countWritten(stdout) };
+  return { night, code, stderr, ...(stdout === '' ? { written: null, refused: [] } : readPublished(stdout)) };
 }
 
-function countWritten(stdout: string): number {
+function readPublished(stdout: string): Pick<NightEnded, 'written' | 'refused'> {
   const { published } = JSON.parse(stdout) as {
-    published: { tables: Record<string, Record<'inserted' | 'changed' | 'amended', number>> };
+    published: {
+      tables: Record<string, Record<'inserted' | 'changed' | 'amended', number>>;
+      refused: { reason: string }[];
+    };
   };
   const { inserted, changed, amended } = published.tables.assets ?? { inserted: 0, changed: 0, amended: 0 };
-  return inserted + changed + amended;
+  return { written: inserted + changed + amended, refused: published.refused.map(({ reason }) => reason) };
 }
 
 /** How many requests a whole night takes is not known: a kill that comes too late is a full night. */

@@ -2,7 +2,14 @@ import { expect, onTestFinished, type TestContext, test } from 'vitest';
 import { bar, level, showFigure } from '../../bars.ts';
 import { daily } from '../../levels.ts';
 import { readSeed } from '../../support/random.ts';
-import { checkAskedAgain, checkComplete, checkEnd, checkNight, type Violation } from './check-night.ts';
+import {
+  checkAskedAgain,
+  checkComplete,
+  checkEnd,
+  checkNight,
+  checkRefused,
+  type Violation,
+} from './check-night.ts';
 import {
   drawNights,
   type MovingInstallation,
@@ -63,6 +70,7 @@ async function simulate(
   const runNight = async (night: NightEnded['night']) => {
     const ended = await place.run(night);
     nights.push(ended);
+    refuse(checkRefused(ended));
     const tables = await place.read();
     if (tables !== null) refuse(checkNight(place, tables, before));
     before = tables;

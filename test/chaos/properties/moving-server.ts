@@ -12,6 +12,8 @@ interface Answer {
   asked: string;
   /** Whether it came from a replica that is behind. */
   behind: boolean;
+  /** Whether it is a page without records. */
+  empty: boolean;
 }
 
 export type Answered = Omit<Answer, 'result'> & { night: number };
@@ -71,15 +73,16 @@ function answer(world: World, { operation, params }: Call): Answer {
   const asked = JSON.stringify(params);
   if (operation === 'getAssetBatch') {
     const result = lookUp(world, new Set(params.ids as string[]));
-    return { result, list: null, asked, behind: false };
+    return { result, list: null, asked, behind: false, empty: false };
   }
   if (operation === 'getAssetsByGroup') {
     const list = world.lists.find(({ collection }) => collection === params.groupValue)!;
     const { text, behind } = list.page(params as unknown as ListParams);
-    return { result: text, list, asked, behind };
+    return { result: text, list, asked, behind, empty: text.includes('"items":[]') };
   }
   const feed = world.feeds.find(({ address }) => address === params.address)!;
-  return { result: feed.page(params as unknown as FeedParams), list: null, asked, behind: false };
+  const result = feed.page(params as unknown as FeedParams);
+  return { result, list: null, asked, behind: false, empty: false };
 }
 
 /** Ids of several ledgers in one request: one look-up each; strangers are unknown. */
