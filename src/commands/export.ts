@@ -1,5 +1,5 @@
 import { makeDataFolder } from '../data-folder.ts';
-import type { ExportResult } from '../export/export.ts';
+import type { ExportResult } from '../export/export-options.ts';
 import { exportSnapshot } from '../run/export-stage.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { requireSnapshot } from '../warehouse/open-snapshot.ts';

@@ -3,7 +3,7 @@ import { quoteName, quoteText } from '../sql-text.ts';
 import { type Database, isMissingTable } from '../warehouse/database.ts';
 import { memoryLimits, retryWithMoreMemory } from '../warehouse/memory.ts';
 import { describeModel } from '../warehouse/model.ts';
-import type { ExportOptions, ExportResult } from './export.ts';
+import type { ExportOptions, ExportResult } from './export-options.ts';
 import type { LakeCatalog } from './lake-catalog.ts';
 import {
   changeColumns,

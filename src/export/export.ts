@@ -13,8 +13,8 @@ import { requireSnapshot } from '../warehouse/open-snapshot.ts';
 import { listOwnViews } from '../warehouse/own-views.ts';
 import { readTableSpecs } from '../warehouse/table-spec.ts';
 import { exportToCatalog } from './catalog-export.ts';
+import type { ExportOptions, ExportResult } from './export-options.ts';
 import { folderMode, openFolderLake } from './folder-lake.ts';
-import type { LakeCatalog } from './lake-catalog.ts';
 import { type Manifest, nextExportId, setsOf } from './lake-manifest.ts';
 import type { LakeStore, StoreSettings } from './lake-store.ts';
 import {
@@ -28,49 +28,6 @@ import { sealFiles, shareFiles } from './parquet-files.ts';
 import { checkPartitions, parsePartition, partitionType } from './partitions.ts';
 import { openS3Lake } from './s3-lake.ts';
 import { verifyFiles, writeFiles } from './write-parquet.ts';
-
-export interface ExportOptions extends StoreSettings {
-  /** Path of `warehouse.duckdb`; opened read-only. */
-  snapshot: string;
-  /** Null: every base table of the main schema, and the histories. */
-  tables: readonly string[] | null;
-  /** Tables of a catalog instead of files. */
-  catalog?: LakeCatalog | undefined;
-  extensionDirectory?: string | null;
-  /** Of a catalog: tables of what each export changed, too. */
-  changes?: boolean;
-  /** Of a catalog: compares every value, whatever former exports say. */
-  full?: boolean;
-  /** By table: what its files are split by, as partitions.ts reads it. */
-  partitionBy: Readonly<Record<string, readonly string[]>>;
-  /** Views of the project, which are exported only if `tables` names them. */
-  views?: readonly string[];
-  /** Where the config sets these two, for errors; `tables` is null for names on the command line. */
-  places: { tables: string | null; partitionBy: string };
-  /** Sets kept of each table, at least 1, the current one included. */
-  keep: number;
-  /** DuckDB's bound, for example `256MB`. */
-  memoryLimit: string;
-  threads: number;
-  /** Compressed size at which a file is full. Default: 128 MB, what Spark and Trino read in one task. */
-  fileBytes?: number;
-}
-
-/** The result for one table. */
-export interface ExportResult {
-  table: string;
-  exportId: string;
-  /** What readers open. */
-  path: string;
-  rows: number;
-  /** Size of all its Parquet files. */
-  bytes: number;
-  files: number;
-  /** Of a catalog: rows inserted and deleted. */
-  changed?: number;
-  /** False: nothing has changed since the current set, which stays. */
-  written: boolean;
-}
 
 const defaultFileBytes = 128_000_000;
 

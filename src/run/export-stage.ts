@@ -1,7 +1,8 @@
 import { relative } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { type DataFolder, refuseOwnPath } from '../data-folder.ts';
-import { checkExport, type ExportResult, exportTables } from '../export/export.ts';
+import { checkExport, exportTables } from '../export/export.ts';
+import type { ExportResult } from '../export/export-options.ts';
 import { describeCatalog, type LakeCatalog } from '../export/lake-catalog.ts';
 import { requireExtensions } from '../export/lake-extensions.ts';
 import type { StoreSettings } from '../export/lake-store.ts';

@@ -42,8 +42,8 @@ for (const format of ['ducklake', 'iceberg'] as const) {
         ? Promise.resolve(bytesOf(join(fixture.lake, fixture.namespace)))
         : bytesInBucket(`warehouse/${fixture.namespace}/`);
     await fixture.change(accounts);
-    const only = { tables: ['token_accounts'] };
-    const firstS = await secondsOf(() => fixture.night(only));
+    const options = { tables: ['token_accounts'] };
+    const firstS = await secondsOf(() => fixture.night(options));
     const first = await measure();
     await fixture.change(
       `update token_accounts set owner = 'another', amount = amount + 1, record_hash = hash(record_hash), changed_slot = 2 where hash(address) % 100 = 0`,
@@ -51,17 +51,17 @@ for (const format of ['ducklake', 'iceberg'] as const) {
     );
     let changed = 0;
     const nightS = await secondsOf(async () => {
-      changed = (await fixture.night(only))[0]!.changed!;
+      changed = (await fixture.night(options))[0]!.changed!;
     });
     const night = (await measure()) - first;
-    const quietS = await secondsOf(() => fixture.night(only));
+    const quietS = await secondsOf(() => fixture.night(options));
     const [copy, parquet] = [join(fixture.root, 'copy.parquet'), join(fixture.root, 'parquet')];
     const copyS = await secondsOf(() =>
       fixture.query(`copy token_accounts to '${copy}' (format parquet, compression zstd)`),
     );
     const parquetS = await secondsOf(() =>
       fixture.export({
-        ...only,
+        ...options,
         lake: parquet,
         owner: { idFile: join(fixture.root, 'id'), isInside: false },
       }),

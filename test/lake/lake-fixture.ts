@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { attachLake } from '../../src/export/catalog-export.ts';
-import type { ExportResult } from '../../src/export/export.ts';
+import type { ExportResult } from '../../src/export/export-options.ts';
 import { describeCatalog, type LakeCatalog } from '../../src/export/lake-catalog.ts';
 import { type Database, openDatabase } from '../../src/warehouse/database.ts';
 import { createFixture, type Fixture } from '../support/export-fixture.ts';

@@ -2,7 +2,8 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { checkExport, type ExportOptions, type ExportResult, exportTables } from '../../src/export/export.ts';
+import { checkExport, exportTables } from '../../src/export/export.ts';
+import type { ExportOptions, ExportResult } from '../../src/export/export-options.ts';
 import { createSchema } from '../../src/warehouse/build.ts';
 import { type Database, openDatabase } from '../../src/warehouse/database.ts';
 

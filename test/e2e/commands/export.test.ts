@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import type { ExportResult } from '../../../src/export/export.ts';
+import type { ExportResult } from '../../../src/export/export-options.ts';
 import { takeRunLock } from '../../../src/warehouse/run-lock.ts';
 import { createDataFolder, type TestFolder } from '../../support/data-folder-fixture.ts';
 import { runProgram, startProgram } from '../../support/program.ts';
