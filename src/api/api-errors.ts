@@ -142,7 +142,7 @@ export function failRequest(
     case 'key_refused':
       return new KeyRefused(
         describe(fields, 'the API refused the key'),
-        'Check LEDGERLAKE_API_KEY (or the file LEDGERLAKE_API_KEY_FILE names): wrong, expired or revoked.',
+        'Check LEDGERLAKE_API_KEY, the file LEDGERLAKE_API_KEY_FILE names, or the key of this interface alone (LEDGERLAKE_WALLET_API_KEY, …): wrong, expired or revoked.',
       );
     case 'credits_gone':
       return new ApiStopped(kind, fields);

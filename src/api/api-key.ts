@@ -4,49 +4,7 @@ import { parseEnv } from 'node:util';
 import { UsageError } from '../errors.ts';
 import type { Transport } from '../operations/operation.ts';
 import { createKeyEcho } from './key-echo.ts';
-
-/** Where a provider expects the key: a member of the query, a header, or the path. */
-export type KeyPlace =
-  | { in: 'query'; name: string }
-  /** `prefix` comes before the key: `Bearer `. */
-  | { in: 'header'; name: string; prefix: string }
-  | { in: 'path' };
-
-/** By interface. The defaults are the interface documents' (Authentication); `api.auth` changes them. */
-export type KeyPlaces = Readonly<Record<Transport, KeyPlace>>;
-
-export const defaultKeyPlaces: KeyPlaces = {
-  rpc: { in: 'query', name: 'api-key' },
-  wallet: { in: 'header', name: 'x-api-key', prefix: '' },
-  webhook: { in: 'query', name: 'api-key' },
-};
-
-export const keyPlaceForms = 'query, query:<name>, header:<name>, bearer or path';
-
-/** Marks the position of the key in the path of a URL. Without it the key is appended as the last segment. */
-export const keyMark = '{key}';
-
-/** Headers that the HTTP client sets, so that none can carry the key. */
-const clientHeaders =
-  /^(accept|accept-encoding|connection|content-.*|expect|host|transfer-encoding|upgrade|user-agent)$/i;
-
-/** Reads a value of `api.auth`. Pure. @returns null for another form than `keyPlaceForms` */
-export function parseKeyPlace(text: string): KeyPlace | null {
-  const [, kind, name] = /^(query|header|bearer|path)(?::([\w!#$%&'*+.^`|~-]+))?$/.exec(text.trim()) ?? [];
-  if (kind === 'query' && /^[\w.~-]*$/.test(name ?? '')) return { in: 'query', name: name ?? 'api-key' };
-  if (kind === 'header' && name !== undefined && !clientHeaders.test(name))
-    return { in: 'header', name: name.toLowerCase(), prefix: '' };
-  if (name !== undefined) return null;
-  if (kind === 'bearer') return { in: 'header', name: 'authorization', prefix: 'Bearer ' };
-  return kind === 'path' ? { in: 'path' } : null;
-}
-
-/** Describes a place for people: `query (api-key)`, `header x-api-key`, `path`. */
-export function describeKeyPlace(place: KeyPlace): string {
-  if (place.in === 'path') return 'path';
-  if (place.in === 'query') return `query (${place.name})`;
-  return place.prefix === '' ? `header ${place.name}` : 'bearer';
-}
+import { defaultKeyPlaces, type KeyPlace, type KeyPlaces, keyMark } from './key-place.ts';
 
 /** Path and headers of one request. */
 export interface WireTarget {
@@ -80,21 +38,22 @@ export function placeKey(
 }
 
 /**
- * The API key. Its value is in a closure without an accessor, so it cannot be logged, inspected or serialised by accident.
+ * The API key, or the keys where interfaces have their own. The values are in a closure without an accessor, so they cannot be
+ * logged, inspected or serialised by accident.
  * Only http.ts calls `authorize`, and the result goes to the socket and nowhere else.
  */
 export interface ApiKey {
   readonly isSet: boolean;
-  /** Adds the key where the provider of this interface expects it. */
+  /** Adds the key of an interface where its provider expects it. */
   authorize(transport: Transport, target: WireTarget): Omit<WireTarget, 'base'>;
   /**
    * The source that a base URL names: scheme, host, port and path, because one host may serve two ledgers by path. Segments of
    * the path that hold the key, or look like another secret, are left out: sources are stored and shown.
    */
   sourceOf(url: string): string;
-  /** Whether the bytes contain the key, in any spelling of KeyEcho. */
+  /** Whether the bytes contain a key, of whichever interface, in any spelling of KeyEcho. */
   isIn(bytes: Buffer): boolean;
-  /** The bytes as text, with `[key]` for every occurrence of the key in any spelling of KeyEcho. */
+  /** The bytes as text, with `[key]` for every occurrence of a key in any spelling of KeyEcho. */
   redact(bytes: Buffer, isCut?: boolean): string;
 }
 
@@ -105,12 +64,12 @@ const minRedactedLength = 4;
 /** A segment of a path: long, with digits among letters, as tokens are and names of ledgers are not. */
 const looksSecret = /^(?=(?:.*\d){3})[\w-]{20,}$/;
 
-/** The variables that hold the key or name its file. `.env` files may set them; only this module reads them. */
-const keyVariables = ['LEDGERLAKE_API_KEY', 'LEDGERLAKE_API_KEY_FILE'];
-
+/** The variables that hold a key or name its file. `.env` files may set them; only this module reads them. */
 export function isKeyVariable(name: string): boolean {
-  return keyVariables.includes(name);
+  return /^LEDGERLAKE_((RPC|WALLET|WEBHOOK)_)?API_KEY(_FILE)?$/.test(name);
 }
+
+const transports = Object.keys(defaultKeyPlaces) as Transport[];
 
 /** Keys that this process has read. They are remembered because a pipe can be read only once. */
 const keysRead: ApiKey[] = [];
@@ -121,7 +80,8 @@ const keysRead: ApiKey[] = [];
  */
 export function withoutKey(env: NodeJS.ProcessEnv, envFiles: readonly string[] = []): NodeJS.ProcessEnv {
   try {
-    if (keysRead.length === 0 && canReadAgain(findKey(env, envFiles))) readApiKey(env, { envFiles });
+    const sources = transports.flatMap((transport) => findKey(transport, env, envFiles) ?? []);
+    if (keysRead.length === 0 && sources.every(canReadAgain)) readApiKey(env, { envFiles });
   } catch {
     // A key that cannot be read cannot be searched for; its variables are left out all the same.
   }
@@ -133,11 +93,15 @@ export function withoutKey(env: NodeJS.ProcessEnv, envFiles: readonly string[] =
 }
 
 /** False for a key from a pipe, which somebody else may have to read. */
-function canReadAgain(source: KeySource | null): boolean {
-  return source !== null && (source.name === 'LEDGERLAKE_API_KEY' || statSync(keyFileOf(source)).isFile());
+function canReadAgain(source: KeySource): boolean {
+  return !namesFile(source) || statSync(keyFileOf(source)).isFile();
 }
 
-/** The path that LEDGERLAKE_API_KEY_FILE names, relative to the `.env` file it is in. */
+function namesFile({ name }: KeySource): boolean {
+  return name.endsWith('_FILE');
+}
+
+/** The path that a variable names, relative to the `.env` file it is in. */
 function keyFileOf({ envFile, value }: KeySource): string {
   return envFile === null ? value : resolve(dirname(envFile), value);
 }
@@ -149,14 +113,15 @@ export interface KeyOptions {
 }
 
 /**
- * The variable that holds the key or names its file, and the `.env` file that sets it; null if none does. An empty variable
+ * The variable that holds the key of an interface or names its file, and the `.env` file that sets it; null if none does. An empty variable
  * counts as unset, but one in the environment hides those of the `.env` files.
  */
 export function findKeyVariable(
+  transport: Transport,
   env: NodeJS.ProcessEnv,
   envFiles: readonly string[] = [],
 ): { name: string; file: string | null } | null {
-  const source = findKey(env, envFiles);
+  const source = findKey(transport, env, envFiles);
   return source === null ? null : { name: source.name, file: source.envFile };
 }
 
@@ -168,36 +133,59 @@ interface KeySource {
   value: string;
 }
 
-function findKey(env: NodeJS.ProcessEnv, envFiles: readonly string[]): KeySource | null {
+/** An interface's own key, else the one of all interfaces. */
+function findKey(
+  transport: Transport,
+  env: NodeJS.ProcessEnv,
+  envFiles: readonly string[],
+): KeySource | null {
+  const own = `LEDGERLAKE_${transport.toUpperCase()}_API_KEY`;
+  return findVariable(own, env, envFiles) ?? findVariable('LEDGERLAKE_API_KEY', env, envFiles);
+}
+
+function findVariable(
+  variable: string,
+  env: NodeJS.ProcessEnv,
+  envFiles: readonly string[],
+): KeySource | null {
+  const names = [variable, `${variable}_FILE`];
   for (const envFile of [null, ...envFiles]) {
     const variables = envFile === null ? env : parseEnv(readFileSync(envFile, 'utf8'));
-    for (const name of keyVariables) {
+    for (const name of names) {
       const value = variables[name]?.trim() ?? '';
       if (value !== '') return { name, envFile, value };
     }
-    if (keyVariables.some((name) => variables[name] !== undefined)) return null;
+    if (names.some((name) => variables[name] !== undefined)) return null;
   }
   return null;
 }
 
 /**
  * Reads the key from LEDGERLAKE_API_KEY, else from the file that LEDGERLAKE_API_KEY_FILE names; both from the environment,
- * else from the first `.env` file that sets one.
+ * else from the first `.env` file that sets one. LEDGERLAKE_WALLET_API_KEY and its like, read so too, go before it for their
+ * interface.
  * @throws UsageError when the file is empty or cannot be read, or the key has characters no header or URL can carry
  */
 export function readApiKey(
   env: NodeJS.ProcessEnv = process.env,
   { envFiles = [], places = defaultKeyPlaces }: KeyOptions = {},
 ): ApiKey {
-  const source = findKey(env, envFiles);
-  if (source === null) return closeOver('', places);
-  const isKey = source.name === 'LEDGERLAKE_API_KEY';
-  const key = closeOver(isKey ? source.value : readKeyFile(keyFileOf(source)), places);
-  keysRead.push(key);
+  // A file that several interfaces share may be a pipe.
+  const read = new Map<string, string>();
+  const values = transports.map((transport) => {
+    const source = findKey(transport, env, envFiles);
+    if (source === null) return [transport, ''] as const;
+    const value = read.get(source.name) ?? (namesFile(source) ? readKeyFile(source) : source.value);
+    read.set(source.name, value);
+    return [transport, value] as const;
+  });
+  const key = closeOver(Object.fromEntries(values) as Record<Transport, string>, places);
+  if (key.isSet) keysRead.push(key);
   return key;
 }
 
-function readKeyFile(path: string): string {
+function readKeyFile(source: KeySource): string {
+  const path = keyFileOf(source);
   let text: string;
   try {
     const kind = statSync(path);
@@ -207,42 +195,46 @@ function readKeyFile(path: string): string {
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unreadable';
     throw new UsageError(
-      `cannot read the file LEDGERLAKE_API_KEY_FILE names (${code})`,
+      `cannot read the file ${source.name} names (${code})`,
       'Check that the file exists and that this user may read it.',
     );
   }
   if (text !== '') return text;
-  throw new UsageError(
-    'the file LEDGERLAKE_API_KEY_FILE names is empty',
-    'Write the key into it, on one line.',
-  );
+  throw new UsageError(`the file ${source.name} names is empty`, 'Write the key into it, on one line.');
 }
 
-function closeOver(value: string, places: KeyPlaces): ApiKey {
-  if (!/^[\x21-\x7e]*$/.test(value)) {
+function closeOver(byTransport: Readonly<Record<Transport, string>>, places: KeyPlaces): ApiKey {
+  const values = [...new Set(Object.values(byTransport))].filter((value) => value !== '');
+  if (values.some((value) => !/^[\x21-\x7e]*$/.test(value))) {
     throw new UsageError(
       'the API key has spaces or characters outside ASCII',
       'Copy the key again: one line, no quotes, no spaces.',
     );
   }
-  const echo = value.length < minRedactedLength ? null : createKeyEcho(value);
-  const isIn = (bytes: Buffer) => value.length >= minSecretLength && echo !== null && echo.isIn(bytes);
+  // The longest first: one may be a part of another.
+  values.sort((a, b) => b.length - a.length);
+  const echoesOf = (minLength: number) =>
+    values.filter(({ length }) => length >= minLength).map((value) => createKeyEcho(value));
+  const [secrets, redacted] = [echoesOf(minSecretLength), echoesOf(minRedactedLength)];
+  const isIn = (bytes: Buffer) => secrets.some((echo) => echo.isIn(bytes));
   return {
-    isSet: value !== '',
+    isSet: values.length > 0,
     authorize(transport, target) {
       const { base = '', path, headers } = target;
+      const value = byTransport[transport];
       return value === '' ? { path: base + path, headers } : placeKey(places[transport], target, value);
     },
     sourceOf(url) {
       const { origin, pathname } = new URL(url);
       const isSecret = (segment: string) =>
         /\{key\}|%7Bkey%7D/i.test(segment) ||
-        segment === encodeURIComponent(value) ||
+        values.some((value) => segment === encodeURIComponent(value)) ||
         isIn(Buffer.from(segment)) ||
         looksSecret.test(segment);
       return [origin, ...pathname.split('/').filter((one) => one !== '' && !isSecret(one))].join('/');
     },
     isIn,
-    redact: (bytes, isCut) => echo?.redact(bytes, isCut) ?? bytes.toString(),
+    redact: (bytes, isCut) =>
+      redacted.reduce((clean, echo) => Buffer.from(echo.redact(clean, isCut)), bytes).toString(),
   };
 }

@@ -1,9 +1,11 @@
 import { relative } from 'node:path';
-import { describeKeyPlace, findKeyVariable, readApiKey } from '../api/api-key.ts';
+import { findKeyVariable, readApiKey } from '../api/api-key.ts';
+import { describeKeyPlace } from '../api/key-place.ts';
 import type { Config } from '../config/config.ts';
 import { LedgerlakeError, UsageError } from '../errors.ts';
 import { listJobNames, readJobs } from '../jobs/job-file.ts';
 import { exists } from '../landing/segment-files.ts';
+import type { Transport } from '../operations/operation.ts';
 import { checkLake } from '../run/export-stage.ts';
 import { probeLake } from '../run/lake-stage.ts';
 import { editorCommand, quoteForShell } from '../shell-words.ts';
@@ -163,11 +165,12 @@ async function probeApi(config: Config, folder: Folder): Promise<Examined & { pr
   const endpoints = Object.fromEntries(Object.entries(urls).filter(([, url]) => url !== undefined));
   const { envFiles, keyPlaces: places } = config;
   const key = readApiKey(process.env, { envFiles, places });
-  const variable = findKeyVariable(process.env, envFiles);
-  const keyRepair =
-    variable?.file == null
+  const keyRepair = (transport: Transport) => {
+    const variable = findKeyVariable(transport, process.env, envFiles);
+    return variable?.file == null
       ? `export ${variable?.name ?? 'LEDGERLAKE_API_KEY'}=…`
       : `${editorCommand} ${quoteForShell(relative(process.cwd(), variable.file))}`;
+  };
   const prober = openProber({ endpoints, key, config }, folder);
   try {
     const probes = await untilStopped((signal) =>
@@ -179,7 +182,7 @@ async function probeApi(config: Config, folder: Folder): Promise<Examined & { pr
         about: probe.transport,
         text: `${probe.origin}: ${describeProbe(probe)}`,
       })),
-      findings: probes.flatMap((probe) => listFaults(probe, config, keyRepair)),
+      findings: probes.flatMap((probe) => listFaults(probe, config, keyRepair(probe.transport))),
     };
   } finally {
     await prober.close();
@@ -203,16 +206,21 @@ export async function describeSettings({ config: configFile }: GlobalArgs, confi
   ];
   const facts = [{ about: 'config', text: parts.filter((part) => part !== null).join(', ') }];
   if (sandbox) return [...facts, { about: 'api', text: 'no URL is set: the embedded sandbox answers' }];
-  const variable = findKeyVariable(process.env, envFiles);
-  const from =
-    variable === null
-      ? ''
-      : `${variable.name}${variable.file === null ? '' : ` in ${relative(process.cwd(), variable.file)}`}`;
-  const urls = Object.entries(urlsOf(config)).filter(([, url]) => url !== undefined);
-  const uses = urls.map(
-    ([name]) => `${name} as ${describeKeyPlace(config.keyPlaces[name as keyof Config['keyPlaces']])}`,
-  );
-  return [...facts, { about: 'key', text: `from ${from}; sent to ${uses.join(', ')}` }];
+  const uses = new Map<string, string[]>();
+  for (const [name, url] of Object.entries(urlsOf(config))) {
+    if (url === undefined) continue;
+    const transport = name as Transport;
+    const variable = findKeyVariable(transport, process.env, envFiles);
+    const file = variable?.file == null ? '' : ` in ${relative(process.cwd(), variable.file)}`;
+    const from = `${variable?.name ?? ''}${file}`;
+    const use = `${transport} as ${describeKeyPlace(config.keyPlaces[transport])}`;
+    uses.set(from, [...(uses.get(from) ?? []), use]);
+  }
+  const keys = [...uses].map(([from, sentTo]) => ({
+    about: 'key',
+    text: `from ${from}; sent to ${sentTo.join(', ')}`,
+  }));
+  return [...facts, ...keys];
 }
 
 export interface Diagnosis {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { keyPlaceForms, parseKeyPlace } from '../api/api-key.ts';
+import { keyPlaceForms, parseKeyPlace } from '../api/key-place.ts';
 import { findOperation, listOperations } from '../operations/catalogue.ts';
 import { pools } from '../operations/operation.ts';
 import { suggestion } from '../suggestion.ts';

@@ -15,11 +15,11 @@ import {
   type YamlFile,
 } from './yaml-file.ts';
 
-/** Base URLs of the interfaces: the variable and the field of the config file. */
+/** Base URLs of the interfaces: the interface, its variable and its field of the config file. */
 export const urls = {
-  rpcUrl: { variable: endpointVariables.rpc, field: 'rpc_url' },
-  walletUrl: { variable: endpointVariables.wallet, field: 'wallet_url' },
-  webhookUrl: { variable: endpointVariables.webhook, field: 'webhook_url' },
+  rpcUrl: { transport: 'rpc', variable: endpointVariables.rpc, field: 'rpc_url' },
+  walletUrl: { transport: 'wallet', variable: endpointVariables.wallet, field: 'wallet_url' },
+  webhookUrl: { transport: 'webhook', variable: endpointVariables.webhook, field: 'webhook_url' },
 } as const;
 
 export type UrlName = keyof typeof urls;

@@ -1,9 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import { defaultKeyPlaces, findKeyVariable, type KeyPlaces, keyMark, parseKeyPlace } from '../api/api-key.ts';
+import { findKeyVariable } from '../api/api-key.ts';
 import { endpointFault } from '../api/http.ts';
+import { defaultKeyPlaces, type KeyPlaces, keyMark, parseKeyPlace } from '../api/key-place.ts';
 import { UsageError } from '../errors.ts';
-import type { Pool } from '../operations/operation.ts';
+import type { Pool, Transport } from '../operations/operation.ts';
 import type { Thresholds } from '../thresholds.ts';
 import { readConfigFile, type UrlName, urls } from './config-file.ts';
 import type { ConfigFile } from './config-schema.ts';
@@ -100,7 +101,7 @@ export interface ConfigOptions {
 
 /**
  * Reads the environment and the config file. The environment wins; empty variables count as unset. The key is not read, but
- * a URL without LEDGERLAKE_API_KEY or LEDGERLAKE_API_KEY_FILE is an error, and so is a key without a URL. So is neither, unless
+ * a URL whose interface has no key is an error, and so is a key without a URL. So is neither, unless
  * sample data was asked for.
  * @throws UsageError (exit 2) with all problems of the file, or with the first wrong variable
  */
@@ -118,7 +119,7 @@ export async function readConfig(options: ConfigOptions): Promise<Config> {
   const { api, warehouse, lake, on_finish: onFinish } = file;
   const keyPlaces = readKeyPlaces(api.auth, endpoints);
   if (options.needsKey !== false)
-    requireEndpoint(findKeyVariable(env, envFiles)?.name, { endpoints, sandbox });
+    requireEndpoint((transport) => findKeyVariable(transport, env, envFiles)?.name, { endpoints, sandbox });
   return {
     environment,
     ...endpoints,
@@ -210,21 +211,24 @@ function readKeyPlaces(
 
 /** Refuses a URL without a key, a key without a URL, and neither where nobody asked for sample data. */
 function requireEndpoint(
-  key: string | undefined,
+  keyOf: (transport: Transport) => string | undefined,
   { endpoints, sandbox }: { endpoints: Record<UrlName, string | undefined>; sandbox: boolean },
 ): void {
-  const name = (Object.keys(urls) as UrlName[]).find((url) => endpoints[url] !== undefined);
-  if (name === undefined && key !== undefined)
+  const names = (Object.keys(urls) as UrlName[]).filter((url) => endpoints[url] !== undefined);
+  const key = (Object.keys(defaultKeyPlaces) as Transport[]).map(keyOf).find((name) => name !== undefined);
+  if (names.length === 0 && key !== undefined)
     throw new UsageError(
       `${key} is set, but no URL`,
       'Set LEDGERLAKE_RPC_URL, or LEDGERLAKE_WALLET_URL or LEDGERLAKE_WEBHOOK_URL; unset the key for sample data.',
     );
-  if (sandbox || key !== undefined) return;
-  if (name === undefined)
+  if (sandbox) return;
+  if (names.length === 0)
     throw new UsageError(
       'no URL of an API is set',
       'Set LEDGERLAKE_RPC_URL and LEDGERLAKE_API_KEY, in the environment or in .env beside the config. For sample data: --sample, or `sample: true` in ledgerlake.yaml.',
     );
+  const name = names.find((url) => keyOf(urls[url].transport) === undefined);
+  if (name === undefined) return;
   throw new UsageError(
     `${urls[name].variable} (or api.${urls[name].field}) is set, but no API key`,
     'Set LEDGERLAKE_API_KEY, in the environment or in .env beside the config, or LEDGERLAKE_API_KEY_FILE to a file that holds it; unset every URL for sample data. A key that is part of the URL: write {key} in its place, and set api.auth (docs/providers.md).',

@@ -56,6 +56,8 @@ ${wallet}LEDGERLAKE_WALLET_URL=https://wallet.example.com
 # One of the two:
 LEDGERLAKE_API_KEY=
 # LEDGERLAKE_API_KEY_FILE=/run/secrets/ledgerlake-key
+# Where the wallet interface has a key of its own:
+# LEDGERLAKE_WALLET_API_KEY=
 `;
 }
 

@@ -1,4 +1,4 @@
-import { describeKeyPlace } from '../api/api-key.ts';
+import { describeKeyPlace } from '../api/key-place.ts';
 import { realTiming } from '../api/timing.ts';
 import type { Config } from '../config/config.ts';
 import { findOperation, harmlessParams } from '../operations/catalogue.ts';

@@ -40,7 +40,11 @@ async function runAndListen(args: readonly string[], place: Project, server: Ech
     LEDGERLAKE_RPC_URL: server.url,
     LEDGERLAKE_WALLET_URL: server.url,
     LEDGERLAKE_WEBHOOK_URL: server.url,
-    LEDGERLAKE_API_KEY: canary,
+    // The key of each interface alone is as secret as that of all.
+    LEDGERLAKE_API_KEY: 'not-to-be-sent-anywhere',
+    LEDGERLAKE_RPC_API_KEY: canary,
+    LEDGERLAKE_WALLET_API_KEY: canary,
+    LEDGERLAKE_WEBHOOK_API_KEY: canary,
   };
   const { child, ended } = startProgram(args, { cwd: place.root, env });
   server.onRequest = () => outputs.push(readFileSync(`/proc/${child.pid}/cmdline`, 'utf8'));

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readApiKey } from '../../../src/api/api-key.ts';
+import { createClient } from '../../../src/api/client.ts';
 import {
   defaultKeyPlaces,
   describeKeyPlace,
   type KeyPlaces,
   parseKeyPlace,
-  readApiKey,
-} from '../../../src/api/api-key.ts';
-import { createClient } from '../../../src/api/client.ts';
+} from '../../../src/api/key-place.ts';
 import { scanFolder } from '../../chaos/faults/scan.ts';
 import { canary, errorOf, operation, readJson } from '../../support/api-client.ts';
 import { type HttpRequest, reply, replyResult, startServer } from '../../support/http-server.ts';

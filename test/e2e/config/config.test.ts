@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { defaultKeyPlaces } from '../../../src/api/api-key.ts';
+import { defaultKeyPlaces } from '../../../src/api/key-place.ts';
 import { readConfig } from '../../../src/config/config.ts';
 import { configSchemaText } from '../../../src/config/config-schema.ts';
 import { UsageError } from '../../../src/errors.ts';
@@ -126,6 +126,9 @@ describe('without a file', () => {
       expect(await read(null, { ...env, LEDGERLAKE_API_KEY_FILE: '/run/secrets/key' })).toMatchObject({
         sandbox: false,
       });
+      // The key of another interface is none.
+      const other = name === 'LEDGERLAKE_RPC_URL' ? 'LEDGERLAKE_WALLET_API_KEY' : 'LEDGERLAKE_RPC_API_KEY';
+      expect((await refusal(read(null, { ...env, [other]: 'canary-8f3a-11' }))).message).toContain(name);
     },
   );
 

@@ -54,7 +54,7 @@ test('the key stays in its file, for the module that reads it; other programs ha
   const { env, envFiles } = read({ HOME: '/x' });
   expect(env).toEqual({ HOME: '/x', AWS_REGION: 'eu-1' });
   expect(pathOf(envFiles)).toBe('/?api-key=canary-8f3a-11');
-  expect(findKeyVariable({}, envFiles)).toEqual({ name: 'LEDGERLAKE_API_KEY', file: path });
+  expect(findKeyVariable('rpc', {}, envFiles)).toEqual({ name: 'LEDGERLAKE_API_KEY', file: path });
 });
 
 test('the key of the environment wins; an empty one is none, whatever .env has', () => {

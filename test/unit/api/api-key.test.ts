@@ -25,6 +25,24 @@ describe('where it is read', () => {
     expect(queryOf({ LEDGERLAKE_API_KEY_FILE: file })).toBe('/?api-key=from-file');
   });
 
+  test('an interface may have its own, from a file too; the others share one, and all are taken out of texts', () => {
+    const file = join(folder, 'wallet-key');
+    writeFileSync(file, 'shared-key-0001-wallet\n', { mode: 0o600 });
+    const keys = { LEDGERLAKE_API_KEY: 'shared-key-0001', LEDGERLAKE_WALLET_API_KEY_FILE: file };
+    const key = readApiKey(keys);
+    const sent = (['rpc', 'webhook', 'wallet'] as const).map((name) =>
+      key.authorize(name, { path: '/', headers: {} }),
+    );
+    expect(sent).toEqual([
+      { path: '/?api-key=shared-key-0001', headers: {} },
+      { path: '/?api-key=shared-key-0001', headers: {} },
+      { path: '/', headers: { 'x-api-key': 'shared-key-0001-wallet' } },
+    ]);
+    expect(key.redact(Buffer.from('a shared-key-0001-wallet b shared-key-0001 c'))).toBe('a [key] b [key] c');
+    expect(key.isIn(Buffer.from('0001-wallet'))).toBe(false);
+    expect(withoutKey({ ...keys, NOTE: 'x shared-key-0001-wallet', HOME: '/' })).toEqual({ HOME: '/' });
+  });
+
   test('empty means unset', () => {
     for (const env of [{}, { LEDGERLAKE_API_KEY: ' ' }, { LEDGERLAKE_API_KEY_FILE: '' }]) {
       expect(readApiKey(env).isSet).toBe(false);
