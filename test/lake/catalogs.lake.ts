@@ -153,3 +153,37 @@ print(json.dumps({
     days: ['2026-01-30', '2026-01-31', '2026-02-01'],
   });
 });
+
+test('iceberg: a foreign writer that commits meanwhile keeps its commits, and the lake is right after', async () => {
+  const fixture = await createCatalogFixture('iceberg');
+  await fixture.change(insertTokenAccounts(0, 300));
+  await fixture.night(only('token_accounts'));
+  const t = `${fixture.catalog.schema}token_accounts`;
+  const nights = (async () => {
+    for (let n = 1; n <= 5; n += 1) {
+      await fixture.change(
+        `update token_accounts set amount = ${n}, record_hash = hash(address || ${n}) where hash(address) % 10 = 0`,
+      );
+      await fixture.night(only('token_accounts')).catch((error) => {
+        if (error.exitCode !== 74) throw error;
+      });
+    }
+  })();
+  let committed = 0;
+  for (let n = 0; n < 10; n += 1)
+    await fixture.inLake(async (database) => {
+      await database.run(`create table if not exists ${fixture.catalog.schema}theirs (n integer)`);
+      await database
+        .run(`update ${t} set owner = 'theirs' where address = 'address-${n}'`)
+        .catch(() => undefined);
+      await database.run(`insert into ${fixture.catalog.schema}theirs values (${n})`);
+      committed += 1;
+    });
+  await nights;
+  await fixture.night(only('token_accounts'));
+  await fixture.inLake(async (database) => {
+    expect(await compareTables(fixture, database, ['token_accounts'])).toEqual([]);
+    const [row] = await database.rows(`select count(*)::integer as n from ${fixture.catalog.schema}theirs`);
+    expect(row).toEqual({ n: committed });
+  });
+});
