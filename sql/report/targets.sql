@@ -1,4 +1,4 @@
--- The targets of every job that need a look first: those not complete, then those complete longest ago.
+-- The targets of every job that are not complete, those never complete first.
 -- grain: one row a target; at most 8 a job
 -- Reads target_status and former: sql/status/
 select
@@ -12,9 +12,9 @@ select
   left(reason, 300) as reason
 from target_status
 anti join former using (job, target)
-qualify row_number() over (partition by job order by state = 'complete', finished_at nulls first, target) <= 8
+where state <> 'complete'
+qualify row_number() over (partition by job order by finished_at nulls first, target) <= 8
 order by
   job,
-  state = 'complete',
   finished_at nulls first,
   target

@@ -3,6 +3,7 @@ import { describeStart } from '../archive/archive-start.ts';
 import { snapshotStage } from '../run/publish-stage.ts';
 import { type Cleanable, findCleanable, type Kept } from '../status/cleanable.ts';
 import { isError } from '../warehouse/own-views.ts';
+import { countOf } from '../words.ts';
 import type { GlobalArgs } from './context.ts';
 import { runOffline } from './offline.ts';
 import { terminalWidth } from './text-table.ts';
@@ -42,10 +43,11 @@ export function execute(args: CleanArgs): Promise<number> {
 /** What was removed, or would be, as text. Pure. */
 function renderCleaned(cleaned: Cleanable & { dryRun: boolean }): string {
   const { archive, checkpoints, logs, leftovers, bytes, dryRun } = cleaned;
+  const verb = dryRun ? 'to remove' : 'removed';
   const lines = [
-    `archive: ${archive.segments} segments, ${archive.bytes} bytes`,
-    `checkpoints: ${checkpoints}`,
-    `logs: ${logs.runs} runs, ${logs.bytes} bytes`,
+    `${verb}: ${countOf(archive.segments, 'archived segment')}, ${archive.bytes} bytes`,
+    `${verb}: ${countOf(checkpoints, 'checkpoint')}`,
+    `${verb}: logs of ${countOf(logs.runs, 'run')}, ${logs.bytes} bytes`,
     ...leftovers.map((leftover) => `left over: ${leftover.path}, ${leftover.bytes} bytes`),
   ];
   lines.push(...keptLines(cleaned.kept));

@@ -79,7 +79,8 @@ function describeChart({ labels, series }: ChartOptions, ticks: number): ECharts
         color: ink,
         fontFamily: font,
         hideOverlap: true,
-        interval: (index: number) => index % every === 0,
+        // A label that repeats the one before tells nothing.
+        interval: (index: number) => index % every === 0 && labels[index] !== labels[index - every],
       },
       axisLine: { lineStyle: { color: 'var(--line)' } },
       axisTick: { show: false },

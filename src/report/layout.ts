@@ -57,7 +57,9 @@ export function layOutTiles(tiles: readonly Tile[]): Html {
     ({ value, label, tone }) =>
       html`<div class="tile"><b class="${tone ?? ''}">${value}</b><span>${label}</span></div>`,
   );
-  return html`<div class="tiles">${each}</div>`;
+  // As many columns as leave no row short.
+  const columns = [5, 6, 4, 3].find((count) => tiles.length % count === 0) ?? 5;
+  return html`<div class="tiles" style="--columns:${columns}">${each}</div>`;
 }
 
 /** A share as a bar and in percent. */
@@ -100,13 +102,15 @@ body{margin:0 auto;max-width:1220px;padding:20px 16px 48px;background:var(--pape
 font:15px/1.5 system-ui,sans-serif;overflow-wrap:break-word}
 h1{font-size:1.5rem;line-height:1.25;margin:0 0 4px}h2{font-size:1.15rem;margin:36px 0 10px}h3{font-size:1rem;margin:20px 0 6px}
 p{margin:0 0 10px}.muted,figcaption,th{color:var(--muted)}code,.id{font-family:ui-monospace,monospace;font-size:.86em;overflow-wrap:anywhere}
-.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(135px,1fr));gap:10px;margin:16px 0}
+.tiles{display:grid;grid-template-columns:repeat(var(--columns),1fr);gap:10px;margin:16px 0}
+@media (max-width:640px){.tiles{grid-template-columns:1fr 1fr}.tile:last-child:nth-child(odd){grid-column:1/-1}}
 .tile{background:var(--card);border-radius:8px;padding:10px 12px}.tile b{display:block;font-size:1.25rem;line-height:1.3}
 .tile span{color:var(--muted);font-size:.87rem}
 .good{color:var(--good)}.bad{color:var(--bad)}.warn{color:var(--warn)}
 .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,480px),1fr));gap:12px}
 figure{margin:0;background:var(--card);border-radius:8px;padding:10px 12px;min-width:0}figcaption{margin-bottom:6px}
-figure svg{display:block;width:100%;height:auto}.narrow{display:none}
+figure svg{display:block;width:100%;max-width:600px;height:auto;margin:auto}.narrow{display:none}
+.charts figure:last-child:nth-child(odd){grid-column:1/-1}
 @media (max-width:520px){.wide{display:none}.narrow{display:block}}
 .scroll{overflow-x:auto;margin:0 0 12px}table{border-collapse:collapse;width:100%;font-size:.92rem}
 th,td{text-align:left;padding:5px 12px 5px 0;border-bottom:1px solid var(--line);vertical-align:top}

@@ -15,7 +15,9 @@ export function renderMetrics(finished: FinishedRun): string {
   const of = (value: number): Metric['values'] => [[{ verb: finished.verb }, value]];
   const jobs = Object.entries(finished.jobs);
   const rows = Object.entries(finished.tables).flatMap(([table, counts]) =>
-    Object.entries(counts).map(([outcome, n]) => [{ table, outcome }, n] as const),
+    Object.values(counts).every((n) => n === 0)
+      ? []
+      : Object.entries(counts).map(([outcome, n]) => [{ table, outcome }, n] as const),
   );
   const metrics: Metric[] = [
     { name: 'run_exit_code', help: 'Exit code of the last run.', values: of(finished.exit_code) },

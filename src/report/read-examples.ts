@@ -21,7 +21,7 @@ type TextRow = Record<string, string | boolean | null>;
 
 /** Columns that differ in every version. */
 const bookkeeping =
-  /^(slot|seen_at|first_seen_slot|changed_slot|changed_at|run_id|record_hash|is_current|\w+_seen_at|\w+_slot)$/;
+  /^(slot|seen_at|first_seen_slot|changed_slot|changed_at|run_id|record_hash|followed|is_current|\w+_seen_at|\w+_slot)$/;
 
 /** Longest value that is shown, characters. */
 const maxText = 80;
@@ -65,11 +65,14 @@ function describe(row: TextRow): string {
   return facts.slice(0, 3).join(', ');
 }
 
-/** The columns that differ, at most three of them by value. Pure. */
+/** The columns that differ, at most three of them by value; a hash says nothing to people. Pure. */
 export function describeChanges(former: TextRow, current: TextRow): string {
-  const names = Object.keys(current).filter(
+  const differing = Object.keys(current).filter(
     (name) => !bookkeeping.test(name) && current[name] !== (former[name] ?? null),
   );
+  const names = differing.filter((name) => !name.endsWith('_hash'));
+  if (names.length === 0)
+    return differing.map((name) => `${name.slice(0, -'_hash'.length)} changed`).join(', ');
   const changes = names
     .slice(0, 3)
     .map((name) => `${name}: ${textOf(former[name])} → ${textOf(current[name])}`);

@@ -35,6 +35,7 @@ function renderHead({ run, status, monthlyCredits, daily }: ReportData): Html {
   const end = describeEnd(run);
   const month = daily.reduce((sum, { credits }) => sum + credits, 0);
   const problems = listProblems(run);
+  const quarantined = run.found?.quarantined ?? 0;
   const tiles = layOutTiles([
     {
       value: end.text,
@@ -61,6 +62,11 @@ function renderHead({ run, status, monthlyCredits, daily }: ReportData): Html {
           { value: formatCount(rows.changed), label: 'changed' },
           { value: formatCount(rows.gone), label: 'gone' },
           { value: formatCount(rows.confirmed), label: 'unchanged' },
+          {
+            value: formatCount(quarantined),
+            label: 'quarantined',
+            tone: quarantined > 0 ? ('warn' as const) : undefined,
+          },
         ]),
   ]);
   return html`<header><h1>Run of ${formatTime(run.startedAt)}</h1>
@@ -139,7 +145,7 @@ function renderJobs({ status, run, snapshot }: ReportData): Html {
     row.slot === null ? '–' : groupDigits(row.slot),
     formatTime(row.finished_at),
     groupDigits(row.records),
-    row.state === 'complete' ? '' : (row.reason ?? ''),
+    row.reason ?? '',
   ]);
   const targetColumns = [
     ...[{ name: 'job' }, { name: 'target' }, { name: 'state' }],
@@ -157,7 +163,7 @@ function renderJobs({ status, run, snapshot }: ReportData): Html {
   return html`<section><h2>How complete it is</h2>${layOutTable(columns, rows)}${gaps}${
     targets.length === 0
       ? ''
-      : html`<h3>Targets that need a look first</h3>${layOutTable(targetColumns, targets)}`
+      : html`<h3>Targets that are not complete</h3>${layOutTable(targetColumns, targets)}`
   }</section>`;
 }
 

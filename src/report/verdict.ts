@@ -47,6 +47,7 @@ export function listProblems({ found, stoppedBy, did }: RunSummary): string[] {
     ...(stoppedBy === null ? [] : [stoppedBy]),
     ...failed,
     ...(found?.refused ?? []).map((line) => `not published: ${line}`),
+    ...(found?.audits ?? []).map((line) => `audit: ${line}`),
     ...(found?.waiting ?? []).map((line) => `not believed: ${line}`),
     ...(found?.leftOut ?? []).map(({ job, problem }) => `left out: ${job}: ${problem}`),
   ];

@@ -54,6 +54,8 @@ test('a run tells metrics, webhook, command and traces how it ended, without the
   expect(JSON.parse(hook!.body)).toEqual(summary);
   expect(await read('env.txt')).not.toMatch(/LEDGERLAKE_API_KEY/);
   const metrics = await read('night.prom');
+  // No series of a table that the run did not touch.
+  expect(metrics).not.toContain('table="token_accounts"');
   expect(metrics).toContain('ledgerlake_run_exit_code{verb="run"} 0\n');
   expect(metrics).toContain('ledgerlake_run_targets{job="list",state="complete"} 1\n');
   expect(metrics).toMatch(/^ledgerlake_run_rows\{table="assets",outcome="inserted"\} [1-9]\d*$/m);
