@@ -1,6 +1,6 @@
--- Targets with rows that no job requests any more: a line of a target file, or the file of a job, is gone.
+-- Targets with rows that no job requests any more, because a line of a target file, or a job file, is gone.
 -- grain: one row a target
--- $listed: jobs whose targets stand in their files; those of SQL come and go. NULL: every job
+-- $listed: jobs whose targets are listed in files, because targets from SQL come and go. NULL: every job
 select job, target, max(crawl) as crawl
 from meta.checkpoints as c
 where state = 'complete'

@@ -1,8 +1,8 @@
 -- guard: quarantined
 -- needs: cast_error_column
--- More records than before have something that does not fit in a column: a format broke. Odd metadata is not compared with a limit but
--- with each target's own last crawl. A first crawl has none: it may have any number of odd values, but not in a key or a
--- steady column, nor may all records of a job be refused.
+-- More records than before have a value that does not fit in a column: a format broke. Some metadata is always odd, so each target is
+-- compared with its own last crawl. A first crawl has none to compare with: it may have any number of odd values, but not in a key or
+-- a steady column, and not all records of a job may be refused.
 -- grain: one row a crawl, table and column, counted over its target or (whole_job) its job
 -- Table `cast_error_column`: sql/publish/cast-errors.sql; meta.checkpoints. `threshold`: warehouse.quarantine_limit
 with last_crawl as (

@@ -1,6 +1,6 @@
--- Gives each refusal its id. The crawls that one refusal holds back are those of a job whose finding was counted over the job, else
--- one crawl. The id is made of all that the refusal shows, and of the last crawls of its targets that are in the tables: so the
--- same finding has the same id night after night, and another one once it was accepted.
+-- Gives each refusal its id. A refusal counted over a job holds back all crawls of the job that have the finding; any other holds back
+-- one target. The id is a hash of what the refusal shows and of the last published crawls of its targets: the same finding keeps its
+-- id night after night, and gets another one once a crawl of the targets is published.
 -- Table `refused`: src/publish/guards.ts
 update refused set id = 'r' || left(sha256(shown), 8)
 from (

@@ -1,5 +1,5 @@
 -- Jobs most of whose rows, or more than a ledger loses in a night, wait for a second look: their lists do not show them any more, or a
--- first look-up found nothing. They are kept until a second one, hours later, agrees; what a guard then refused is not told again.
+-- first look-up found nothing. They are kept until a second one, hours later, agrees. Rows that a guard then holds back are left out: the refusal reports them.
 -- grain: one row a job and table
 -- Tables meta.absent, meta.checkpoints. `threshold`: warehouse.guards
 with waiting as (

@@ -41,7 +41,7 @@ export const usage: Usage = {
     'Ends with 0, or with 5 and a line for each finding. Reads only, takes no lock, and works during a run.',
 };
 
-/** `ledgerlake check`: what is not complete, too old, refused, quarantined, missing or damaged. */
+/** `ledgerlake check`: what is not complete, too old, refused, waiting, no longer requested, missing or damaged. */
 export async function execute(args: CheckArgs): Promise<number> {
   const context = await openContext(args, { asks: false });
   const { folder, config } = context;

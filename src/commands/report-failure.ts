@@ -27,7 +27,7 @@ function describeFailure(error: unknown): { text: string; exitCode: number } {
   return { text: `unexpected: ${visibleLines(text)}\n  ${hint}`, exitCode: 1 };
 }
 
-/** Commands that a hint may name. */
+/** Commands that a hint may name: those of command-list.ts, which cannot be imported here, because commands import this file. */
 export const hintedCommands = [
   ...[
     'run',
@@ -58,10 +58,10 @@ export const hintedCommands = [
   ...['init', 'jobs', 'sandbox', 'completion', 'serve', 'worker', 'lake', 'report', 'forget'],
 ];
 
-/** Commands that read neither config nor data folder. */
+/** Commands that read neither config nor data folder, so hints name them without `--data-dir` and the like. */
 const placeless = ['methods', 'tables', 'init', 'sandbox', 'completion', '--help'];
 
-/** A command in a text: its words, and the rest of its line up to where a hint goes on. */
+/** A command in a text: its name, its action, and the rest of its line up to a semicolon or backquote. */
 const command = new RegExp(
   `(?<![\\w/.-]|npx )ledgerlake (${hintedCommands.join('|')}|--help)\\b((?: (?:list|show|retry|check|reset|move|enable|disable|install|vacuum)\\b)?)([^\\n\`;]*)`,
   'g',

@@ -160,7 +160,7 @@ export function hasNothingNew(
   return slot <= lastCompleteSlot && slot >= (seenSlot ?? slot) && content() === firstContent;
 }
 
-/** Whether a source's slot that stands still is only a replica's: another answer of the run is newer. */
+/** Whether another answer of the run is newer: the slot then stands still on one replica only. */
 export function isContradicted({
   lastCompleteSlot,
   heard,

@@ -26,13 +26,13 @@ export interface PageRequest<T> {
  * - `empty`: it has no record, where records are likely
  * - `early`: a feed ends above what is covered
  * - `no_cursor`: the list most likely continues, and the answer does not say where
- * - `unchanged`: nothing is newer than the last complete crawl, and no answer of the run witnesses it, or one is newer
+ * - `unchanged`: it equals the last complete crawl's first page, but no other answer of the run confirms the slot, or one is newer
  */
 export type Doubt = 'behind' | 'disorder' | 'empty' | 'early' | 'no_cursor' | 'unchanged';
 
 /**
- * How often in a row a page is requested whose answers raise the same doubt; then it is believed. Replicas catch up in
- * time. Where a list ends, a second look that agrees is enough: lists that do end there pay for each look.
+ * Requests in a row, all raising the same doubt, after which a page is believed. Lagging replicas catch up in time. For the
+ * end of a list a second look that agrees is enough, because every list that does end there pays for each look.
  */
 const requestsInDoubt: Readonly<Record<Doubt, number>> = {
   behind: 3,
@@ -59,15 +59,15 @@ class DoubtfulPage extends Error {
 /** Attempts at one size that time out before less is requested: a gateway's 504 may pass once. */
 const attemptsAtOneSize = 2;
 
-/** How often a page is requested that is in doubt, whatever the doubts, and how often in a row one whose slot is too far ahead. */
+/** Most requests for one page in doubt, whatever the doubts; and most in a row for a page whose slot is too far ahead. */
 export const maxRequestsOfPage = 3;
 
 /** Base of the wait before a page is requested again: an index lags two or three seconds, replicas less. */
 const requestAgainMs = 600;
 
 /**
- * Requests one page until it lands, and returns what `land` returns. The client retries what was not answered; this
- * requests again what was answered wrongly.
+ * Requests one page until it lands, and returns what `land` returns. The client retries requests without an answer; this
+ * function repeats those whose answer is in doubt.
  * @throws SlotAhead when the page's slot cannot be right, however often it is requested
  */
 export async function requestPage<T>(start: TaskStart, deps: CrawlDeps, request: PageRequest<T>): Promise<T> {
@@ -142,7 +142,7 @@ async function requestOnce<T>(
   return landed as T;
 }
 
-/** Takes the page's slot for true. @throws SlotAhead for a slot that cannot be right */
+/** Records the page's slot as seen. @throws SlotAhead for a slot that cannot be right */
 function believeSlot(
   { slot, slotCeiling, receivedAt }: ReceivedPage,
   slots: CrawlDeps['slots'],

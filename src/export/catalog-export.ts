@@ -68,7 +68,7 @@ export async function attachLake(
 
 /**
  * Brings the tables of a catalog to the state of the snapshot, in one transaction: what differs is deleted by key and
- * inserted. So applying a night twice changes nothing, and a night that was not exported is made up for by the next.
+ * inserted. So a night applied twice changes nothing, and the next export makes up for a night that was not exported.
  * @param tables to export, of the attached snapshot
  * @throws UsageError another data folder's lake @throws LakeError
  */
@@ -188,7 +188,7 @@ async function planTable(
 
 let described: ReturnType<typeof describeModel> | null = null;
 
-/** The model with its comments, made once. */
+/** Describes the tables, with their comments; once a process. */
 function readModel() {
   described ??= describeModel();
   return described;

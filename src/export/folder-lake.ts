@@ -134,7 +134,7 @@ async function refuseForeignTable(path: string): Promise<void> {
     : entry.isDirectory() && (await holdsOnlyExports(path));
   if (ours) return;
   throw new UsageError(
-    `${path} is not of an export: a table's files would be beside others'`,
+    `${path} was not made by an export, so the table cannot take its place`,
     'Move it out of the lake, or name another folder with lake.uri in the config.',
   );
 }

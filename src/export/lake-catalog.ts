@@ -42,13 +42,13 @@ export interface LakeCatalog {
   ): string[];
   /** Statements that describe it where the format has comments. */
   comment(table: string, description: TableComments): string[];
-  /** SQL of one BIGINT, `version`, that another writer's commit to the table changes. */
+  /** SQL of `version`, a BIGINT that changes with every commit of another writer to the table. */
   version(table: string): string;
   /** The version after a commit of ours with this many statements that changed rows. */
   versionAfter(version: bigint, statements: number): bigint;
   /** SQL of `rows` and `deleted`: rows that data files have, and of them those that delete files take away. Null: no way to know. */
   deletes(table: string): string | null;
-  /** Statements of the transaction that say who it is. */
+  /** Statements that record the writer and the run in the transaction. */
   sign(run: string): string[];
 }
 
@@ -57,7 +57,7 @@ export interface TableComments {
   columns: readonly { name: string; describe: string }[];
 }
 
-/** Describes the catalog of the config. Pure. @param env for credentials, which come from nowhere else @throws UsageError */
+/** Describes the catalog of the config. Pure. @param env has the catalog's credentials @throws UsageError */
 export function describeCatalog(settings: CatalogSettings, env: NodeJS.ProcessEnv): LakeCatalog {
   return settings.format === 'iceberg' ? iceberg(settings, env) : duckLake(settings);
 }
@@ -143,13 +143,11 @@ function iceberg(
     // It has no unsigned integers, and none below 32 bits.
     columnType: (type) =>
       lakeType(type, {
-        ...{
-          UINTEGER: 'BIGINT',
-          USMALLINT: 'INTEGER',
-          SMALLINT: 'INTEGER',
-          UTINYINT: 'INTEGER',
-          TINYINT: 'INTEGER',
-        },
+        UINTEGER: 'BIGINT',
+        USMALLINT: 'INTEGER',
+        SMALLINT: 'INTEGER',
+        UTINYINT: 'INTEGER',
+        TINYINT: 'INTEGER',
       }),
     create: (table, columns, partitionBy) => {
       const units = partitionBy

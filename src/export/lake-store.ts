@@ -8,7 +8,7 @@ export interface StoreSettings {
   owner: LakeOwner;
   /** Permission bits of the files of a folder. */
   fileMode: number;
-  /** Of an object store that is not AWS; null for AWS. */
+  /** URL of an object store that is not AWS; null for AWS. */
   endpoint: string | null;
   forcePathStyle: boolean;
   /** Where the files of an object store are written before they are uploaded. */
@@ -18,7 +18,7 @@ export interface StoreSettings {
 
 /** What holds the Parquet sets of a lake: a folder, or a prefix of an object store. */
 export interface LakeStore {
-  /** Refuses what no export made where readers would look for a table, and a lake of another data folder. Changes nothing. */
+  /** Refuses a lake of another data folder, and anything at a table's address that no export made. Changes nothing. */
   check(tables: readonly string[]): Promise<void>;
   /** Makes the lake, and binds it to this data folder. */
   open(): Promise<void>;

@@ -15,8 +15,8 @@ const ownerKey = '_lake.json';
 const [filesAtOnce, partsAtOnce, partBytes] = [2, 4, 8 << 20];
 
 /**
- * A lake in an object store. Nothing can be swapped there: the manifest is the pointer, and is put only if nobody else put one
- * in between. Sets are in `.sets/`, so that whoever lists `<table>/` finds nothing, rather than two sets at once.
+ * A lake in an object store, where nothing can be swapped. The manifest is the pointer: it is put last, and only if nobody else has put
+ * one since it was read. Sets are in `.sets/`, so that listing `<table>/` finds nothing, rather than two sets at once.
  */
 export function openS3Lake({ lake, owner, tempDir, signal, ...settings }: StoreSettings): LakeStore {
   const [, bucket, prefix] = /^s3:\/\/([^/]+)\/?(.*?)\/*$/.exec(lake) as unknown as [string, string, string];
@@ -99,8 +99,8 @@ export function openS3Lake({ lake, owner, tempDir, signal, ...settings }: StoreS
       await objects.remove([key]);
       if (twice)
         throw new LakeError(
-          `${lake} overwrites what a conditional PUT must not`,
-          'Let nothing else export there, or choose an object store that has If-None-Match.',
+          `${lake} overwrites an object on a PUT with If-None-Match`,
+          'Choose an object store that supports If-None-Match; until then, let nothing else export there.',
         );
     },
     removeSet,
@@ -116,7 +116,7 @@ interface BucketSettings extends Pick<StoreSettings, 'endpoint' | 'forcePathStyl
 function openBucket({ bucket, endpoint, forcePathStyle, signal, lake }: BucketSettings) {
   let opened: Promise<{ sdk: typeof import('@aws-sdk/client-s3'); client: S3Client }> | null = null;
   const open = () => {
-    // It says on stderr that its versions of next year need Node 22; this one is fixed.
+    // The SDK warns on stderr that next year's versions need Node 22; this version is pinned.
     process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
     opened ??= import('@aws-sdk/client-s3').then((sdk) => {
       const own =
@@ -179,7 +179,7 @@ function openBucket({ bucket, endpoint, forcePathStyle, signal, lake }: BucketSe
   };
 }
 
-/** Other object stores refuse the checksums that AWS takes. */
+/** Other object stores refuse the checksums that the SDK adds for AWS. */
 const offAws = {
   requestChecksumCalculation: 'WHEN_REQUIRED',
   responseChecksumValidation: 'WHEN_REQUIRED',

@@ -53,8 +53,8 @@ export const takeRefused = `
   delete from ready where exists (from refused where refused.task = ready.task and refused.crawl = ready.crawl);`;
 
 /**
- * Makes `cast_error_count`, `accepted_finding` with what somebody lets pass of the crawls in `ready`, and `refused` with those of
- * them whose rows fail an audit, or too many of whose records were quarantined.
+ * Makes `cast_error_count`; `accepted_finding`, the findings that somebody accepted of the crawls in `ready`; and `refused`, the
+ * crawls whose rows fail an audit, or too many of whose records were quarantined.
  */
 export async function auditRows(
   database: Database,
@@ -148,13 +148,13 @@ async function applyGuard(database: Database, name: string, scope: Scope = 'job'
   );
 }
 
-/** Filters refusals: without those whose crawls a later one has replaced. */
+/** Filters refusals: leaves out those whose crawls a later crawl has replaced. */
 export async function stillHeld(database: Database, refusals: readonly Refusal[]): Promise<Refusal[]> {
   const held = await database.rows<{ id: string }>('select distinct id from meta.held');
   return refusals.filter(({ id }) => id === null || held.some((one) => one.id === id));
 }
 
-/** Lists `refused`: a refusal is what has one id. Audits give none. */
+/** Lists `refused`, one refusal for each id; audits give no id. */
 function listRefusals(database: Database): Promise<Refusal[]> {
   return database.rows<Refusal>(readSql('publish/list-refused.sql'));
 }

@@ -48,7 +48,7 @@ export function describeWaiting({ table, rows, total, examples }: Waiting): stri
   return `${rows} of ${total} rows of ${table} were not found, for example ${examples.join(', ')}; they are kept until a run some hours later does not find them either`;
 }
 
-/** What publishing came to. */
+/** The result of one publish, or of several added up. */
 export interface Published {
   /** Crawls whose rows went in. */
   crawls: number;

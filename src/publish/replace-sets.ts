@@ -12,14 +12,14 @@ export function setKeyOf({ key }: TableSpec): readonly string[] | null {
 export const noDisputes = 'create or replace temp table disputed_set as select null as nothing where false';
 
 /**
- * Finds the sets of a slice of which two answers, or an answer and the table, show different rows at one position, and takes each
- * of them whole from the answer that stands (sql/publish/sets.sql). They are left in `disputed_set`, for the rest of the slice's
- * publishing to pass over. Applied again, it changes nothing.
+ * Finds the sets of a slice for which two answers, or an answer and the table, show different rows at one position, and takes each
+ * such set whole from one answer (sql/publish/sets.sql chooses it). Leaves these sets in `disputed_set`, which the rest of the
+ * slice's publishing skips. Applied again, it changes nothing.
  * @param rows SQL of the rows of staging files ($files)
- * @param columns the table's columns that hold what an answer says
+ * @param columns the table's columns whose values come from an answer
  * @param insert the table's insert from `set_row`
  * @param files `slice`: those of the slice; `all`: those of all crawls that are applied
- * @returns rows that took the place of others, and rows beyond these
+ * @returns rows that replaced others, and rows added beyond these
  */
 export async function replaceSets(
   database: Database,
@@ -55,7 +55,7 @@ export async function replaceSets(
   });
 }
 
-/** Takes sets out of `disputed_set` of which all answers show as many rows: later ones only fill what the first leaves NULL. */
+/** Takes sets out of `disputed_set` for which all answers show equally many rows: later answers only fill what the first leaves NULL. */
 function settledSql(set: string): string {
   return `delete from disputed_set where (${set}) in (
     select (${set})

@@ -22,9 +22,9 @@ interface Refused {
 }
 
 /**
- * Records that this run accepts refusals: in the landing log, which crawls and which findings of the guards, so that they are
- * published as this run's, now and in a replay, and are not crawled again; in the run log, the ids. An id that was accepted
- * already, and of which nothing waits, accepts nothing.
+ * Records that this run accepts refusals. The landing log gets the crawls and the guards' findings, so that they are published as
+ * this run's, now and in a replay, and are not crawled again. The run log gets the ids. An id that was accepted before, and of
+ * which nothing waits, accepts nothing.
  * @throws UsageError for an id of which nothing waits, naming the refusals that took its place
  */
 export async function acceptRefusals(session: Session, ids: readonly string[]): Promise<void> {
@@ -51,7 +51,7 @@ export async function acceptRefusals(session: Session, ids: readonly string[]): 
   log.info({ accepted }, 'accepted what was refused or dropped');
 }
 
-/** Adds a line for each finding to the landing log. A slot that was too far ahead has none: its crawl has failed. */
+/** Adds a line for each finding to the landing log. A slot that was too far ahead gets none, because its crawl has failed. */
 async function appendFindings({ folder, run }: Session, waiting: readonly Refused[]): Promise<void> {
   const findings = waiting.filter(({ guard }) => guard !== 'ahead');
   if (findings.length === 0) return;
@@ -68,7 +68,7 @@ async function appendFindings({ folder, run }: Session, waiting: readonly Refuse
   await landing.close();
 }
 
-/** Why nothing of this id can be accepted: a later crawl took its place, or there never was such a refusal. */
+/** Explains why an id cannot be accepted: a later crawl replaced the refused one, or there is no such refusal. */
 async function describeMissing(
   session: Session,
   id: string,

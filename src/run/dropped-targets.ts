@@ -5,17 +5,17 @@ import type { Database } from '../warehouse/database.ts';
 import { readResets } from './reset-state.ts';
 import type { RunEntry } from './run-log.ts';
 
-/** Targets of a job that brought rows and are not requested any more, because a file is shorter or gone. */
+/** Targets of a job that brought rows and are no longer requested, because a target file is shorter or the job file is gone. */
 export interface Dropped {
   job: string;
   targets: readonly string[];
-  /** What `--accept` takes. Other targets make another id. */
+  /** What `--accept` takes: a hash of the job and these targets. */
   id: string;
 }
 
 /**
- * Lists what jobs have dropped since it was last accepted, or its state reset.
- * @param jobs those that are here; null: whatever there is
+ * Lists the targets that jobs have dropped, without those accepted or reset since.
+ * @param jobs the jobs of the run or project, of which those with targets from SQL are left out; null: every job
  */
 export async function listDropped(
   database: Database,
@@ -37,7 +37,7 @@ export async function listDropped(
   });
 }
 
-/** What was dropped, as a sentence. Pure. */
+/** Describes dropped targets, with up to three names. Pure. */
 export function describeDropped({ targets }: Dropped): string {
   const examples = targets.filter((target) => target !== '').slice(0, 3);
   const names = examples.length === 0 ? '' : `: ${examples.join(', ')}${targets.length > 3 ? ', …' : ''}`;

@@ -44,7 +44,7 @@ export interface SessionOptions {
 
 /**
  * Locks a data folder, repairs what a killed run left, does the work of one run, and records how it ended.
- * @throws StoppedEarly when another run is at work; DiskError; UsageError for another origin or a newer folder
+ * @throws StoppedEarly when another run is at work; DiskError; UsageError for another source, or a folder of another layout
  */
 export async function withSession<T extends Ended>(
   options: SessionOptions,

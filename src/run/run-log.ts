@@ -10,7 +10,7 @@ export interface RunEntry {
   verb: string;
   /** Names of its jobs. */
   jobs: string[];
-  /** Folder of the job files, absolute; absent in runs of older versions. */
+  /** Folder of the job files, absolute; absent for verbs that read none. */
   jobsDir?: string;
   /** Ids of the refusals that it accepted; absent: none. */
   accepted?: string[];
