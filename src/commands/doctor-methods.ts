@@ -17,21 +17,24 @@ import { formatTable } from './text-table.ts';
 
 /** A prober whose requests count in the data folder's budget, if there is a data folder. */
 export function openProber(options: Omit<ProberOptions, 'onAttempt'>, folder: DataFolder): Prober {
-  const log = (() => {
-    try {
-      return openRequestLog(folder.requests, 'doctor');
-    } catch {
-      return null;
-    }
-  })();
-  const prober = createProber({ ...options, onAttempt: (entry) => log?.add(entry) });
+  const log = ignoringDisk(() => openRequestLog(folder.requests, 'doctor'));
+  const prober = createProber({ ...options, onAttempt: (entry) => ignoringDisk(() => log?.add(entry)) });
   return {
     ask: prober.ask,
     async close() {
       await prober.close();
-      log?.close();
+      ignoringDisk(() => log?.close());
     },
   };
+}
+
+/** Without room for its few requests, `doctor` has all the more to say. */
+function ignoringDisk<T>(write: () => T): T | null {
+  try {
+    return write();
+  } catch {
+    return null;
+  }
 }
 
 /**

@@ -17,7 +17,7 @@ import { type Repaired, repairFolder } from '../status/repair-folder.ts';
 import { untilStopped } from '../stop-signals.ts';
 import { chooseFolder, createLog, createPrint, type GlobalArgs, openConfig } from './context.ts';
 import { askMethods, openProber } from './doctor-methods.ts';
-import { requireUrls, urlsOf } from './endpoints.ts';
+import { originsOf, requireUrls, urlsOf } from './endpoints.ts';
 import { readVersion } from './program.ts';
 import { terminalWidth } from './text-table.ts';
 import type { Usage } from './usage.ts';
@@ -57,7 +57,8 @@ export async function execute(args: DoctorArgs): Promise<number> {
   const settings = config ?? { warehouse: defaultWarehouse };
   const repaired =
     args.repair && hasFolder ? await repairFolder(folder, settings, createLog(args), new Date()) : null;
-  if (hasFolder) findings.push(...(await examineFolder(folder, settings)).findings);
+  const api = config === null ? null : openApi(config);
+  if (hasFolder) findings.push(...(await examineFolder(folder, settings, api?.origins)).findings);
   const facts: Fact[] = [];
   const probes: Probe[] = [];
   if (config !== null) {
@@ -68,10 +69,10 @@ export async function execute(args: DoctorArgs): Promise<number> {
     const needs = await untilStopped((signal) => findNeeds(args, config, folder, signal));
     const hasUrl = Object.values(urlsOf(config)).some((url) => url !== undefined);
     const isReady = hasUrl && !findings.some(({ about }) => about === 'config');
-    const api = args.offline || !isReady ? null : await probeApi(config, folder);
-    facts.push(...needs.facts, ...(api?.facts ?? []));
-    findings.push(...needs.findings, ...(api?.findings ?? []));
-    probes.push(...(api?.probes ?? []));
+    const probed = args.offline || !isReady || api === null ? null : await probeApi(config, folder, api);
+    facts.push(...needs.facts, ...(probed?.facts ?? []));
+    findings.push(...needs.findings, ...(probed?.findings ?? []));
+    probes.push(...(probed?.probes ?? []));
   }
   const exitCode = decideExitCode(findings);
   const versions = { ledgerlake: readVersion(), node: process.versions.node };
@@ -159,12 +160,24 @@ async function examineLake(settings: Parameters<typeof checkLake>[0], offline: b
   }
 }
 
-/** One request an interface. */
-async function probeApi(config: Config, folder: Folder): Promise<Examined & { probes: Probe[] }> {
-  const urls = urlsOf(config);
-  const endpoints = Object.fromEntries(Object.entries(urls).filter(([, url]) => url !== undefined));
-  const { envFiles, keyPlaces: places } = config;
+/** What the config says of the API. The key is read once, because it may come from a pipe. */
+function openApi(config: Config) {
+  const { envFiles, keyPlaces: places, sandbox } = config;
+  const urls = Object.entries(urlsOf(config)).map(([name, url = '']) => [name, url] as const);
+  const endpoints: Record<string, string> = Object.fromEntries(
+    urls.filter(([, url]) => sandbox || url !== ''),
+  );
   const key = readApiKey(process.env, { envFiles, places });
+  return { endpoints, key, origins: originsOf({ endpoints, sandbox, key }) };
+}
+
+/** One request an interface. */
+async function probeApi(
+  config: Config,
+  folder: Folder,
+  { endpoints, key }: ReturnType<typeof openApi>,
+): Promise<Examined & { probes: Probe[] }> {
+  const { envFiles } = config;
   const keyRepair = (transport: Transport) => {
     const variable = findKeyVariable(transport, process.env, envFiles);
     return variable?.file == null

@@ -89,7 +89,7 @@ export function requireUrls(config: Config, jobs: readonly Job[]): void {
 }
 
 /** The embedded sandbox has another port every time; to the data folder it is one source. */
-export function originsOf({ endpoints, sandbox, key }: Endpoints): Record<string, string> {
+export function originsOf({ endpoints, sandbox, key }: Omit<Endpoints, 'close'>): Record<string, string> {
   const entries = Object.entries(endpoints).map(([name, url]) => [
     name,
     sandbox ? 'sandbox' : key.sourceOf(url),

@@ -3,7 +3,7 @@ import { access, readFile, stat } from 'node:fs/promises';
 import { listDamagedArchive } from '../archive/archive-checksums.ts';
 import type { Config } from '../config/config.ts';
 import type { DataFolder } from '../data-folder.ts';
-import { DamagedFile, LedgerlakeError } from '../errors.ts';
+import { DamagedFile, LedgerlakeError, UsageError } from '../errors.ts';
 import { bootTime, describeDamage } from '../landing/recover-landing.ts';
 import { type LandingRepair, planLandingRepair } from '../landing/repair-landing.ts';
 import { exists } from '../landing/segment-files.ts';
@@ -11,8 +11,8 @@ import { listDamagedStaging } from '../load/staged-segments.ts';
 import { readRunLog } from '../run/run-log.ts';
 import { readRunning } from '../run/run-state.ts';
 import { quoteForShell } from '../shell-words.ts';
-import { checkVersion } from '../warehouse/build.ts';
-import { isLockConflict, openDatabase } from '../warehouse/database.ts';
+import { checkSource, checkVersion } from '../warehouse/build.ts';
+import { type Database, isLockConflict, openDatabase } from '../warehouse/database.ts';
 import { isSnapshotMissing } from '../warehouse/open-snapshot.ts';
 import { verifyDatabase } from '../warehouse/recover-build.ts';
 
@@ -62,10 +62,12 @@ const repair = 'ledgerlake doctor --repair';
  * lock. While a run is at work, files that it writes are left out.
  * @param config makes it read every byte of the databases and the archive; null: no database, and only the sizes and ends
  *   of archived files
+ * @param origins the API by interface that the next run would ask; empty where that is not known
  */
 export async function examineFolder(
   folder: DataFolder,
   config: Pick<Config, 'warehouse'> | null,
+  origins: Readonly<Record<string, string>> = {},
 ): Promise<Examination> {
   const examination: Examination = { findings: [], landing: null, archive: [], staging: [], logs: new Map() };
   const rights = await findRights(folder);
@@ -89,7 +91,7 @@ export async function examineFolder(
   }
   await examineLanding(folder, examination);
   await examineRaw(folder, config, examination);
-  if (config !== null) examination.findings.push(...(await examineDatabases(folder, config)));
+  if (config !== null) examination.findings.push(...(await examineDatabases(folder, config, origins)));
   return examination;
 }
 
@@ -140,6 +142,7 @@ async function examineRaw(
 async function examineDatabases(
   folder: DataFolder,
   { warehouse }: Pick<Config, 'warehouse'>,
+  origins: Readonly<Record<string, string>>,
 ): Promise<Finding[]> {
   const options = { memoryLimit: warehouse.memoryLimit, threads: warehouse.threads, tempDir: folder.temp };
   const findings: Finding[] = [];
@@ -151,12 +154,31 @@ async function examineDatabases(
     try {
       await verifyDatabase(path, options);
       const database = await openDatabase(path, { ...options, readOnly: true });
-      await checkVersion(database).finally(() => database.close());
+      try {
+        await checkVersion(database);
+        if (path === folder.build) findings.push(...(await examineSource(database, origins)));
+      } finally {
+        database.close();
+      }
     } catch (error) {
       findings.push(describeDatabase(path, repair, error));
     }
   }
   return findings;
+}
+
+/** Whether the next run would ask another API than the one that the folder was filled from. */
+async function examineSource(
+  database: Database,
+  origins: Readonly<Record<string, string>>,
+): Promise<Finding[]> {
+  try {
+    await checkSource(database, origins);
+    return [];
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return [{ about: 'config', message: error.message, repair: error.hint, exitCode: 2 }];
+  }
 }
 
 function describeDatabase(path: string, repair: string, error: unknown): Finding {

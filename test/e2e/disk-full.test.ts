@@ -141,3 +141,25 @@ test.for(chosen)(
     showFigure('fullDisks', { done: 1, note: name });
   },
 );
+
+test('doctor on a full disk, and with the URL of another source, says so', async (context) => {
+  skipWithout(context, 'mount', mayMount());
+  const { sandbox, place } = await openTinyWorld({ quirks: false });
+  await exportOnly(place, 'assets');
+  await writeListJob(place, sandbox);
+  const env = environmentOf(sandbox);
+  const doctor = (more: NodeJS.ProcessEnv = {}) =>
+    runProcess(['doctor'], { cwd: place.root, env: { ...env, ...more } });
+  expect((await runProcess(['run', '--no-progress'], { cwd: place.root, env })).code).toBe(0);
+  const moved = await doctor({ LEDGERLAKE_RPC_URL: 'http://127.0.0.1:9' });
+  expect(moved, moved.stderr).toMatchObject({ code: 2 });
+  expect(moved.stdout).toContain('but the run would ask http://127.0.0.1:9');
+  // Up to the end of a block: no line more fits.
+  const log = join(place.data, 'requests.ndjson');
+  const line = (rest: number) => `{"pad":"${'x'.repeat(rest - 11)}"}\n`;
+  writeFileSync(log, line(2 * 4096 - (statSync(log).size % 4096)), { flag: 'a' });
+  limitAll(() => 0)(place);
+  const full = await doctor();
+  expect(full, full.stderr).toMatchObject({ code: 74, stderr: '' });
+  expect(full.stdout).toMatch(/^disk: data has 0 .*free, and the next run needs about/m);
+});
