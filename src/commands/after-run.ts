@@ -5,7 +5,9 @@ import { describeFinished, type FinishedRun } from '../report/finished-run.ts';
 import { writeMetrics } from '../report/metrics.ts';
 import { runFinishHooks } from '../report/on-finish.ts';
 import { readRuns } from '../run/read-runs.ts';
+import { readStatus } from '../status/read-status.ts';
 import type { Context } from './context.ts';
+import { readJobFiles } from './job-files.ts';
 
 /** What a run's report needs, apart from stdout. */
 export interface AfterRun {
@@ -70,15 +72,20 @@ async function findThisRun({ folder }: Context, startedAt: number) {
 }
 
 async function reportAll(
-  { config, log, folder }: Context,
+  { config, log, folder, jobsDir }: Context,
   file: string | undefined,
   finished: FinishedRun,
 ): Promise<void> {
   const warn = (message: string) => log.warn({}, message);
-  if (file !== undefined)
-    await writeMetrics(file, finished).catch((error: NodeJS.ErrnoException) =>
+  if (file !== undefined) {
+    const status = await readJobFiles(jobsDir)
+      .then((files) => readStatus(folder, config, null, files))
+      // Such as after a run that did not begin: the reason stands in its exit code.
+      .catch(() => null);
+    await writeMetrics(file, finished, status).catch((error: NodeJS.ErrnoException) =>
       warn(`--metrics-file: ${file} cannot be written (${error.code})`),
     );
+  }
   const env = withoutKey(process.env, config.envFiles);
   await runFinishHooks(config.onFinish, finished, env, warn);
   if (hasTraces()) await sendTrace(folder.requests, finished, warn);

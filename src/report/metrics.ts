@@ -1,5 +1,6 @@
 import { chmod, rename } from 'node:fs/promises';
 import { writeSynced } from '../landing/segment-files.ts';
+import type { Status } from '../status/read-status.ts';
 import type { FinishedRun } from './finished-run.ts';
 
 type Labels = Readonly<Record<string, string>>;
@@ -10,8 +11,11 @@ interface Metric {
   values: readonly (readonly [Labels, number])[];
 }
 
-/** A run as Prometheus' text format has it, for node_exporter's textfile collector. Pure. */
-export function renderMetrics(finished: FinishedRun): string {
+/**
+ * A run as Prometheus' text format has it, for node_exporter's textfile collector. Pure.
+ * @param status null: it cannot be read
+ */
+export function renderMetrics(finished: FinishedRun, status: Status | null): string {
   const of = (value: number): Metric['values'] => [[{ verb: finished.verb }, value]];
   const jobs = Object.entries(finished.jobs);
   const rows = Object.entries(finished.tables).flatMap(([table, counts]) =>
@@ -50,8 +54,34 @@ export function renderMetrics(finished: FinishedRun): string {
       values: jobs.map(([job, { records }]) => [{ job }, records] as const),
     },
     { name: 'run_rows', help: 'Rows of the last run by table and what became of them.', values: rows },
+    ...(status === null ? [] : describeStatus(status)),
   ];
   return metrics.map(renderMetric).join('');
+}
+
+/** The data folder's own metrics. Times, not ages: the file stays as it is until the next run. */
+function describeStatus({ jobs, creditsLeft, held }: Status): Metric[] {
+  return [
+    {
+      name: 'job_complete_timestamp_seconds',
+      help: "When a crawl of one of the job's targets was last complete, Unix time.",
+      values: jobs.flatMap(({ job, last_complete, has_file }) =>
+        last_complete === null || has_file === false
+          ? []
+          : [[{ job }, last_complete.getTime() / 1000] as const],
+      ),
+    },
+    {
+      name: 'credits_left',
+      help: 'What is left of api.monthly_credits in this billing month.',
+      values: creditsLeft === null ? [] : [[{}, creditsLeft]],
+    },
+    {
+      name: 'held_crawls',
+      help: 'Crawls that guards hold back until somebody accepts them.',
+      values: [[{}, held.length]],
+    },
+  ];
 }
 
 function renderMetric({ name, help, values }: Metric): string {
@@ -67,9 +97,13 @@ function renderLabels(labels: Labels): string {
 }
 
 /** Writes the file whole or not at all, for everyone to read: the collector is another user. */
-export async function writeMetrics(file: string, finished: FinishedRun): Promise<void> {
+export async function writeMetrics(
+  file: string,
+  finished: FinishedRun,
+  status: Status | null,
+): Promise<void> {
   const draft = `${file}.${process.pid}.tmp`;
-  await writeSynced(draft, renderMetrics(finished));
+  await writeSynced(draft, renderMetrics(finished, status));
   await chmod(draft, 0o644);
   await rename(draft, file);
 }

@@ -54,6 +54,8 @@ test('a run tells metrics, webhook, command and traces how it ended, without the
   expect(JSON.parse(hook!.body)).toEqual(summary);
   expect(await read('env.txt')).not.toMatch(/LEDGERLAKE_API_KEY/);
   const metrics = await read('night.prom');
+  expect(metrics).toMatch(/^ledgerlake_job_complete_timestamp_seconds\{job="list"\} 1\d{9}/m);
+  expect(metrics).toContain('ledgerlake_held_crawls{} 0\n');
   // No series of a table that the run did not touch.
   expect(metrics).not.toContain('table="token_accounts"');
   expect(metrics).toContain('ledgerlake_run_exit_code{verb="run"} 0\n');
