@@ -38,10 +38,7 @@ export async function execute(args: StatusArgs): Promise<number> {
 /** The status as text. Pure. */
 export function renderStatus(status: Status, folder: Pick<DataFolder, 'root'>): string {
   const lines = status.jobs.map((job) => describeJob(job, status.gaps));
-  if (status.snapshotMissing)
-    lines.push(
-      'the snapshot is missing: `ledgerlake publish` restores it and sends no request; then status knows the jobs',
-    );
+  if (status.snapshotMissing) lines.push(describeMissing(status.lastRun));
   const [only] = status.jobs;
   for (const target of status.targets ?? []) lines.push(`  ${describeTarget(target, only, status.gaps)}`);
   for (const gap of status.gaps) {
@@ -80,6 +77,13 @@ export function renderStatus(status: Status, folder: Pick<DataFolder, 'root'>): 
   const left = status.creditsLeft === null ? '' : `, ${formatCount(status.creditsLeft)} left`;
   lines.push(`credits this billing month: ${formatCount(status.creditsThisMonth)}${left}${saved}`);
   return lines.join('\n');
+}
+
+/** A run that was stopped or killed may have left none yet. */
+function describeMissing(lastRun: Status['lastRun']): string {
+  return lastRun !== null && [null, 69, 75].includes(lastRun.exitCode)
+    ? 'there is no snapshot yet: the next run continues and makes it; `ledgerlake publish` makes it now and sends no request'
+    : 'the snapshot is missing: `ledgerlake publish` restores it and sends no request; then status knows the jobs';
 }
 
 /** What was received and is in no table yet. */
