@@ -4,8 +4,8 @@ import type { LakeTable } from './lake-table.ts';
 export type MergeEngine = 'spark' | 'trino';
 
 /**
- * The statement by which an engine keeps a copy of a table from its `_changes`, where the copy is too large for one machine.
- * Applied twice, it changes nothing. Pure.
+ * The statement by which an engine keeps a copy of a table from its `_changes`, where the copy is too large for one machine. The copy
+ * begins with all rows, because `_changes` lacks those from before `lake.changes` was set. Applied twice, it changes nothing. Pure.
  * @param namespace that has `<table>_changes`
  */
 export function mergeStatement(table: LakeTable, namespace: string, engine: MergeEngine): string {
@@ -16,7 +16,7 @@ export function mergeStatement(table: LakeTable, namespace: string, engine: Merg
   const keys = key.map(quote);
   const same = engine === 'spark' ? '<=>' : 'is not distinct from';
   const target = quote(table.name);
-  return `-- Once: create table ${target} as select ${names.join(', ')} from ${quote(namespace)}.${target} where false
+  return `-- Once: create table ${target} as select ${names.join(', ')} from ${quote(namespace)}.${target}
 -- Then after each night, with the greatest change_time that was applied in place of 1970.
 merge into ${target} t
 using (
