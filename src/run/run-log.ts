@@ -148,7 +148,7 @@ function addLine(runs: Map<string, RunEntry>, line: Line | null): void {
   if (entry === undefined) return;
   if ('short_pages' in line) entry.shortPages = [...(entry.shortPages ?? []), ...line.short_pages];
   else if ('targets' in line) entry.targets = [...(entry.targets ?? []), ...line.targets];
-  else if ('reset' in line) entry.reset = line.reset;
+  else if ('reset' in line) entry.reset = [...(entry.reset ?? []), ...line.reset];
   else if ('accepted' in line) entry.accepted = line.accepted;
   else if ('begins' in line) entry.begins = [...(entry.begins ?? []), ...line.begins];
   else if ('finished_at' in line) {

@@ -50,6 +50,14 @@ describe('the run log', () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
+  test('a run that resets twice, by --full-refresh and by --accept, has reset both', async () => {
+    const path = await makeLog();
+    await appendRunLog(path, begin('r1'));
+    await appendRunLog(path, { run: 'r1', reset: ['a'] });
+    await appendRunLog(path, { run: 'r1', reset: ['b/t1'] });
+    expect((await readRunLog(path)).map(({ reset }) => reset)).toEqual([['a', 'b/t1']]);
+  });
+
   test('half a line costs its own run only', async () => {
     const path = await makeLog();
     await appendRunLog(path, begin('r1'));
