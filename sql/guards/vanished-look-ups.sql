@@ -1,9 +1,8 @@
 -- guard: vanished
 -- needs: unknown_count
--- Look-ups would close more rows of a job, because they find nothing, than a ledger loses: it burns assets, and keeps them. Compressed
--- accounts are spent, so of these as many may leave in a run as of a list (vanished-job.sql).
+-- Look-ups would close more rows of a job, because they find nothing, than a ledger loses (sql/publish/look-up-limits.sql).
 -- grain: one row a crawl that requested rows by key, and job that missed them first
--- Table `unknown_count`: sql/publish/unknown.sql. `threshold`: warehouse.guards
+-- Table `unknown_count`: sql/publish/unknown.sql
 select
   task,
   crawl,
@@ -16,9 +15,4 @@ select
   u.examples,
   format('{} of {} rows of the job are unknown to the look-ups', u.rows + u.before, u.total) as problem
 from unknown_count as u
-cross join threshold as t
-where case
-  when u.turns_over then u.closing > greatest(t.rows, u.total * t.vanished_job_share)
-  else u.rows + u.before > greatest(t.rows, u.total * t.vanished_share)
-end
-  or (u.rows + u.before >= t.few_rows and u.rows + u.before > u.total / 2)
+where too_many_unknown(u.rows + u.before, u.closing, u.total, u.turns_over)

@@ -1,7 +1,9 @@
--- Jobs most of whose rows, or more than a ledger loses in a night, wait for a second look: their lists do not show them any more, or a
--- first look-up found nothing. They are kept until a second one, hours later, agrees. Rows that a guard then holds back are left out: the refusal reports them.
+-- Jobs of which the guard of look-ups would refuse to close the rows that wait for a second look: their lists do not show them any
+-- more, or a first look-up found nothing. They are kept until a second one, hours later, agrees. Rows that a guard then holds back are
+-- left out: the refusal reports them.
 -- grain: one row a job and table
--- Tables meta.absent, meta.checkpoints. `threshold`: warehouse.guards
+-- $turning_over: tables whose rows are spent all the time
+-- Tables meta.absent, meta.checkpoints. Macro: sql/publish/look-up-limits.sql
 with waiting as (
   select
     job,
@@ -35,11 +37,7 @@ select
   w.examples
 from waiting as w
 left join latest_crawl as l using (job)
-cross join threshold as t
-where (
-    w.rows > greatest(t.rows, (w.rows + coalesce(l.records, 0)) * t.vanished_share)
-    or (w.rows >= t.few_rows and w.rows > coalesce(l.records, 0))
-  )
+where too_many_unknown(w.rows, w.rows, w.rows + coalesce(l.records, 0), list_contains($turning_over, w.table_name))
   and not exists (
     from meta.held as h
     where h.for_job = w.job and h.table_name = w.table_name and h.guard = 'vanished'

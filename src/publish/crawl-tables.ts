@@ -95,7 +95,7 @@ export async function listSegmentsOf(
   return new Set(rows.map(({ segment }) => Number(segment)));
 }
 
-/** Makes `threshold`, the one row of limits that the guards read. */
+/** Makes `threshold`, the one row of limits that the guards read, and the macro of the limit of look-ups. */
 export async function makeThresholds(
   database: Database,
   thresholds: Thresholds & { quarantineLimit: number },
@@ -114,4 +114,5 @@ export async function makeThresholds(
       $fewRows::bigint as few_rows`,
     { ...thresholds },
   );
+  await database.run(readSql('publish/look-up-limits.sql'));
 }

@@ -11,8 +11,8 @@ import { operationsOf } from './follow-rows.ts';
 import { applyForget, type Forget, listForgets } from './forget-rows.ts';
 import { refuseCrawls, stillHeld } from './guards.ts';
 import { mergeTable, noRows } from './merge-table.ts';
-import { addCounts, nothingPublished, type Published, type Quarantined, type Waiting } from './published.ts';
-import { settleAbsent } from './settle-absent.ts';
+import { addCounts, nothingPublished, type Published, type Quarantined } from './published.ts';
+import { listWaiting, settleAbsent } from './settle-absent.ts';
 
 export interface PublishOptions extends CrawlTableOptions {
   /** Ids of refusals that somebody accepted, each with the run that did. */
@@ -61,7 +61,7 @@ async function publishCrawls(
     { run: options.run, now: Date.now() },
   );
   result.unasked = Number(due?.n ?? 0n);
-  result.waiting = await database.rows<Waiting>(readSql('publish/waiting.sql'));
+  result.waiting = await listWaiting(database);
   result.refused = await stillHeld(database, result.refused);
   return result;
 }

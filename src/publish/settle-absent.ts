@@ -11,6 +11,7 @@ import {
 } from '../warehouse/member-lists.ts';
 import { readTableSpecs, type TableSpec, withoutFollowed } from '../warehouse/table-spec.ts';
 import { isOlder } from './absence.ts';
+import type { Waiting } from './published.ts';
 
 /**
  * Closes rows in the caller's transaction, after the step's rows are in: rows that vanished and cannot be looked up, rows that two
@@ -151,6 +152,14 @@ export async function countUnknown(
   }
 }
 
+/** Lists the jobs of which too many rows wait for a second look for the night to count as complete. Needs `threshold`. */
+export function listWaiting(database: Database): Promise<Waiting[]> {
+  const turning = readTableSpecs().filter(({ spentBy }) => spentBy !== null);
+  return database.rows<Waiting>(readSql('publish/waiting.sql'), {
+    turning_over: turning.map(({ name }) => name),
+  });
+}
+
 /** Removes rows from `meta.absent` that were seen again, found by a look-up, or closed. */
 async function forgetSettled(database: Database, table: TableSpec, isAnswered: boolean): Promise<void> {
   const name = quoteText(table.name);
@@ -163,8 +172,9 @@ async function forgetSettled(database: Database, table: TableSpec, isAnswered: b
   if (isAnswered)
     await database.run(`delete from meta.absent where table_name = ${name}
       and key in (select l.key from looked_up l where l.found)`);
-  // Found at a slot before the crawl that missed it: looked up again, until the next crawl shows it or misses it once more.
-  await database.run(`delete from meta.absent where table_name = ${name} and (null_run is null or lookup is null)
+  // Found at a slot before the crawl that missed it: looked up again, until the next crawl shows it or misses it once more. A first null
+  // stands, also of a row that the crawl's list does not show.
+  await database.run(`delete from meta.absent where table_name = ${name} and (null_run is null or asked_run is null)
     and exists (from ready r join listed_crawl using (task, crawl) where r.task = meta.absent.task)
     and not exists (from vanished v where v.table_name = ${name} and v.key = meta.absent.key)`);
   await database.run(`delete from meta.absent where table_name = ${name}

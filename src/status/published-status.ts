@@ -4,6 +4,7 @@ import type { Job } from '../jobs/job.ts';
 import { crawlKey } from '../landing/reader.ts';
 import { makeThresholds } from '../publish/crawl-tables.ts';
 import type { GuardName, Waiting } from '../publish/published.ts';
+import { listWaiting } from '../publish/settle-absent.ts';
 import { type CrawledTarget, listFormer } from '../run/current-targets.ts';
 import { type Dropped, listDropped } from '../run/dropped-targets.ts';
 import type { RunEntry } from '../run/run-log.ts';
@@ -184,7 +185,7 @@ export async function readPublished(
 async function readWaiting(database: Database, { warehouse }: Config): Promise<Waiting[]> {
   const { guards, quarantineLimit } = warehouse;
   await makeThresholds(database, { ...guards, quarantineLimit });
-  return database.rows<Waiting>(readSql('publish/waiting.sql'));
+  return listWaiting(database);
 }
 
 async function countUnfollowed(database: Database): Promise<Record<string, number>> {

@@ -189,4 +189,6 @@ test('compressed token accounts of which 2 to 7 % are spent every night: nothing
     n: count + spent,
   }));
   expect(new Set(rows)).toEqual(new Set(expected));
+  const waiting = "select distinct job from meta.absent where job not in ('few', 'many', 'active')";
+  expect(await one.rows(waiting)).toEqual([]);
 });
