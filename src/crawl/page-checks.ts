@@ -37,7 +37,8 @@ export function findDoubt(
   if (end === 'exhausted' && isEmptyTooSoon(facts, bounds)) return 'empty';
   if (hasNothingNew(facts, goal) && (heard.answers < 2 || isContradicted({ ...goal, heard })))
     return 'unchanged';
-  return endsTooEarly(facts, end, bounds) ? 'early' : null;
+  // A list ends where it has no more; a feed, where others have been.
+  return task.operation.paging === 'feed' && endsTooEarly(facts, end, bounds) ? 'early' : null;
 }
 
 /**
