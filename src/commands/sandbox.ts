@@ -52,7 +52,7 @@ export const usage: Usage = {
     'ledgerlake sandbox --rps 10 --fault-rate 0.05': 'An API with a limit that fails now and then',
   },
   notes:
-    'Content moves on request too: curl -X POST http://127.0.0.1:8899/_sandbox/tick -d \'{"n":1}\'. Without any URL in the environment, run, crawl and call start a sandbox of their own.',
+    'Content moves on request too: curl -X POST http://127.0.0.1:8899/_sandbox/tick -d \'{"n":1}\'. With --sample, run, crawl and call start a sandbox of their own.',
 };
 
 export async function execute(args: SandboxArgs): Promise<number> {

@@ -38,14 +38,14 @@ export function openFolderLake({ lake, fileMode, owner }: StoreSettings): LakeSt
         await publishText(join(lake, ownerFile), `${JSON.stringify({ data_folder: own })}\n`);
     },
     listTables: () => readdir(join(lake, '.sets')).catch(() => []),
-    async openTable(table) {
+    async openTable(table, removesOrphans = true) {
       await refuseForeignTable(join(lake, table));
       const manifest = (await readJson<Manifest>(join(lake, manifestOf(table))))?.export_id ?? '';
       const published = [manifest, (await readShown(lake, table)) ?? ''].sort().at(-1)!;
       const names = await readdir(setsDir(table)).catch(() => []);
       const isOrphan = (name: string) =>
         name.startsWith(draftPrefix) || (isExportId(name) && name > published);
-      for (const name of names.filter(isOrphan))
+      for (const name of removesOrphans ? names.filter(isOrphan) : [])
         await rm(join(setsDir(table), name), { recursive: true, force: true });
       return names.filter((name) => isExportId(name) && !isOrphan(name)).sort();
     },

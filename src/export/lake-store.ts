@@ -24,8 +24,8 @@ export interface LakeStore {
   open(): Promise<void>;
   /** Tables that have sets, or had some. */
   listTables(): Promise<string[]>;
-  /** Ids of a table's sets, oldest first, after removing what killed exports left. */
-  openTable(table: string): Promise<string[]>;
+  /** Ids of a table's sets, oldest first, without what killed exports left, which is removed unless `removesOrphans` is false. */
+  openTable(table: string, removesOrphans?: boolean): Promise<string[]>;
   /** The table's manifest, if every file that it names has its size: a damaged set is written again. */
   readManifest(table: string): Promise<Manifest | null>;
   /** Empty folder of this machine for the files of a set. */

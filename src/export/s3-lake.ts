@@ -53,10 +53,10 @@ export function openS3Lake({ lake, owner, tempDir, signal, ...settings }: StoreS
         await objects.put(keyOf(ownerKey), JSON.stringify({ data_folder: own }), null);
     },
     listTables: () => listIds('.sets'),
-    async openTable(table) {
+    async openTable(table, removesOrphans = true) {
       const published = ((await readText(manifestOf(table))) as Manifest | null)?.export_id ?? '';
       const ids = (await listIds(setsOf(table))).filter(isExportId);
-      for (const id of ids) if (id > published) await removeSet(table, id);
+      if (removesOrphans) for (const id of ids) if (id > published) await removeSet(table, id);
       return ids.filter((id) => id <= published);
     },
     async readManifest(table) {

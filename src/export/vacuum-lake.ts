@@ -12,7 +12,7 @@ export async function vacuumSets(
 ): Promise<string[]> {
   const removed: string[] = [];
   for (const table of await store.listTables()) {
-    const ids = await store.openTable(table);
+    const ids = await store.openTable(table, !dryRun);
     for (const id of ids.slice(0, Math.max(0, ids.length - keep))) {
       removed.push(`${lake}/${setsOf(table)}/${id}`);
       if (!dryRun) await store.removeSet(table, id);

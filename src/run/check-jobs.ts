@@ -5,7 +5,7 @@ import { UsageError } from '../errors.ts';
 import type { Job } from '../jobs/job.ts';
 import { listQueries } from '../jobs/job-set.ts';
 import { checkColumns, type LeaveOut, locateSql } from '../jobs/target-checks.ts';
-import { resolveIds, resolveTargets, type Target } from '../jobs/targets.ts';
+import { chooseTargets, resolveIds, resolveTargets, type Target } from '../jobs/targets.ts';
 import type { Database } from '../warehouse/database.ts';
 import { checkJobSql, openForJobSql } from '../warehouse/job-sql.ts';
 import { checkOwnSql } from '../warehouse/own-views.ts';
@@ -76,7 +76,7 @@ export async function checkTargets(
   const targets = new Map<Job, readonly Target[]>();
   for (const job of jobs) {
     if (job.forEach?.kind === 'sql') continue;
-    targets.set(job, await resolveTargets(job, noSql, leaveOut));
+    targets.set(job, chooseTargets(job, await resolveTargets(job, noSql, leaveOut)));
     await resolveIds(job, noSql, leaveOut);
   }
   return targets;

@@ -28,12 +28,13 @@ export async function listDropped(
     { listed },
   );
   const isAccepted = readResets(runs);
-  const targetsOf = new Map<string, string[]>();
-  for (const { job, target, crawl } of rows)
-    if (!isAccepted({ job, target }, crawl)) targetsOf.set(job, [...(targetsOf.get(job) ?? []), target]);
-  return [...targetsOf].map(([job, targets]) => {
-    const shown = createHash('sha256').update(JSON.stringify([job, targets]));
-    return { job, targets, id: `d${shown.digest('hex').slice(0, 8)}` };
+  const rowsOf = new Map<string, typeof rows>();
+  for (const row of rows)
+    if (!isAccepted(row, row.crawl)) rowsOf.set(row.job, [...(rowsOf.get(row.job) ?? []), row]);
+  return [...rowsOf].map(([job, dropped]) => {
+    // With their last crawls: targets that came back and are dropped again have another id.
+    const shown = createHash('sha256').update(JSON.stringify(dropped));
+    return { job, targets: dropped.map(({ target }) => target), id: `d${shown.digest('hex').slice(0, 8)}` };
   });
 }
 

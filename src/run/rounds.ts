@@ -44,17 +44,19 @@ function readRounds(runs: readonly RunEntry[], job: string): { finished: string[
 
 /**
  * Runs that began before a moment (Unix ms) and that no job's unfinished round needs. The last run stays, and so do runs
- * that moved the source or found that a short page is not the end. Pure.
+ * that moved the source, accepted something, or found that a short page is not the end. Pure.
  */
 export function listOldRuns(runs: readonly RunEntry[], before: number): ReadonlySet<string> {
   const from = new Date(before).toISOString();
   const jobs = new Set(runs.flatMap((entry) => entry.jobs));
   const needed = [...jobs].flatMap((job) => openRound(runs, job) ?? []);
   const first = [...needed, runs.at(-1)?.run ?? ''].sort()[0] as string;
-  // A rebuilt build has to know where its source moved, and which targets jobs have.
+  // A rebuilt build has to know where its source moved, which targets jobs have, and which of them somebody let go.
   const old = runs.filter(
-    ({ run, startedAt, moved, shortPages, targets }) =>
-      startedAt < from && run < first && [moved, shortPages, targets].every((kept) => kept === undefined),
+    ({ run, startedAt, moved, shortPages, targets, accepted }) =>
+      startedAt < from &&
+      run < first &&
+      [moved, shortPages, targets, accepted].every((kept) => kept === undefined),
   );
   return new Set(old.map(({ run }) => run));
 }

@@ -223,7 +223,9 @@ test('a damaged build: named, and publish repairs it', async () => {
 test('without a data folder: 0, and none is made', async () => {
   const { place } = await openTinyWorld();
   await mkdir(join(place.root, 'other'));
-  const ended = await runProgram(['doctor', '--sample', '--repair', '--data-dir', 'other/none'], { cwd: place.root });
+  const ended = await runProgram(['doctor', '--sample', '--repair', '--data-dir', 'other/none'], {
+    cwd: place.root,
+  });
   expect(ended).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('there is no data folder other/none yet'),

@@ -70,6 +70,6 @@ test('job/target crawls that target, and leaves the round to the others', async 
   const again = await run('run', `list/${first}`, `list/${third}`, '--full-refresh');
   expect(again.report.jobs.list).toMatchObject({ tasks: 2, done: 2 });
   expect(await run('run', 'list/nobody')).toMatchObject({
-    stderr: expect.stringContaining('has no target'),
+    ...{ code: 2, stderr: expect.stringContaining('has no target') },
   });
 });

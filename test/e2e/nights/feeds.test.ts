@@ -161,8 +161,8 @@ test('small budgets fill a feed without a repeat; the last hour is read once mor
     code = night.code;
   }
   expect(runs).toBe(7);
-  // The end, an empty page below a full one, is asked for three times; the second run asks for the head again.
-  expect(asked.length).toBe(pages + 3 + 1);
+  // The end, an empty page below a full one, is asked for twice; the second run asks for the head again.
+  expect(asked.length).toBe(pages + 2 + 1);
   expect(await signatures(place)).toBe(`${pages * 2}`);
   // A full refresh that is stopped goes on to the end.
   const refresh = { fullRefresh: true, jobs: ['feed'], hoursLater: 0.01 };
