@@ -36,7 +36,7 @@ function ledgerOf(provider: string): Script {
     return {
       context: { slot: 500 },
       value: {
-        cursor: next(10),
+        cursor: next(11),
         items: items.map((n) => ({ signature: signatureOf(n), slot: 490 - n, blockTime: 1_700_000_000 - n })),
       },
     };

@@ -76,8 +76,9 @@ function wrongNight(slot: number, wrong: Wrong, { half, size }: WrongNight): Scr
   const right = ledgerAt(slot);
   return (call) => {
     const answer = right(call) as Record<string, unknown>;
-    const { one, size: own } = readCase(call);
-    const isPage = isFirstPage(call) === (size === 'small' || one.isFeed);
+    const { size: own } = readCase(call);
+    const isFeed = findOperation(call.operation)?.paging === 'feed';
+    const isPage = isFirstPage(call) === (size === 'small' || isFeed);
     return own === size && isAimedAt(call.operation, half) && isPage ? wrong(call, answer) : answer;
   };
 }

@@ -36,7 +36,7 @@ async function listTables(path: string): Promise<string[]> {
 /** Files of a place that no run should have made: outside the data folder, or in it and not of its own kinds. */
 function strayFiles({ root, data }: Project): string[] {
   const own =
-    /^(landing|staging|archive|temp|incoming|replay)(\/[a-z0-9_.=-]+)*$|^lake(\/[a-z0-9_.=-]+)*$|^[a-z.]+\.(duckdb|json|ndjson|lock)$/i;
+    /^(landing|staging|archive|temp|incoming|replay)(\/[a-z0-9_.=-]+)*$|^lake(\/[a-z0-9_.=-]+)*$|^[a-z.]+\.(duckdb|json|ndjson|lock|id)$/i;
   const outside = readdirSync(root).filter((name) => !['data', 'jobs', 'ledgerlake.yaml'].includes(name));
   const inside = existsSync(data) ? readdirSync(data, { recursive: true, encoding: 'utf8' }) : [];
   const marked = ['/tmp/ledgerlake-marked', '/tmp/marked', '/marked', join(root, '..', 'marked')];

@@ -157,7 +157,7 @@ params: { groupKey: collection, groupValue: v }
   });
   const ended = await run(place, url, 'crawl');
   expect(ended.code, ended.stderr).toBe(0);
-  expect(asked.map(({ params }) => params.limit)).toEqual([1000, 500, 500, 500]);
+  expect(asked.map(({ params }) => params.limit)).toEqual([1000, 500, 500, 500, 500]);
   const landing = join(place.data, 'landing');
   const files = (await readdir(landing)).filter((name) => /^\d+\.ndjson$/.test(name)).sort();
   const ids: string[] = [];

@@ -10,6 +10,7 @@ let root: string;
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'ledgerlake-cli-'));
+  await writeFile(join(root, 'ledgerlake.yaml'), 'sample: true\n');
   onTestFinished(() => rm(root, { recursive: true, force: true }));
 });
 

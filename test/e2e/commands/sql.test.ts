@@ -147,7 +147,7 @@ test('the name of --output says the format where --format does not', async () =>
 
 test('invalid arguments are refused', async () => {
   expect((await sql('--data-dir', 'none', 'select 1')).stderr).toContain(
-    'Make one with `ledgerlake run` first',
+    'Make one with `ledgerlake run --data-dir none` first',
   );
   expect((await sql('--format', 'parquet', 'select 1')).stderr).toContain('--output');
   for (const format of ['csv', 'parquet']) {
