@@ -1,8 +1,8 @@
 -- A digest of all that decides which rows are followed.
 -- grain: one row
 -- Table `chosen_target`: job and target of those that jobs have now
--- is_known: false while a job's targets were never read, or a target's parameters were never recorded (in a folder of an older
--- version, until the target is crawled again)
+-- is_known: false while a job's targets were never read, or a target's parameters were never recorded (after a rebuild without the
+-- run log, until the target is crawled again)
 select
   bit_xor(hash(job, target, operation, params, ids)) as digest,
   (select bool_and(is_read) from meta.jobs) is true

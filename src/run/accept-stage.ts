@@ -5,7 +5,7 @@ import { createLandingLog } from '../landing/writer.ts';
 import { readSql } from '../sql-text.ts';
 import { listDropped } from './dropped-targets.ts';
 import { resetState } from './reset-state.ts';
-import { appendRunLog, readAcceptedBy, readRunLog } from './run-log.ts';
+import { appendRunLog, listAcceptedBy, readRunLog } from './run-log.ts';
 import type { Session } from './session.ts';
 
 /** A refusal of one crawl (`meta.refusals`). */
@@ -30,12 +30,12 @@ interface Refused {
 export async function acceptRefusals(session: Session, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   const { folder, run, log } = session;
-  const before = await readAcceptedBy(folder.runs);
+  const runs = await readRunLog(folder.runs);
+  const before = listAcceptedBy(runs);
   const refused = await session.withBuild((build) =>
     build.rows<Refused>(readSql('publish/named-refusals.sql'), { ids }),
   );
   const waiting = refused.filter(({ held }) => held);
-  const runs = await readRunLog(folder.runs);
   const all = await session.withBuild((build) => listDropped(build, runs, null));
   const dropped = all.filter(({ id }) => ids.includes(id));
   for (const id of ids)

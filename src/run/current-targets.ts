@@ -33,7 +33,7 @@ export async function recordTargets(build: Database, all: readonly ReadTargets[]
     (await exists(file)) || (await exists(join(dir, basename(file))));
   const gone: string[] = [];
   for (const { job, file } of recorded) if (!(await fileExists(file))) gone.push(job);
-  // A folder of an older version has no targets of these jobs until they are crawled again.
+  // A rebuild without the run log knows no targets of these jobs until they are crawled again.
   const crawled = await build.rows<{ job: string }>(
     `select distinct job from meta.checkpoints where job not in (select job from meta.jobs)`,
   );

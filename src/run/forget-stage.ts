@@ -47,7 +47,7 @@ export async function findForgettable(session: Session, name: string): Promise<F
     const [others] = await build.rows<{ is_known: boolean }>(readSql('follow/digest.sql'));
     if (others?.is_known !== true)
       throw new UsageError(
-        'which rows other jobs follow is not known yet: this folder is of an older version',
+        'which rows other jobs follow is not known yet: a job was never crawled with its targets recorded',
         'Run all jobs once (`ledgerlake run`), then forget.',
       );
     const present = targets.filter((target) => target.present).length;

@@ -24,7 +24,7 @@ import { type LoadStage, startLoading } from './load-stage.ts';
 import { reloadRemapped } from './reload-stage.ts';
 import { findExpired, removeExpired, thinCheckpoints, thinHistory } from './retention-stage.ts';
 import { listRefreshes } from './rounds.ts';
-import { readAcceptedBy, readRunLog } from './run-log.ts';
+import { listAcceptedBy, readRunLog } from './run-log.ts';
 import { publishOptions, type Session } from './session.ts';
 
 /** Applies everything staged to the tables, after rebuilding staged files that are damaged. */
@@ -35,10 +35,11 @@ export async function publishStage(session: Session): Promise<Published> {
     session.log.warn({ segments: damaged }, 'rebuilding staged files that are damaged or of another version');
     await loadWaiting(session);
   }
+  const runs = await readRunLog(folder.runs);
   const publishing = {
     ...publishOptions(session),
-    acceptedBy: await readAcceptedBy(folder.runs),
-    refreshes: listRefreshes(await readRunLog(folder.runs)),
+    acceptedBy: listAcceptedBy(runs),
+    refreshes: listRefreshes(runs),
   };
   const result = await session.withBuild((build) => publish(build, folder, publishing));
   const tables = Object.fromEntries(

@@ -16,7 +16,7 @@ import { startLoading } from './load-stage.ts';
 import { restoreTargets } from './logged-targets.ts';
 import { reloadRemapped } from './reload-stage.ts';
 import { listRefreshes } from './rounds.ts';
-import { readAcceptedBy, readRunLog } from './run-log.ts';
+import { listAcceptedBy, readRunLog } from './run-log.ts';
 import { publishOptions, type RepairContext, type Replayed, type Session } from './session.ts';
 
 /** Whether a build holds every archived segment; it does not after a replay that was killed. */
@@ -122,7 +122,7 @@ async function replaySegments(
   }
   const runs = await readRunLog(folder.runs);
   await withBuild((build) => restoreTargets(build, runs));
-  const acceptedBy = await readAcceptedBy(folder.runs);
+  const acceptedBy = listAcceptedBy(runs);
   const refreshes = listRefreshes(runs);
   const startedAt = performance.now();
   for (const batch of await planReplay(context, missing)) {

@@ -184,9 +184,8 @@ export function listLeftOut(runs: readonly RunEntry[]): LeftOut[] {
   );
 }
 
-/** The ids of accepted refusals, each with the run that accepted it. */
-export async function readAcceptedBy(path: string): Promise<ReadonlyMap<string, string>> {
-  const runs = await readRunLog(path);
+/** The ids of accepted refusals, each with the run that accepted it. Pure. */
+export function listAcceptedBy(runs: readonly RunEntry[]): ReadonlyMap<string, string> {
   return new Map(runs.flatMap(({ run, accepted = [] }) => accepted.map((id) => [id, run] as const)));
 }
 
